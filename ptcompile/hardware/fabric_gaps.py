@@ -14,7 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    as_mappings,
+    as_string,
+    nested_map,
+    nested_value,
+)
 
 EFA = "vpc.amazonaws.com/efa"
 VERBS = ("rdma/", "nvidia.com/hostdev", "mellanox.com/", "nvidia.com/rdma")
@@ -117,7 +124,7 @@ def _read_container(container: Json, path: Path, host: bool, networks: bool) -> 
         for half in ("requests", "limits")
         for name in as_mapping(resources.get(half))
     }
-    added = nested_map(security, "capabilities").get("add")
+    added = nested_value(security, "capabilities", "add")
     if isinstance(added, list | tuple):
         names = {str(capability).removeprefix("CAP_") for capability in added}
     else:
@@ -134,9 +141,9 @@ def _efa_gaps(container: _Container) -> Iterator[FabricGap]:
     """Yield gaps of EFA's variables without its device, and of its huge pages."""
     variable = next(
         (
-            n
-            for n in container.env
-            if n.startswith("FI_EFA_") or (n == "FI_PROVIDER" and container.env[n] == "efa")
+            name
+            for name, value in container.env.items()
+            if name.startswith("FI_EFA_") or (name, value) == ("FI_PROVIDER", "efa")
         ),
         None,
     )
@@ -148,9 +155,11 @@ def _efa_gaps(container: _Container) -> Iterator[FabricGap]:
         yield FabricGap(
             container.env_path(variable), message, f"request {EFA}, or remove {variable}"
         )
+
     if EFA in container.devices and container.env.get(FORK_SAFE) == "1":
         message = f"{FORK_SAFE} is 1, which AWS advises against with EFA"
         yield FabricGap(container.env_path(FORK_SAFE), message, f"remove {FORK_SAFE}")
+
     pages = "FI_EFA_USE_HUGE_PAGE"
     if container.env.get(pages) == "1" and not any(
         name.startswith("hugepages-") for name in container.devices
@@ -197,6 +206,7 @@ def _disabled_devices(container: _Container) -> Iterator[FabricGap]:
     net = container.env.get("NCCL_NET", "")
     provider = container.env.get("FI_PROVIDER", "")
     efa = EFA if EFA in container.devices else None
+
     if verbs and container.env.get("NCCL_IB_DISABLE") == "1":
         yield _conflict(
             container, "NCCL_IB_DISABLE", f"turns off {verbs}, which the container requests"

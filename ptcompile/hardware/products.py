@@ -57,11 +57,13 @@ def accelerators_named(product: str) -> tuple[str, ...]:
     for form in (product.strip().lower(), text, text.replace("-", "_")):
         if form in _labels():
             return _labels()[form]
-    family = re.split(r"[.]|-\d", text)[0]
+
     if "." in text or re.search(r"-\d+[gt]?$", text):
+        family, *_ = re.split(r"[.]|-\d", text)
+        prefix, _, _ = text.partition("-")
         if family in _FAMILIES:
             return (_FAMILIES[family],)
-        if (prefix := text.partition("-")[0]) in _FAMILIES and prefix.startswith("ct"):
+        if prefix in _FAMILIES and prefix.startswith("ct"):
             return (_FAMILIES[prefix],)
 
     return _by_model(text)
@@ -86,12 +88,13 @@ def _by_model(text: str) -> tuple[str, ...]:
     ):
         return ()
 
-    names = _model_of(known_models[0])
-    if known_models[0] == "a100" and any(size in text for size in ("40g", "80g")):
+    (model,) = known_models
+    names = _model_of(model)
+    if model == "a100" and any(size in text for size in ("40g", "80g")):
         return tuple(name for name in names if ("40g" in text) == name.endswith("40gb"))
-    if known_models[0] == "h100" and "mega" in words:
+    if model == "h100" and "mega" in words:
         return ("nvidia-h100-mega",)
-    if known_models[0] == "h100" and ("nvl" in words or "94gb" in words):
+    if model == "h100" and ("nvl" in words or "94gb" in words):
         return ("nvidia-h100-nvl",)
 
     return names

@@ -17,6 +17,8 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     nested_map,
+    nested_string,
+    nested_value,
 )
 
 MAIN_CONTAINER = "pytorch"
@@ -75,7 +77,7 @@ def main_container(template: Json, *names: str) -> str:
     """Return the name of the training container: the first of `names` that exists, else the one
     with devices, else the first.
     """
-    containers = as_mappings(nested_map(template, "spec").get("containers"))
+    containers = as_mappings(nested_value(template, "spec", "containers"))
     called = [as_string(container.get("name")) for container in containers]
     devices = [
         as_string(container.get("name")) for container in containers if _asks_for_devices(container)
@@ -93,7 +95,7 @@ def _asks_for_devices(container: Json) -> bool:
 
 def restart_policy(template: Json, default: str) -> str:
     """Return the restartPolicy of a pod template."""
-    return as_string(nested_map(template, "spec").get("restartPolicy")) or default
+    return nested_string(template, "spec", "restartPolicy") or default
 
 
 def have_same_pods(pods: Sequence[ReadRole]) -> bool:

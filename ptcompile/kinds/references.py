@@ -102,19 +102,17 @@ def _env_references(source: Json, path: Path, kinds: dict[str, str]) -> Iterator
     for field, kind in kinds.items():
         reference = nested_map(source, field)
         reference_path = (*path, field)
-        if "name" in reference:
-            keys = (
-                (((*reference_path, "key"), as_string(reference["key"])),)
-                if "key" in reference
-                else ()
-            )
-            yield PodReference(
-                (*reference_path, "name"),
-                kind,
-                str(reference["name"]),
-                reference.get("optional") is True,
-                keys,
-            )
+        if "name" not in reference:
+            continue
+
+        key = ((*reference_path, "key"), as_string(reference.get("key")))
+        yield PodReference(
+            (*reference_path, "name"),
+            kind,
+            name=str(reference["name"]),
+            is_optional=reference.get("optional") is True,
+            keys=(key,) if "key" in reference else (),
+        )
 
 
 def _volume_references(
@@ -123,18 +121,19 @@ def _volume_references(
     for field, kind, name in sources:
         reference = nested_map(volume, field)
         reference_path = (*path, field)
-        if name in reference:
-            items = _items(reference, "items", reference_path)
-            keys = tuple(
+        if name not in reference:
+            continue
+
+        items = _items(reference, "items", reference_path)
+        yield PodReference(
+            (*reference_path, name),
+            kind,
+            name=str(reference[name]),
+            is_optional=reference.get("optional") is True,
+            keys=tuple(
                 ((*item_path, "key"), as_string(item.get("key"))) for item_path, item in items
-            )
-            yield PodReference(
-                (*reference_path, name),
-                kind,
-                str(reference[name]),
-                reference.get("optional") is True,
-                keys,
-            )
+            ),
+        )
 
 
 def _items(mapping: Json, field: str, path: Path) -> Iterator[tuple[Path, Json]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_value
 
 
 class Condition(NamedTuple):
@@ -147,7 +147,7 @@ def true_conditions(live: Json) -> dict[str, Json]:
     """Return the conditions whose status is "True", keyed by type. The last one of the list is
     not the state.
     """
-    conditions = as_mappings(nested_map(live, "status").get("conditions"))
+    conditions = as_mappings(nested_value(live, "status", "conditions"))
     return {
         as_string(condition.get("type")): condition
         for condition in conditions

@@ -29,6 +29,7 @@ def restart_sentences(template: Json, default: str) -> Iterator[str]:
     yield restart_sentence(template, default)
     is_counted = (as_string(template.get("restartPolicy")) or default) == "OnFailure"
     limit = "" if is_counted else ", and no limit counts that"
+
     for container in as_mappings(template.get("containers")):
         name = as_string(container.get("name"))
         policy = as_string(container.get("restartPolicy"))
@@ -39,6 +40,7 @@ def restart_sentences(template: Json, default: str) -> Iterator[str]:
                 f"container {name}, {_exit_codes(as_mapping(rule.get('exitCodes')))}: "
                 f"{effect}{limit}"
             )
+
         if policy:
             otherwise = "any other exit status: " if rules else ""
             yield (

@@ -18,6 +18,7 @@ from ptcompile.kubernetes.unstructured import (
     get,
     kind_of,
     nested_map,
+    nested_value,
     object_name,
 )
 
@@ -74,11 +75,14 @@ class WrappedObject(NamedTuple):
         """Return the part that a path is in, and where the outer object has that part: the
         longest beginning.
         """
-        moves = [((), self.path), *self.moves]
-        return max(
-            (move for move in moves if path[: len(move[0])] == move[0]),
-            key=lambda move: len(move[0]),
-        )
+        part: Path = ()
+        outer_path = self.path
+        for pod_path, moved_path in self.moves:
+            if len(pod_path) > len(part) and path[: len(pod_path)] == pod_path:
+                part = pod_path
+                outer_path = moved_path
+
+        return part, outer_path
 
 
 def wrapped_objects(manifest: Json) -> Iterator[WrappedObject]:
@@ -86,15 +90,16 @@ def wrapped_objects(manifest: Json) -> Iterator[WrappedObject]:
     if manifest.get("kind") not in _WRAPPERS:
         return
 
-    kind = group_and_kind(manifest)
-    if kind == ("batch", "CronJob"):
+    group, kind = group_and_kind(manifest)
+    if (group, kind) == ("batch", "CronJob"):
         yield _cron_job(manifest)
-    elif kind == ("kubeflow.org", "Experiment") and (trial := as_mapping(get(manifest, _TRIAL))):
-        yield WrappedObject(_TRIAL, _named_by(manifest, _with_values(trial)), is_carried=False)
-    elif kind[0] == "argoproj.io" and kind[1] in _WORKFLOWS:
-        yield from _steps(manifest, _WORKFLOWS[kind[1]])
-    elif kind in _LISTS:
-        path, inner = _LISTS[kind]
+    elif (group, kind) == ("kubeflow.org", "Experiment"):
+        if trial := as_mapping(get(manifest, _TRIAL)):
+            yield WrappedObject(_TRIAL, _named_by(manifest, _with_values(trial)), is_carried=False)
+    elif group == "argoproj.io" and kind in _WORKFLOWS:
+        yield from _steps(manifest, _WORKFLOWS[kind])
+    elif (group, kind) in _LISTS:
+        path, inner = _LISTS[group, kind]
         for place, item in _items(manifest, path):
             if carried := as_mapping(get(item, inner)):
                 yield WrappedObject((*place, *inner), carried)
@@ -114,7 +119,7 @@ def group_and_kind(manifest: Json) -> tuple[str, str]:
 
 def _named_by(owner: Json, job: Json) -> Json:
     """Return a job that a controller names after its owner, in the same namespace."""
-    space = nested_map(owner, "metadata").get("namespace")
+    space = nested_value(owner, "metadata", "namespace")
     metadata = {**nested_map(job, "metadata"), "generateName": f"{object_name(owner)}-"}
     return {**job, "metadata": metadata if space is None else {**metadata, "namespace": space}}
 
@@ -215,11 +220,11 @@ def pod_of_template(owner: Json, template: Json) -> Json | None:
     """Return the Pod that a controller creates from a template, or None if the template has no
     containers.
     """
-    if not as_mappings(nested_map(template, "spec").get("containers")):
+    if not as_mappings(nested_value(template, "spec", "containers")):
         return None
 
     metadata = {**nested_map(template, "metadata"), "name": object_name(owner)}
-    space = nested_map(owner, "metadata").get("namespace")
+    space = nested_value(owner, "metadata", "namespace")
     if space is not None:
         metadata["namespace"] = space
 
@@ -235,12 +240,12 @@ def manifest_texts(manifest: Json) -> Iterator[tuple[Path, str]]:
     """Yield the texts in an object that are manifests: `resource.manifest` of Argo, and files of
     a ConfigMap.
     """
-    kind = kind_of(manifest)
-    if kind == ("v1", "ConfigMap"):
+    api_version, kind = kind_of(manifest)
+    if (api_version, kind) == ("v1", "ConfigMap"):
         texts: Iterator[tuple[Path, Any]] = (
             (("data", name), value) for name, value in nested_map(manifest, "data").items()
         )
-    elif kind[0].startswith("argoproj.io/"):
+    elif api_version.startswith("argoproj.io/"):
         texts = _argo_manifests(manifest, ())
     else:
         return

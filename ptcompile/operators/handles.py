@@ -19,6 +19,8 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
 )
 from ptcompile.operators.queues.queue_systems import KUEUE_QUEUE
@@ -129,7 +131,7 @@ def handles(manifests: Sequence[Json]) -> Iterator[Handle]:
 
 
 def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
-    name = as_string(nested_map(job, "metadata").get("name"))
+    name = nested_string(job, "metadata", "name")
     if not name:
         raise ValueError(f"handle: the {job['kind']} has generateName and no name; name the run")
 
@@ -164,7 +166,8 @@ def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[
         (template, is_separate, _containers(template))
         for template, is_separate in _templates(job, before)
     ]
-    main = next((names[0] for _, _, names in templates if names), "")
+    main = next((name for _, _, names in templates for name in names), "")
+
     rank = 0
     for template, is_separate, names in templates:
         trains = main in names
@@ -185,7 +188,7 @@ def _index_label(job: Json, following: Following, *, alone: bool) -> str | None:
     """
     if (
         _kind_key(job) == ("batch/v1", "Job")
-        and nested_map(job, "spec").get("completionMode") != "Indexed"
+        and nested_value(job, "spec", "completionMode") != "Indexed"
     ):
         return None
     return (following.child_job_label if alone else following.index_label) or None
@@ -200,7 +203,7 @@ def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bo
         yield from ((item, _is_child_job(job, item)) for item in templates_of(_kind_key(job), job))
         return
 
-    nodes = as_int(nested_map(job, "spec", "trainer").get("numNodes"), 1)
+    nodes = as_int(nested_value(job, "spec", "trainer", "numNodes"), 1)
     runtime = next((item for item in before if item.get("kind") == "TrainingRuntime"), None)
     if runtime is None:  # a runtime that Trainer provides
         yield Template((), {"spec": {"containers": [{"name": "node"}]}}, "node", nodes), False
@@ -226,7 +229,7 @@ def _is_child_job(manifest: Json, template: Template) -> bool:
 def _containers(template: Template) -> list[str]:
     return [
         as_string(container.get("name"))
-        for container in as_mappings(nested_map(template.template, "spec").get("containers"))
+        for container in as_mappings(nested_value(template.template, "spec", "containers"))
     ]
 
 
@@ -243,7 +246,7 @@ def _selector(name: str, role: str, following: Following) -> str | None:
 
 
 def _begins_suspended(job: Json) -> bool:
-    return nested_map(job, "spec").get("suspend") is True or KUEUE_QUEUE in nested_map(
+    return nested_value(job, "spec", "suspend") is True or KUEUE_QUEUE in nested_map(
         job, "metadata", "labels"
     )
 

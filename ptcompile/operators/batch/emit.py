@@ -83,6 +83,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from reject_auxiliary_roles(job, "a batch/v1 Job")
     yield from reject_host_names(job, "the Job controller")
     yield from check_restart_policies(job, ("Never", "OnFailure"), "the pods of a batch/v1 Job end")
+
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a Job does"
     yield from endings.check_clean_pod_policy(
         job, "a batch/v1 Job", "kube-apiserver", instead=instead
@@ -92,6 +93,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
     crash = "backoffLimit 0 fails the Job with its first failed pod"
     yield from endings.check_lost_pods(job, each=True, crash=crash, authority="kube-apiserver")
+
     is_named_alike = job.peak_nodes > 1 and job.names.service is None
     if is_named_alike and not has_feature("digit-first-service", cluster.versions()):
         yield from check_service_name(job, "the job's Service")

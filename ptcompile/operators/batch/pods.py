@@ -24,6 +24,7 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     namespace_of,
     nested_map,
+    nested_value,
     object_name,
     string_map,
 )
@@ -177,7 +178,7 @@ def is_recreated(manifest: Json, _template: Template) -> bool:
 
 def retries(manifest: Json) -> int:
     """Return the maximum number of times that a pod is restarted."""
-    return as_int(nested_map(manifest, "spec").get("backoffLimit"), 6)
+    return as_int(nested_value(manifest, "spec", "backoffLimit"), 6)
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
@@ -208,11 +209,11 @@ def describe_spec_failures(spec: Json, restart: str) -> Iterator[str]:
             "the failed pod is "
             "recreated"
         )
-    if rules := as_mappings(nested_map(spec, "podFailurePolicy").get("rules")):
+    if rules := as_mappings(nested_value(spec, "podFailurePolicy", "rules")):
         actions = ", ".join(as_string(rule.get("action")) for rule in rules)
         yield f"podFailurePolicy: the first rule that matches decides ({actions})"
     yield f"a lost node: {lost_pod(spec).text}; one whose process exits 0 on SIGTERM has succeeded"
-    for rule in as_mappings(nested_map(spec, "successPolicy").get("rules"))[:1]:
+    for rule in as_mappings(nested_value(spec, "successPolicy", "rules"))[:1]:
         indexes = as_string(rule.get("succeededIndexes"))
         grace = grace_seconds(template)
         done = f"done when index {indexes} succeeds" if indexes else "done by count"
@@ -246,7 +247,7 @@ def lost_pod(spec: Json) -> LostPod:
 
 
 def _disruption_action(spec: Json) -> str:
-    rules = as_mappings(nested_map(spec, "podFailurePolicy").get("rules"))
+    rules = as_mappings(nested_value(spec, "podFailurePolicy", "rules"))
     return next(
         (as_string(rule.get("action")) for rule in rules if _matches_disruption(rule)), "Count"
     )
@@ -295,7 +296,7 @@ def restarts(
 
 def _exit_action(spec: Json, exit_code: int) -> str:
     """Return the action of the first rule of podFailurePolicy for an exit status, or Count."""
-    for rule in as_mappings(nested_map(spec, "podFailurePolicy").get("rules")):
+    for rule in as_mappings(nested_value(spec, "podFailurePolicy", "rules")):
         on_codes = nested_map(rule, "onExitCodes")
         values = on_codes.get("values")
         if on_codes and (exit_code in (values if isinstance(values, list) else [])) == (

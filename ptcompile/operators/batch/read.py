@@ -18,10 +18,11 @@ from ptcompile.kinds.reading import (
 )
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_string,
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
 )
 
@@ -66,7 +67,7 @@ def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
         yield Read("job", (pods,), fields)
         return
 
-    subdomain = as_string(nested_map(template, "spec").get("subdomain"))
+    subdomain = nested_string(template, "spec", "subdomain")
     if subdomain not in {"", object_name(manifest)}:
         fields["names"] = {**fields.get("names", {}), "service": subdomain}
     service = _headless_service(manifest, subdomain, others)
@@ -94,4 +95,4 @@ def _headless_service(manifest: Json, subdomain: str, others: tuple[Json, ...]) 
         if (kind_of(obj), object_name(obj)) == (_SERVICE, subdomain)
         and namespace_of(obj) == namespace_of(manifest)
     )
-    return next((obj for obj in named if nested_map(obj, "spec").get("clusterIP") == "None"), None)
+    return next((obj for obj in named if nested_value(obj, "spec", "clusterIP") == "None"), None)

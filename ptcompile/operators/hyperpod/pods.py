@@ -22,6 +22,8 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -35,7 +37,7 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the templates of the replica specs; `replicas` counts no spares, and is 0 by
     default.
     """
-    for index, replica in indexed_mappings(nested_map(manifest, "spec").get("replicaSpecs")):
+    for index, replica in indexed_mappings(nested_value(manifest, "spec", "replicaSpecs")):
         path: Path = ("spec", "replicaSpecs", index, "template")
         yield Template(
             path=path,
@@ -49,7 +51,7 @@ def expand(manifest: Json) -> Expansion:
     """Return the pods that train. The operator gives them no Service: it tells each the first
     one's address.
     """
-    replicas = [*as_mappings(nested_map(manifest, "spec").get("replicaSpecs"))]
+    replicas = [*as_mappings(nested_value(manifest, "spec", "replicaSpecs"))]
     nodes = sum(map(_replicas, replicas))
 
     roles = tuple(
@@ -100,7 +102,7 @@ def _with_topology(container: Json, manifest: Json, nodes: int) -> Json:
     The number of nodes is always the operator's, which also tells it to the agents. Whose
     NPROC_PER_NODE wins is unknown, so the container's own is kept.
     """
-    processes = as_string(nested_map(manifest, "spec").get("nprocPerNode"))
+    processes = nested_string(manifest, "spec", "nprocPerNode")
     before = [templates.env_value("NPROC_PER_NODE", processes)] if processes else []
     after = [*as_mappings(container.get("env")), templates.env_value("NNODES", str(nodes))]
     return {**container, "env": templates.upsert(before, after)}

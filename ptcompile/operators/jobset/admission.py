@@ -40,6 +40,8 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     as_strings,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
@@ -58,7 +60,7 @@ def jobset_spec_rules(spec: Json, path: Path) -> Problems:
 
 
 def _check_startup_order(spec: Json, path: Path) -> Problems:
-    if nested_map(spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
+    if nested_value(spec, "startupPolicy", "startupPolicyOrder") != "InOrder":
         return
 
     if spec.get("replicatedJobs") is None:
@@ -93,7 +95,7 @@ def _check_claim_policies(spec: Json, path: Path) -> Problems:
                     "no such key: metadata",
                     "add metadata with a name",
                 )
-            if nested_map(template, "metadata").get("namespace"):
+            if nested_value(template, "metadata", "namespace"):
                 yield invalid_value(
                     (*policy_path, "templates", template_index, "metadata", "namespace"),
                     "namespace cannot be set for VolumeClaimPolicies templates",
@@ -103,7 +105,7 @@ def _check_claim_policies(spec: Json, path: Path) -> Problems:
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the child Jobs of a JobSet."""
-    name = nested_map(manifest, "metadata").get("name")
+    name = nested_value(manifest, "metadata", "name")
     check_replicated_jobs(nested_map(manifest, "spec"), ("spec",), name, False, context, problems)
 
 
@@ -139,7 +141,7 @@ def check_replicated_jobs(
             clean,
         )
         job_problems = FieldErrors()
-        labels = nested_map(template, "metadata").get("labels")
+        labels = nested_value(template, "metadata", "labels")
         check_labels(labels, (*template_path, "metadata", "labels"), job_problems)
         job_name = f"{name}-{job.get('name')}-0" if type(name) is str else None
         _check_child(child, (*template_path, "spec"), job_name, counted, context, job_problems)
@@ -155,7 +157,7 @@ def _claim_volumes(spec: Any, path: Path, problems: FieldErrors) -> frozenset[st
         for number, template in indexed_mappings(policy.get("templates")):
             claim_path = (*path, "volumeClaimPolicies", index, "templates", number, "spec")
             check_claim_spec(template.get("spec"), claim_path, problems)
-            name = nested_map(template, "metadata").get("name")
+            name = nested_value(template, "metadata", "name")
             if type(name) is str:
                 volumes.add(name)
     return frozenset(volumes)
@@ -226,9 +228,9 @@ _RECREATE_HELP = "delete the JobSet and apply again, or give it another name for
 def validate_update(update: Update) -> Problems:
     """Yield what the webhook rejects of a change; `update.touched` lists the paths that differ."""
     yield from gates.resize_problems(update)
-    suspended = nested_map(update.old, "spec").get("suspend") is True
+    suspended = nested_value(update.old, "spec", "suspend") is True
     if update.versions.jobset >= (0, 8):
-        suspended = suspended or nested_map(update.new, "spec").get("suspend") is True
+        suspended = suspended or nested_value(update.new, "spec", "suspend") is True
     for path in update.touched:
         if path[:2] == ("spec", "managedBy"):
             yield _immutable_field(
@@ -313,7 +315,7 @@ def check_claim_templates(spec: Json, name: str, path: Path, rejection: ProblemF
     for i, policy in enumerate(as_mappings(spec.get("volumeClaimPolicies"))):
         for j, template in enumerate(as_mappings(policy.get("templates"))):
             name_path = (*path, i, "templates", j, "metadata", "name")
-            claim = as_string(nested_map(template, "metadata").get("name"))
+            claim = nested_string(template, "metadata", "name")
             problem = _check_claim_name(claim, name, name_path, rejection)
             if problem:
                 yield problem
@@ -351,18 +353,22 @@ def _check_claim_name(
 def _check_claim_use(
     claim: str, pods: list[Json], path: Path, rejection: ProblemFactory
 ) -> Problems:
-    containers = [
-        c for p in pods for key in ("initContainers", "containers") for c in as_mappings(p.get(key))
-    ]
-    if not any(
-        m.get("name") == claim for c in containers for m in as_mappings(c.get("volumeMounts"))
-    ):
+    mounted: set[str] = set()
+    for pod in pods:
+        for key in ("initContainers", "containers"):
+            for container in as_mappings(pod.get(key)):
+                mounts = as_mappings(container.get("volumeMounts"))
+                mounted.update(as_string(mount.get("name")) for mount in mounts)
+
+    if claim not in mounted:
         yield rejection(
             path,
             f'Invalid value: "{claim}": no container mounts it',
             "mount it, or remove the template",
         )
-    if any(v.get("name") == claim for p in pods for v in as_mappings(p.get("volumes"))):
+
+    volumes = [volume for pod in pods for volume in as_mappings(pod.get("volumes"))]
+    if any(volume.get("name") == claim for volume in volumes):
         yield rejection(
             path,
             f'Invalid value: "{claim}": a pod has a volume of this name already',
@@ -473,7 +479,7 @@ def check_jobset_spec(
                 (*job_path, "dependsOn"), message, "name only the last job that it waits for"
             )
 
-    targets = nested_map(spec, "successPolicy").get("targetReplicatedJobs")
+    targets = nested_value(spec, "successPolicy", "targetReplicatedJobs")
     yield from _check_targets(
         targets, known, (*spec_path, "successPolicy", "targetReplicatedJobs"), rejection
     )
@@ -495,7 +501,7 @@ def check_jobset_spec(
 def controller_errors(manifest: Json, request: KindContext) -> Problems:
     """Yield names that are valid in a Job's name but not as a label value."""
     del request
-    for i, job in enumerate(as_mappings(nested_map(manifest, "spec").get("replicatedJobs"))):
+    for i, job in enumerate(as_mappings(nested_value(manifest, "spec", "replicatedJobs"))):
         job_name = as_string(job.get("name"))
         if job_name and (why := names.why_not_label_value(job_name)):
             path = ("spec", "replicatedJobs", i, "name")
@@ -528,7 +534,7 @@ def _check_managed_by(value: Any, path: Path, rejection: ProblemFactory) -> Prob
 
 
 def _check_pod_count(job: Json, path: Path, rejection: ProblemFactory) -> Problems:
-    parallelism = as_int(nested_map(job, "template", "spec").get("parallelism"), 1)
+    parallelism = as_int(nested_value(job, "template", "spec", "parallelism"), 1)
     if parallelism * as_int(job.get("replicas"), 1) > _MAX_INT32:
         yield rejection(
             (*path, "replicas"),
@@ -670,7 +676,7 @@ def _check_coordinator(
         )
         return
 
-    subdomain = as_string(nested_map(spec, "network").get("subdomain")) or name
+    subdomain = nested_string(spec, "network", "subdomain") or name
     address = f"{name}-{job_name}-{job_index}-{pod_index}.{subdomain}"
     if versions.jobset >= _COORDINATOR_LABEL and (why := names.why_not_label_value(address)):
         yield rejection(

@@ -12,7 +12,15 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.webhooks import ProblemFactory, webhook_rejection
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mappings,
+    as_string,
+    nested_map,
+    nested_string,
+    nested_value,
+)
 from ptcompile.kubernetes.versions import Versions, is_switched, stage_in
 
 _MAX_INT32 = 2**31 - 1
@@ -104,12 +112,12 @@ def is_resize(path: tuple[str, ...], update: Update) -> bool:
         return False
     return any(
         f"[{as_string(job.get('name'))}]" == path[2] and _completion_mode(job) == "Indexed"
-        for job in as_mappings(nested_map(update.new, "spec").get("replicatedJobs"))
+        for job in as_mappings(nested_value(update.new, "spec", "replicatedJobs"))
     )
 
 
 def _completion_mode(job: Json) -> str:
-    return as_string(nested_map(job, "template", "spec").get("completionMode")) or "Indexed"
+    return nested_string(job, "template", "spec", "completionMode") or "Indexed"
 
 
 def resize_problems(update: Update) -> Problems:
@@ -119,9 +127,9 @@ def resize_problems(update: Update) -> Problems:
 
     old = {
         job.get("name"): job
-        for job in as_mappings(nested_map(update.old, "spec").get("replicatedJobs"))
+        for job in as_mappings(nested_value(update.old, "spec", "replicatedJobs"))
     }
-    for index, job in enumerate(as_mappings(nested_map(update.new, "spec").get("replicatedJobs"))):
+    for index, job in enumerate(as_mappings(nested_value(update.new, "spec", "replicatedJobs"))):
         before, after = (
             nested_map(item, "template", "spec") for item in (old.get(job.get("name"), {}), job)
         )
@@ -133,7 +141,7 @@ def resize_problems(update: Update) -> Problems:
 
 
 def _check_size(changed: list[str], spec: Json, path: Path, update: Update) -> Problems:
-    conditions = as_mappings(nested_map(update.old, "status").get("conditions"))
+    conditions = as_mappings(nested_value(update.old, "status", "conditions"))
     if any(
         c.get("type") in ("Completed", "Failed") and c.get("status") == "True" for c in conditions
     ):

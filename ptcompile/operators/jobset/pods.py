@@ -26,6 +26,8 @@ from ptcompile.kubernetes.unstructured import (
     as_strings,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -79,7 +81,7 @@ def _with_defaults(replicated: Json) -> Json:
 
 
 def _subdomain(spec: Json) -> str:
-    return as_string(nested_map(spec, "network").get("subdomain"))
+    return nested_string(spec, "network", "subdomain")
 
 
 class _JobSetExpansion:
@@ -95,15 +97,17 @@ class _JobSetExpansion:
         self.request = request
         self.main = main
         self.subdomain = _subdomain(spec) or self.name
-        self.dns = nested_map(spec, "network").get("enableDNSHostnames") is not False
+        self.dns = nested_value(spec, "network", "enableDNSHostnames") is not False
         self.replicas = [max(0, as_int(rj.get("replicas"), 1)) for rj in jobs]
         self.groups = [as_string(rj.get("groupName")) or "default" for rj in jobs]
         self.before = list(accumulate(self.replicas, initial=0))
+
         self.in_group: Counter[str] = Counter()
         self.before_in_group: list[int] = []
         for group, replicas in zip(self.groups, self.replicas, strict=True):
             self.before_in_group.append(self.in_group[group])
             self.in_group[group] += replicas
+
         self.coordinator = _coordinator_address(self.name, self.subdomain, spec)
 
     def services(self) -> tuple[Json, ...]:
@@ -111,7 +115,7 @@ class _JobSetExpansion:
         if not self.dns:
             return ()
 
-        publish = nested_map(self.spec, "network").get("publishNotReadyAddresses") is not False
+        publish = nested_value(self.spec, "network", "publishNotReadyAddresses") is not False
         selector = {f"{_PREFIX}jobset-name": self.name}
 
         return (
@@ -209,7 +213,7 @@ def _digest(job_key: str) -> str:
 def _coordinator_address(name: str, subdomain: str, spec: Json) -> str | None:
     """Return the stable address of the coordinator pod."""
     coordinator_field = spec.get("coordinator")
-    if not nested_map(spec, "coordinator").get("replicatedJob"):
+    if not nested_value(spec, "coordinator", "replicatedJob"):
         return None
     coordinator = nested_map({"coordinator": coordinator_field}, "coordinator")
     pod = f"{name}-{as_string(coordinator.get('replicatedJob'))}-{as_int(coordinator.get('jobIndex'))}"
@@ -226,7 +230,7 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
         * pod_count(nested_map(job, "template", "spec"))
         for _, job in replicated
     }
-    if nested_map(spec, "startupPolicy").get("startupPolicyOrder") == "InOrder":
+    if nested_value(spec, "startupPolicy", "startupPolicyOrder") == "InOrder":
         order = ("spec", "startupPolicy", "startupPolicyOrder")
         for position, name in enumerate(names[:-1]):
             text = f"InOrder creates {names[position + 1]} when {name} is ready"
@@ -291,7 +295,7 @@ def lost_pod(spec: Json, role: str) -> LostPod:
     action = _job_failure_action(spec, role, batch_pods.failure_reason(child))
     if (
         action in _COUNTED_ACTIONS
-        and as_int(nested_map(spec, "failurePolicy").get("maxRestarts")) == 0
+        and as_int(nested_value(spec, "failurePolicy", "maxRestarts")) == 0
     ):
         action = "FailJobSet"
 
@@ -307,7 +311,7 @@ def _job_failure_action(spec: Json, role: str, reason: str) -> str:
     return next(
         (
             as_string(rule.get("action"))
-            for rule in as_mappings(nested_map(spec, "failurePolicy").get("rules"))
+            for rule in as_mappings(nested_value(spec, "failurePolicy", "rules"))
             if reason in (as_strings(rule.get("onJobFailureReasons")) or [reason])
             and role in (as_strings(rule.get("targetReplicatedJobs")) or [role])
         ),
@@ -334,7 +338,7 @@ def restarts(spec: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
     if scope == "none":
         return by_job
 
-    most = as_int(nested_map(spec, "failurePolicy").get("maxRestarts"))
+    most = as_int(nested_value(spec, "failurePolicy", "maxRestarts"))
     limit, text = (
         (most, f"maxRestarts {most}")
         if action in _COUNTED_ACTIONS
@@ -357,12 +361,12 @@ def retries(manifest: Json) -> int:
 
 
 def _backoff_limits(manifest: Json) -> Iterator[int]:
-    for replicated in as_mappings(nested_map(manifest, "spec").get("replicatedJobs")):
-        yield as_int(nested_map(replicated, "template", "spec").get("backoffLimit"), 6)
+    for replicated in as_mappings(nested_value(manifest, "spec", "replicatedJobs")):
+        yield as_int(nested_value(replicated, "template", "spec", "backoffLimit"), 6)
 
 
 def _max_restarts(manifest: Json) -> int:
-    return as_int(nested_map(manifest, "spec", "failurePolicy").get("maxRestarts"))
+    return as_int(nested_value(manifest, "spec", "failurePolicy", "maxRestarts"))
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
@@ -445,17 +449,17 @@ def annotated_parts(manifest: Json) -> Iterator[tuple[Path, dict[str, str], list
     """Yield the annotations of the JobSet and of each replicatedJob, with the replicatedJobs
     that they are about.
     """
-    jobs = as_mappings(nested_map(manifest, "spec").get("replicatedJobs"))
-    whole = string_map(nested_map(manifest, "metadata").get("annotations"))
+    jobs = as_mappings(nested_value(manifest, "spec", "replicatedJobs"))
+    whole = string_map(nested_value(manifest, "metadata", "annotations"))
     yield ("metadata", "annotations"), whole, list(range(len(jobs)))
     for index, job in enumerate(jobs):
         path = ("spec", "replicatedJobs", index, "template", "metadata", "annotations")
-        yield path, string_map(nested_map(job, "template", "metadata").get("annotations")), [index]
+        yield path, string_map(nested_value(job, "template", "metadata", "annotations")), [index]
 
 
 def placement_notes(manifest: Json) -> Iterator[str]:
     """Yield a sentence for each annotation that places Jobs exclusively."""
-    jobs = as_mappings(nested_map(manifest, "spec").get("replicatedJobs"))
+    jobs = as_mappings(nested_value(manifest, "spec", "replicatedJobs"))
     for path, values, indexes in annotated_parts(manifest):
         label = values.get(EXCLUSIVE)
         if label:

@@ -16,7 +16,14 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_mappings,
+    as_string,
+    nested_map,
+    nested_value,
+)
 
 _LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
 
@@ -64,7 +71,7 @@ def _first_training_job(jobs: Sequence[Json]) -> int:
 
 def _starts_launcher(replicated: Json) -> bool:
     containers = as_mappings(
-        nested_map(replicated, "template", "spec", "template", "spec").get("containers")
+        nested_value(replicated, "template", "spec", "template", "spec", "containers")
     )
     commands = [str([container.get("command"), container.get("args")]) for container in containers]
     return any(launcher in command for command in commands for launcher in _LAUNCHERS)
@@ -72,12 +79,12 @@ def _starts_launcher(replicated: Json) -> bool:
 
 def _pod_count(replicated: Json) -> int:
     return pod_count(replicated.get("replicas")) * pod_count(
-        nested_map(replicated, "template", "spec").get("parallelism")
+        nested_value(replicated, "template", "spec", "parallelism")
     )
 
 
 def _has_one_pod_per_job(replicated: Json) -> bool:
-    return pod_count(nested_map(replicated, "template", "spec").get("parallelism")) == 1
+    return pod_count(nested_value(replicated, "template", "spec", "parallelism")) == 1
 
 
 def _read_role(role: str, index: int, replicated: Json, *, trains: bool = True) -> ReadRole:
@@ -106,7 +113,7 @@ def _auxiliary_roles(jobs: Sequence[Json], training: Sequence[int]) -> list[Read
 
 def _read_nodes(spec: Json, jobs: Sequence[Json], first: int) -> Read:
     pods = _read_role("node", first, jobs[first])
-    count_in_job = pod_count(nested_map(jobs[first], "template", "spec").get("parallelism"))
+    count_in_job = pod_count(nested_value(jobs[first], "template", "spec", "parallelism"))
     job_names = changed_names(container=pods.main, node=as_string(jobs[first].get("name")))
     fields = {"nodes": max(1, count_in_job), **_run_policy(spec, jobs[first]), **job_names}
     return Read(
@@ -134,7 +141,7 @@ def _read_master_and_workers(spec: Json, jobs: Sequence[Json], first: int) -> Re
 
 
 def _run_policy(spec: Json, trainer: Json) -> JsonDict:
-    deadline = nested_map(trainer, "template", "spec").get("activeDeadlineSeconds")
+    deadline = nested_value(trainer, "template", "spec", "activeDeadlineSeconds")
     policy = {
         "ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished"),
         "activeDeadlineSeconds": deadline,

@@ -183,6 +183,7 @@ def _gate_off(path: tuple[str, ...], effect: str, gates: list[str]) -> Problem:
 def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Problems:
     if job.topology is None:
         return
+
     if cluster.versions().kubernetes < _FIRST_POD_GROUP:
         yield unsupported_by_target(
             TOPOLOGY, "groups have a topology only since Kubernetes 1.36", "remove it"

@@ -11,6 +11,8 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     as_strings,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -37,7 +39,7 @@ def _frameworks(by_kind: Mapping[str, Sequence[Json]]) -> list[str]:
     frameworks = {
         name
         for configuration in _configurations(by_kind)
-        for name in as_strings(nested_map(configuration, "integrations").get("frameworks"))
+        for name in as_strings(nested_value(configuration, "integrations", "frameworks"))
     }
 
     return [name for name in get_args(QueueFramework) if name in frameworks]
@@ -62,12 +64,12 @@ def _is_manager(by_kind: Mapping[str, Sequence[Json]]) -> bool:
 
 
 def _runs_elsewhere(check: Json) -> bool:
-    return as_string(nested_map(check, "spec").get("controllerName")) == "kueue.x-k8s.io/multikueue"
+    return nested_string(check, "spec", "controllerName") == "kueue.x-k8s.io/multikueue"
 
 
 def _checks_of(cluster_queue: Json) -> set[str]:
     spec = nested_map(cluster_queue, "spec")
-    strategies = as_mappings(nested_map(spec, "admissionChecksStrategy").get("admissionChecks"))
+    strategies = as_mappings(nested_value(spec, "admissionChecksStrategy", "admissionChecks"))
     return {
         *as_strings(spec.get("admissionChecks")),
         *(as_string(check.get("name")) for check in strategies),

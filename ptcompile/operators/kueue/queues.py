@@ -70,8 +70,9 @@ def outside_text(
     if not configured:
         return unmanaged_text(kind, versions, switched_on)
 
-    group = kind[0].rpartition("/")[0]
-    name = kind[1].lower() if group in ("", "apps") else f"{group}/{kind[1].lower()}"
+    version, resource = kind
+    group, _, _ = version.rpartition("/")
+    name = resource.lower() if group in ("", "apps") else f"{group}/{resource.lower()}"
     text = (
         f"integrations.frameworks of Kueue's configuration does not list {name}: it starts "
         "outside of the queue"
@@ -125,13 +126,12 @@ def _framework(
 ) -> tuple[str, str] | None:
     """Return the configuration without which Kueue ignores the queue of this kind, or None."""
     name = framework_off(kind, versions, switched_on)
-    release = f"{versions.kueue[0]}.{versions.kueue[1]}"
-    if name:
-        return (
-            "Configuration/kueue",
-            f"integrations.frameworks lists {name}: Kueue {release} leaves it out",
-        )
-    return None
+    if not name:
+        return None
+
+    major, minor = versions.kueue
+    why = f"integrations.frameworks lists {name}: Kueue {major}.{minor} leaves it out"
+    return "Configuration/kueue", why
 
 
 def _profile_fields(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:

@@ -13,7 +13,15 @@ from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mappings,
+    as_string,
+    nested_map,
+    nested_string,
+    nested_value,
+)
 from ptcompile.operators.leaderworkerset.pods import pod_templates
 
 _rejection = webhook_rejection("lws")
@@ -32,7 +40,7 @@ def validate(manifest: Json) -> Problems:
             ("metadata", "name"), f'Invalid value: "{name}": {why}', "use a shorter or simpler name"
         )
 
-    size = as_int(nested_map(spec, "leaderWorkerTemplate").get("size"), 1)
+    size = as_int(nested_value(spec, "leaderWorkerTemplate", "size"), 1)
     if size < 1:
         text = f"Invalid value: {size}: size must be equal or greater than 1"
         yield _rejection((*_TEMPLATE, "size"), text, "count the leader too")
@@ -63,7 +71,7 @@ def _check_subgroups(manifest: Json, size: int) -> Problems:
     policy = nested_map(manifest, "spec", "leaderWorkerTemplate", "subGroupPolicy")
     path: Path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
     if policy.get("subGroupSize") is None:
-        if nested_map(manifest, "metadata", "annotations").get(_SUBGROUPS) is not None:
+        if nested_value(manifest, "metadata", "annotations", _SUBGROUPS) is not None:
             text = "cannot have subgroup-exclusive-topology without subGroupSize set"
             key: Path = ("metadata", "annotations", _SUBGROUPS)
             yield _rejection(
@@ -94,7 +102,7 @@ def controller_errors(manifest: Json) -> Problems:
     always.
     """
     for template in pod_templates(manifest):
-        policy = nested_map(template.template, "spec").get("restartPolicy")
+        policy = nested_value(template.template, "spec", "restartPolicy")
         if isinstance(policy, str) and policy not in ("", "Always"):
             path = (*template.path, "spec", "restartPolicy")
             text = f'Unsupported value: "{policy}": supported values: "Always"'
@@ -106,7 +114,7 @@ def controller_errors(manifest: Json) -> Problems:
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the pods; the claims of volumeClaimTemplates are volumes of theirs."""
     claims = as_mappings(
-        nested_map(manifest, "spec", "leaderWorkerTemplate").get("volumeClaimTemplates")
+        nested_value(manifest, "spec", "leaderWorkerTemplate", "volumeClaimTemplates")
     )
-    volumes = frozenset(as_string(nested_map(claim, "metadata").get("name")) for claim in claims)
+    volumes = frozenset(nested_string(claim, "metadata", "name") for claim in claims)
     check_templates(pod_templates(manifest), context, problems, volumes)

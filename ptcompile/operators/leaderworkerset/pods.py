@@ -19,9 +19,10 @@ from ptcompile.kubernetes.unstructured import (
     JsonDict,
     as_int,
     as_mappings,
-    as_string,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -32,7 +33,7 @@ _LEADER = "LWS_LEADER_ADDRESS"
 
 def group_size(manifest: Json) -> int:
     """Return the number of pods in a group, the leader included."""
-    return max(1, as_int(nested_map(manifest, "spec", "leaderWorkerTemplate").get("size"), 1))
+    return max(1, as_int(nested_value(manifest, "spec", "leaderWorkerTemplate", "size"), 1))
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
@@ -47,6 +48,7 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     size = group_size(manifest)
     groups = as_int(spec.get("replicas"), 1)
     has_leader = bool(both.get("leaderTemplate"))
+
     if has_leader:
         yield Template((*path, "leaderTemplate"), both.get("leaderTemplate"), "leader", groups)
     if both.get("workerTemplate") is not None:
@@ -87,7 +89,7 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
     """Yield that the workers of a group are created when its leader is ready."""
     spec = nested_map(manifest, "spec")
     if spec.get("startupPolicy") == "LeaderReady":
-        if nested_map(spec, "leaderWorkerTemplate").get("leaderTemplate"):
+        if nested_value(spec, "leaderWorkerTemplate", "leaderTemplate"):
             leader = "leader"
         else:
             leader = "worker"
@@ -109,7 +111,7 @@ class _Groups:
         self.templates = nested_map(spec, "leaderWorkerTemplate")
         self.has_leader = bool(self.templates.get("leaderTemplate"))
         self.is_shared = (
-            nested_map(spec, "networkConfig").get("subdomainPolicy") != "UniquePerReplica"
+            nested_value(spec, "networkConfig", "subdomainPolicy") != "UniquePerReplica"
         )
 
     def subdomain(self, group: int) -> str:
@@ -194,7 +196,7 @@ def _with_variables(container: Json, added: Sequence[Json]) -> JsonDict:
 
 def restart_policy(manifest: Json) -> str:
     """Return what a failed pod does to its group; the deprecated Default means None."""
-    policy = as_string(nested_map(manifest, "spec", "leaderWorkerTemplate").get("restartPolicy"))
+    policy = nested_string(manifest, "spec", "leaderWorkerTemplate", "restartPolicy")
     if policy == "Default":
         return "None"
     return policy or "RecreateGroupOnPodRestart"

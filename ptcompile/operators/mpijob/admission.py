@@ -15,6 +15,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mapping,
     as_mappings,
     nested_map,
+    nested_value,
     object_name,
 )
 from ptcompile.operators.mpijob.pods import DEFAULT_REPLICAS, pod_templates
@@ -69,7 +70,7 @@ def _check_replica(kind: str, replica: Json) -> Problems:
     if restart and restart not in _RESTART_POLICIES:
         text = f'Unsupported value: "{restart}": supported values: {quote_names(_RESTART_POLICIES)}'
         yield _validation_error((*path, "restartPolicy"), text, "use Never or OnFailure")
-    if not as_mappings(nested_map(replica, "template", "spec").get("containers")):
+    if not as_mappings(nested_value(replica, "template", "spec", "containers")):
         containers = (*path, "template", "spec", "containers")
         yield _validation_error(
             containers, "Required value: must define at least one container", "add a container"

@@ -18,6 +18,8 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -103,6 +105,7 @@ class _MPIJob:
             k: max(0, as_int(r.get("replicas"), DEFAULT_REPLICAS.get(k, 1)))
             for k, r in self.replicas.items()
         }
+
         self.slots = as_int(spec.get("slotsPerWorker"), 1)
         self.launcher_works = spec.get("runLauncherAsWorker") is True
         self.implementation = as_string(spec.get("mpiImplementation")) or "OpenMPI"
@@ -160,7 +163,7 @@ class _MPIJob:
         if not is_launcher and not first.get("command") and not first.get("args"):
             container["command"] = ["/usr/sbin/sshd", "-De"]
         searches = [
-            *(nested_map(spec, "dnsConfig").get("searches") or []),
+            *(nested_value(spec, "dnsConfig", "searches") or []),
             templates.cluster_host_name(self.name, None, self.namespace),
         ]
         changed = {
@@ -264,7 +267,7 @@ def lost_pod(manifest: Json, role: str) -> LostPod:
     """Return what the mpi-operator does about a lost pod: only the launcher's Job counts."""
     if (
         role.lower() == "launcher"
-        and as_int(nested_map(manifest, "spec", "runPolicy").get("backoffLimit"), 6) == 0
+        and as_int(nested_value(manifest, "spec", "runPolicy", "backoffLimit"), 6) == 0
     ):
         return LostPod("none", "the job fails")
     if role.lower() == "launcher":
@@ -277,7 +280,7 @@ def describe_failures(manifest: Json) -> Iterator[str]:
     spec = nested_map(manifest, "spec")
     replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "mpiReplicaSpecs").items()}
     policy = nested_map(spec, "runPolicy")
-    restart = as_string(nested_map(replicas, "Launcher").get("restartPolicy")) or "OnFailure"
+    restart = nested_string(replicas, "Launcher", "restartPolicy") or "OnFailure"
     if restart == "OnFailure":
         effect = "the kubelet restarts it in place"
     else:

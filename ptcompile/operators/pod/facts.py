@@ -11,7 +11,15 @@ from ptcompile.kinds.status import (
     status_from_condition,
     true_conditions,
 )
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mappings,
+    as_string,
+    nested_map,
+    nested_string,
+    nested_value,
+)
 
 FOLLOWING = Following(
     plural="pods",
@@ -25,7 +33,7 @@ def status(live: Json) -> Status:
     """Return the status from the phase. A running pod with a container in back-off is
     restarting.
     """
-    phase = as_string(nested_map(live, "status").get("phase"))
+    phase = nested_string(live, "status", "phase")
     if phase == "Succeeded":
         return Status("succeeded")
     if phase == "Failed":
@@ -34,7 +42,7 @@ def status(live: Json) -> Status:
         return _running_status(live, phase)
     if gates := [
         as_string(gate.get("name"))
-        for gate in as_mappings(nested_map(live, "spec").get("schedulingGates"))
+        for gate in as_mappings(nested_value(live, "spec", "schedulingGates"))
     ]:
         return Status("queued", "SchedulingGated", f"waits for {', '.join(gates)}")
 
@@ -72,7 +80,7 @@ def _pending_status(live: Json) -> Status:
     """Return why a pending pod does not run: the scheduler's reason, else the kubelet's for a
     container.
     """
-    for condition in as_mappings(nested_map(live, "status").get("conditions")):
+    for condition in as_mappings(nested_value(live, "status", "conditions")):
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             return status_from_condition("created", condition)
     for name, waiting in _containers_in_state(live, "waiting"):

@@ -29,6 +29,8 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -82,7 +84,7 @@ def expand_replicas(manifest: Json, request: KindContext) -> Expansion:
         as_string((spec if is_stateful else pod).get("serviceName" if is_stateful else "subdomain"))
         or None
     )
-    first = as_int(nested_map(spec, "ordinals").get("start")) if is_stateful else 0
+    first = as_int(nested_value(spec, "ordinals", "start")) if is_stateful else 0
     labels = string_map(metadata.get("labels"))
 
     def view(index: int) -> PodView:
@@ -148,7 +150,7 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     template = {"spec": nested_map(manifest, "spec")}
     main = main_container(template, MAIN_CONTAINER)
     run_policy = without_empty(
-        {"activeDeadlineSeconds": nested_map(manifest, "spec").get("activeDeadlineSeconds")}
+        {"activeDeadlineSeconds": nested_value(manifest, "spec", "activeDeadlineSeconds")}
     )
     spec = {key: value for key, value in template["spec"].items() if key != "activeDeadlineSeconds"}
     pods = ReadRole("node", 1, {"spec": spec}, (), main, restart_policy(template, "Always"))
@@ -165,7 +167,7 @@ def restarts(manifest: Json, exit_code: int | None) -> tuple[Retry, ...]:
     """Return what answers a failed Pod: the kubelet, unless the Pod is lost or its restartPolicy
     is Never.
     """
-    policy = as_string(nested_map(manifest, "spec").get("restartPolicy")) or "Always"
+    policy = nested_string(manifest, "spec", "restartPolicy") or "Always"
     if restarts_by_rule(nested_map(manifest, "spec"), exit_code):
         return (kubelet_retry(None, "job", "restartPolicyRules"),)
     if exit_code is None or policy == "Never":

@@ -28,6 +28,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     nested_map,
+    nested_value,
     object_name,
 )
 from ptcompile.operators.pytorchjob.pods import pod_templates
@@ -62,9 +63,10 @@ def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) ->
             frozenset(),
             clean,
         )
-        finalizers = nested_map(template.template, "metadata").get("finalizers")
+
+        finalizers = nested_value(template.template, "metadata", "finalizers")
         check_finalizers(finalizers, (*template.path, "metadata", "finalizers"), problems)
-        policy = nested_map(replicas, template.role).get("restartPolicy")
+        policy = nested_value(replicas, template.role, "restartPolicy")
         if type(policy) is str and policy not in ("", *_RESTART_POLICIES):
             problems.unsupported((*template.path[:-1], "restartPolicy"), policy, _RESTART_POLICIES)
 
@@ -86,7 +88,7 @@ _UNSEEN_CHANGES = (
 
 def unseen_changes(old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
     """Return the changes that running pods do not see; a suspended job has no pods."""
-    if nested_map(old, "spec", "runPolicy").get("suspend") is True:
+    if nested_value(old, "spec", "runPolicy", "suspend") is True:
         return ()
     return _UNSEEN_CHANGES
 
@@ -119,7 +121,7 @@ def _check_job(manifest: Json, established: Established) -> Problems:
     if not established.decodes:
         yield from decode_problems(spec, _rejection, ("spec",))
     yield from _check_name(object_name(manifest))
-    manager = nested_map(spec, "runPolicy").get("managedBy")
+    manager = nested_value(spec, "runPolicy", "managedBy")
     if isinstance(manager, str) and manager not in _MANAGERS:
         path = ("spec", "runPolicy", "managedBy")
         text = f'Unsupported value: "{manager}": supported values: {quote_names(_MANAGERS)}'
@@ -162,7 +164,7 @@ def _check_replica(key: str, replica: Json) -> Problems:
     if key == "Worker" and isinstance(count, int) and count < 1:
         help = "use 1 or more, or remove the Worker"
         yield _rejection((*path, "replicas"), "Forbidden: must be at least 1", help)
-    yield from _check_containers(nested_map(replica, "template", "spec").get("containers"), path)
+    yield from _check_containers(nested_value(replica, "template", "spec", "containers"), path)
 
 
 def _check_containers(containers: object, replica: Path) -> Problems:
@@ -195,7 +197,7 @@ def _check_elastic_policy(spec: Json) -> Problems:
         return
 
     if (
-        nested_map(spec, "pytorchReplicaSpecs").get("Worker") is None
+        nested_value(spec, "pytorchReplicaSpecs", "Worker") is None
         and spec.get("pytorchReplicaSpecs") is not None
     ):
         help = "name the replicas Worker: an elastic job is made of them"
@@ -240,7 +242,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
         if key == "Worker" and "Master" in replicas:
             yield from _check_init_containers(replica)
 
-    conf = nested_map(spec, "elasticPolicy").get("rdzvConf")
+    conf = nested_value(spec, "elasticPolicy", "rdzvConf")
     if isinstance(conf, list) and not conf:
         path = ("spec", "elasticPolicy", "rdzvConf")
         why = "the controller panics on an empty list, and no pod is created"
@@ -258,7 +260,7 @@ def _check_service_names(name: str, replicas: dict[str, Json]) -> Problems:
 
 def _check_service_ports(replica: Json, path: Path) -> Problems:
     """Check the Service's ports: those of the container `pytorch`, then the operator's own."""
-    containers = as_mappings(nested_map(replica, "template", "spec").get("containers"))
+    containers = as_mappings(nested_value(replica, "template", "spec", "containers"))
     container_index = next(
         (i for i, c in enumerate(containers) if c.get("name") == _CONTAINER), None
     )
@@ -287,7 +289,7 @@ def _check_service_ports(replica: Json, path: Path) -> Problems:
 
 
 def _check_init_containers(replica: Json) -> Problems:
-    init_containers = as_mappings(nested_map(replica, "template", "spec").get("initContainers"))
+    init_containers = as_mappings(nested_value(replica, "template", "spec", "initContainers"))
     for i, container in enumerate(init_containers):
         if container.get("name") == "init-pytorch":
             path = (*_SPECS, "Worker", "template", "spec", "initContainers", i, "name")

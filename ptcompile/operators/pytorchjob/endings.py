@@ -37,13 +37,15 @@ def unsupported(job: Job) -> Problems:
     yield from endings.reject_restart_job(job, "a PyTorchJob")
     roles = job.training_roles
     never = [role for role in roles if restart_policy(job, role) == "Never"]
-    counts = len(never) == len(roles)  # then a lost node fails the job
+    # a pod that never restarts is not recreated either: a lost node fails the job
+    counts = len(never) == len(roles)
     if policy.on_disruption in {"Count", "FailJob"} and not counts:
         why = (
             "the operator recreates a pod whose node is lost and does not count it "
             "(training-operator issue 2045)"
         )
         yield unsupported_by_target(endings.ON_DISRUPTION, why, f"use Ignore, or {_BATCH[4:]}")
+
     if never and (path := endings.survival_path(job)) is not None:
         why = (
             "a PyTorchJob survives a lost node only if its pods may restart, but restartPolicy is "
@@ -55,6 +57,7 @@ def unsupported(job: Job) -> Problems:
             yield endings.approximation(
                 path, why, "remove restartPolicy: Never", "training-operator"
             )
+
     if job.nodes > 1:
         yield from _unsupported_success_policy(job)
     if job.nodes > 1 and not never:

@@ -18,6 +18,8 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -46,8 +48,8 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         if v is not None
     }
     if (
-        as_mappings(nested_map(spec, "elasticPolicy").get("rdzvConf")) == []
-        and nested_map(spec, "elasticPolicy").get("rdzvConf") is not None
+        as_mappings(nested_value(spec, "elasticPolicy", "rdzvConf")) == []
+        and nested_value(spec, "elasticPolicy", "rdzvConf") is not None
     ):
         panic = (
             "the controller panics on an empty rdzvConf (training-operator 1.9): no pod is created"
@@ -342,10 +344,9 @@ def is_recreated(manifest: Json, template: Template) -> bool:
     """Return whether a lost pod of a replica type is recreated."""
     spec = nested_map(manifest, "spec")
     policy = (
-        as_string(nested_map(spec, "pytorchReplicaSpecs", template.role).get("restartPolicy"))
-        or "OnFailure"
+        nested_string(spec, "pytorchReplicaSpecs", template.role, "restartPolicy") or "OnFailure"
     )
-    return policy != "Never" and nested_map(spec, "runPolicy").get("backoffLimit") != 0
+    return policy != "Never" and nested_value(spec, "runPolicy", "backoffLimit") != 0
 
 
 def lost_pod(manifest: Json, role: str) -> LostPod:
@@ -387,7 +388,7 @@ def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, .
     if exit_code is None or policy == "ExitCode":
         return (Retry("pod", None, "pod", f"restartPolicy {policy}"),)
 
-    most = nested_map(manifest, "spec", "runPolicy").get("backoffLimit")
+    most = nested_value(manifest, "spec", "runPolicy", "backoffLimit")
     if most is None:
         return (kubelet_retry(None, "job", f"restartPolicy {policy}"),)
 
@@ -396,7 +397,7 @@ def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, .
 
 def retries(manifest: Json) -> int:
     """Return the maximum number of times that a pod is restarted."""
-    return as_int(nested_map(manifest, "spec", "runPolicy").get("backoffLimit"))
+    return as_int(nested_value(manifest, "spec", "runPolicy", "backoffLimit"))
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
@@ -480,7 +481,7 @@ def gang_scheduler(manifest: Json) -> str:
     """
     spec = nested_map(manifest, "spec")
     names = {
-        as_string(nested_map(replica, "template", "spec").get("schedulerName"))
+        nested_string(replica, "template", "spec", "schedulerName")
         for replica in nested_map(spec, "pytorchReplicaSpecs").values()
     } - {""}
     if not nested_map(spec, "runPolicy", "schedulingPolicy"):

@@ -22,6 +22,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     nested_map,
+    nested_value,
 )
 
 _PORT = 23456
@@ -37,6 +38,7 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     spec = nested_map(manifest, "spec")
     specs = nested_map(spec, "pytorchReplicaSpecs")
     policy = spec.get("elasticPolicy")
+
     if policy is not None and "Master" in specs:
         why = "with a Master it adds one torchrun to those of the workers (PTC439)"
         yield unreadable_object(
@@ -97,7 +99,7 @@ def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
             }
         ),
     }
-    if (number := nested_map(run, "schedulingPolicy").get("minAvailable")) is not None and as_int(
+    if (number := nested_value(run, "schedulingPolicy", "minAvailable")) is not None and as_int(
         number
     ) > 0:
         fields["minAvailable"] = as_int(number)
@@ -137,7 +139,7 @@ def _custom_master_port(pods: ReadRole) -> int | None:
     main = next(
         (
             item
-            for item in as_mappings(nested_map(pods.template, "spec").get("containers"))
+            for item in as_mappings(nested_value(pods.template, "spec", "containers"))
             if item.get("name") == pods.main
         ),
         {},

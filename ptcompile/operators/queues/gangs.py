@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map, nested_value
 from ptcompile.operators.table import GROUP_MARKS
 
 TYPE_CHECKING = False
@@ -85,10 +85,10 @@ def _group(name: str, kind: str, mark: GroupMark, manifest: Json | None, member:
 
 
 def _text_at(data: Json, path: tuple[str, ...]) -> str:
-    value = nested_map(data, *path[:-1]).get(path[-1]) if path else None
+    value = nested_value(data, *path) if path else None
     return value if type(value) is str else ""
 
 
 def _value_at(data: Json, path: tuple[str, ...]) -> int | None:
-    value: Any = nested_map(data, *path[:-1]).get(path[-1])
+    value: Any = nested_value(data, *path)
     return value if type(value) is int else None

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_string,
+    kind_of,
+    nested_map,
+    nested_string,
+    nested_value,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,6 +128,7 @@ def queue_sentences(
     labels = nested_map(manifest, "metadata", "labels")
     spec = nested_map(manifest, "spec")
     queue = as_string(labels.get(KUEUE_QUEUE))
+
     if queue:
         setting = _framework_setting(kind_of(manifest), versions, frameworks)
         unless = f", if {setting} (by default it starts at once)" if setting else ""
@@ -128,17 +136,18 @@ def queue_sentences(
         if versions.kueue >= _PODS_READY_SINCE:
             yield (
                 "Kueue evicts and requeues it if its pods are not all ready within 30 minutes of "
-                "its admission, or of "
-                "the loss of one; pulling images counts (waitForPodsReady, on by default since "
-                "Kueue 0.19)"
+                "its admission, or of the loss of one; pulling images counts (waitForPodsReady, on "
+                "by default since Kueue 0.19)"
             )
+
     if as_string(labels.get(KAI_QUEUE)):
         yield f"waits until KAI places it from the queue {as_string(labels.get(KAI_QUEUE))!r}"
-    if MULTI_KUEUE in (spec.get("managedBy"), nested_map(spec, "runPolicy").get("managedBy")):
+    if MULTI_KUEUE in (spec.get("managedBy"), nested_value(spec, "runPolicy", "managedBy")):
         yield (
             "no pods here: MultiKueue creates a copy of the job in another cluster, which has the "
             "pods"
         )
+
     plugins = nested_map(manifest, "spec", "plugins")
     if kind_of(manifest) == ("batch.volcano.sh/v1alpha1", "Job") and len(plugins) > 1:
         yield (
@@ -210,15 +219,12 @@ def settled_status(live: Json, success: str, suspend: tuple[str, ...]) -> Status
         return status_from_condition("failed", conditions["Failed"])
     if success in conditions:
         return Status("succeeded")
-    if (
-        "Suspended" not in conditions
-        and nested_map(live, *suspend[:-1]).get(suspend[-1]) is not True
-    ):
+    if "Suspended" not in conditions and nested_value(live, *suspend) is not True:
         return None
 
     status = status_from_condition("queued", conditions.get("Suspended", {"reason": "Suspended"}))
     labels = nested_map(live, "metadata", "labels")
-    uid = as_string(nested_map(live, "metadata").get("uid"))
+    uid = nested_string(live, "metadata", "uid")
     if queue := as_string(labels.get(KUEUE_QUEUE)):
         where = f"label kueue.x-k8s.io/job-uid={uid}" if uid else "label kueue.x-k8s.io/job-uid"
         return status._replace(

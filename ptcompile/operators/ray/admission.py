@@ -16,7 +16,15 @@ from ptcompile.diagnostics import Edit, Fix, Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mapping,
+    as_string,
+    nested_map,
+    nested_string,
+    nested_value,
+)
 from ptcompile.operators.ray.pods import RayGroup, cluster_of, groups_of, pod_templates
 
 _rejection = webhook_rejection("kuberay")
@@ -29,7 +37,7 @@ def validate(manifest: Json) -> Problems:
     groups.
     """
     kind = as_string(manifest.get("kind"))
-    name = as_string(nested_map(manifest, "metadata").get("name"))
+    name = nested_string(manifest, "metadata", "name")
     longest = _LONGEST_NAMES.get(kind, 53)
     path = ("metadata", "name")
     if len(name) > longest:
@@ -99,14 +107,14 @@ def _check_resources(group: RayGroup) -> Problems:
 
 def _check_autoscaler(manifest: Json) -> Problems:
     cluster = cluster_of(manifest)
-    is_second = nested_map(cluster, "autoscalerOptions").get("version") == "v2"
+    is_second = nested_value(cluster, "autoscalerOptions", "version") == "v2"
     if cluster.get("enableInTreeAutoscaling") is True and is_second:
         for group in groups_of(manifest):
             yield from _check_restart_policy(group, "the autoscaler v2")
 
 
 def _check_restart_policy(group: RayGroup, what: str) -> Problems:
-    policy = nested_map(group.template, "spec").get("restartPolicy")
+    policy = nested_value(group.template, "spec", "restartPolicy")
     if policy not in (None, "", "Never"):
         path: Path = (*group.path, "template", "spec", "restartPolicy")
         yield _failure(path, f"restartPolicy must be Never or unset with {what}", "remove it")
@@ -162,6 +170,7 @@ def _check_end(spec: Json) -> Problems:
     fix = Fix(help, (Edit("set", (*_SPEC, "shutdownAfterJobFinishes"), True),), safe=False)
     if spec.get("suspend") is True and not shuts_down:
         yield _failure((*_SPEC, "suspend"), f"{ends} is not allowed to be suspended", help, fix)
+
     seconds = spec.get("ttlSecondsAfterFinished")
     if isinstance(seconds, int) and seconds > 0 and not shuts_down:
         yield _failure(
@@ -173,6 +182,7 @@ def _check_end(spec: Json) -> Problems:
     if isinstance(seconds, int) and seconds < 0:
         text = "TTLSecondsAfterFinished must be a non-negative integer"
         yield _failure((*_SPEC, "ttlSecondsAfterFinished"), text, "use 0 or more")
+
     deadline = spec.get("activeDeadlineSeconds")
     if isinstance(deadline, int) and deadline <= 0:
         text = "activeDeadlineSeconds must be a positive integer"

@@ -26,6 +26,7 @@ from ptcompile.kubernetes.unstructured import (
     as_strings,
     namespace_of,
     nested_map,
+    nested_value,
     object_name,
     string_map,
 )
@@ -57,7 +58,7 @@ class RayGroup(NamedTuple):
     @property
     def container(self) -> Json:
         """The Ray container, which is the first one."""
-        return next(iter(as_mappings(nested_map(self.template, "spec").get("containers"))), {})
+        return next(iter(as_mappings(nested_value(self.template, "spec", "containers"))), {})
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -73,7 +74,7 @@ class RayGroup(NamedTuple):
     @property
     def gpus(self) -> int:
         """Number of GPUs that Ray offers in each pod: num-gpus, else those of the limits."""
-        written = self.parameters.get("num-gpus") or nested_map(self.spec, "resources").get("GPU")
+        written = self.parameters.get("num-gpus") or nested_value(self.spec, "resources", "GPU")
         return self.devices if written is None else _number(str(written))
 
     @property

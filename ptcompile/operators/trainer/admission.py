@@ -21,6 +21,8 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     as_strings,
     nested_map,
+    nested_string,
+    nested_value,
     string_map,
 )
 from ptcompile.operators.jobset.admission import FIXED_FIELDS, jobset_spec_rules
@@ -42,7 +44,7 @@ def train_job_rules(manifest: Json) -> Problems:
     yield from _check_name(nested_map(manifest, "metadata"))
     initializer = nested_map(spec, "initializer")
     for part in ("dataset", "model"):
-        uri = nested_map(initializer, part).get("storageUri")
+        uri = nested_value(initializer, part, "storageUri")
         if isinstance(uri, str) and uri and _match_uri(uri) is None:
             yield invalid_value(
                 ("spec", "initializer", part, "storageUri"),
@@ -54,11 +56,11 @@ def train_job_rules(manifest: Json) -> Problems:
     if isinstance(manager, str) and manager not in _MANAGERS:
         yield invalid_value(
             ("spec", "managedBy"),
-            f"ManagedBy must be {_MANAGERS[0]} or {_MANAGERS[1]} if set",
+            f"ManagedBy must be {' or '.join(_MANAGERS)} if set",
             "remove it, or name one",
         )
 
-    count = nested_map(spec, "trainer").get("numProcPerNode")
+    count = nested_value(spec, "trainer", "numProcPerNode")
     if type(count) is int and count < 1:
         yield invalid_value(
             ("spec", "trainer", "numProcPerNode"),
@@ -105,7 +107,7 @@ def training_runtime_rules(manifest: Json) -> Problems:
     path: Path = ("spec", "mlPolicy")
     yield from _check_single_policy(policy, path)
     for name in ("flux", "mpi"):
-        count = nested_map(policy, name).get("numProcPerNode")
+        count = nested_value(policy, name, "numProcPerNode")
         if type(count) is int and count < 1:
             count_path = (*path, name, "numProcPerNode")
             yield invalid_value(
@@ -120,9 +122,9 @@ def training_runtime_rules(manifest: Json) -> Problems:
 
 def _check_single_policy(policy: Json, path: Path) -> Problems:
     set_policies = [name for name in _POLICIES if policy.get(name) is not None]
-    if len(set_policies) > 1:
+    for second in set_policies[1:2]:
         yield invalid_value(
-            (*path, set_policies[1]),
+            (*path, second),
             "Only one of the policy can be configured",
             f"keep one of {', '.join(set_policies)}",
         )
@@ -184,7 +186,7 @@ _PATCH_TITLES = {
 def validate_update(update: Update) -> Problems:
     """Yield what the webhook rejects of a change; `update.touched` lists the paths that differ."""
     was_suspended, is_suspended = (
-        nested_map(manifest, "spec").get("suspend") is True for manifest in (update.old, update.new)
+        nested_value(manifest, "spec", "suspend") is True for manifest in (update.old, update.new)
     )
     if was_suspended or (is_suspended and update.versions.trainer >= (2, 3)):
         return
@@ -237,7 +239,7 @@ def default(manifest: Json, *, complete: bool) -> Json:
     spec: JsonDict = {**roundtrip.as_go_reads(dict(user_spec), SPEC, LOOSE, complete=complete)}
     if isinstance(spec.get("runtimeRef"), Mapping):
         ref = {k: v for k, v in spec["runtimeRef"].items() if v is not None}
-        spec["runtimeRef"] = {"apiGroup": runtimes.GROUP, "kind": runtimes.KINDS[0], **ref}
+        spec["runtimeRef"] = {"apiGroup": runtimes.GROUP, "kind": runtimes.CLUSTER_KIND, **ref}
     spec["suspend"] = False if spec.get("suspend") is None else spec["suspend"]
     if spec.get("managedBy") is None:
         spec["managedBy"] = f"{runtimes.GROUP}/trainjob-controller"
@@ -285,7 +287,7 @@ def _check_with_runtime(manifest: Json, runtime: Json, versions: Versions) -> Pr
     yield from _check_initializers(spec, runtime, needs_mount=versions.trainer >= (2, 3))
     if runtimes.policy_of(runtime) == "torch":
         yield from _check_torch(spec, runtime)
-    if nested_map(runtime, "spec", "podGroupPolicy").get("volcano") is not None:
+    if nested_value(runtime, "spec", "podGroupPolicy", "volcano") is not None:
         yield from _check_queue(manifest, runtime)
 
 
@@ -301,7 +303,7 @@ def _group_kind(ref: Json) -> str:
 
 def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Problems:
     for step, name in (("dataset", "dataset-initializer"), ("model", "model-initializer")):
-        if not isinstance(nested_map(spec, "initializer").get(step), Mapping):
+        if not isinstance(nested_value(spec, "initializer", step), Mapping):
             continue
 
         path = ("spec", "initializer", step)
@@ -329,7 +331,7 @@ def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Prob
 
 
 def _check_torch(spec: Json, runtime: Json) -> Problems:
-    for i, entry in enumerate(as_mappings(nested_map(spec, "trainer").get("env"))):
+    for i, entry in enumerate(as_mappings(nested_value(spec, "trainer", "env"))):
         name = as_string(entry.get("name"))
         if name in _RESERVED_ENV:
             message = f"Forbidden: {name} is reserved: the runtime's torch policy sets it"
@@ -337,11 +339,11 @@ def _check_torch(spec: Json, runtime: Json) -> Problems:
             yield _rejection(("spec", "trainer", "env", i, "name"), message, help)
 
     for target in as_mappings(
-        nested_map(runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")
+        nested_value(runtime, "spec", "mlPolicy", "torch", "envInjection", "targets")
     ):
         yield from _check_injection(target, runtime)
 
-    if as_strings(nested_map(spec, "trainer").get("command")) == ["tune", "run"]:
+    if as_strings(nested_value(spec, "trainer", "command")) == ["tune", "run"]:
         yield from _check_tune(spec)
 
 
@@ -376,17 +378,17 @@ _MULTI_NODE_MODEL = "llama3_3/70B"
 
 def _check_tune(spec: Json) -> Problems:
     """Check `tune run`; the runtime's name gives the model."""
-    runtime = as_string(nested_map(spec, "runtimeRef").get("name"))
+    runtime = nested_string(spec, "runtimeRef", "name")
     model = runtimes.tune_model(runtime)
     path: Path = ("spec", "runtimeRef", "name")
-    args = as_strings(nested_map(spec, "trainer").get("args"))
+    args = as_strings(nested_value(spec, "trainer", "args"))
     lora = any(a.startswith("model.lora_attn_modules") for a in args)
     if model not in _MODELS:
         message = f'Invalid value: "{runtime}": `tune run` must have a supported pretrained model'
         help = "use a torchtune runtime, such as torchtune-llama3.2-1b, or use another command"
         yield _rejection(path, message, help)
 
-    nodes = as_int(nested_map(spec, "trainer").get("numNodes"), 1)
+    nodes = as_int(nested_value(spec, "trainer", "numNodes"), 1)
     if nodes > 1 and (model != _MULTI_NODE_MODEL or lora):
         if lora and model == _MULTI_NODE_MODEL:
             reason = "LoRA fine-tuning"
@@ -408,14 +410,14 @@ def _check_tune(spec: Json) -> Problems:
 
 def _check_queue(manifest: Json, runtime: Json) -> Problems:
     key = "scheduling.volcano.sh/queue-name"
-    annotations = string_map(nested_map(runtime, "spec", "template", "metadata").get("annotations"))
+    annotations = string_map(nested_value(runtime, "spec", "template", "metadata", "annotations"))
     if annotations.get(key) == "":
         yield _rejection(
             ("spec", "runtimeRef"),
             f"Invalid value: the runtime's annotation {key} is empty",
             "name a queue",
         )
-    if string_map(nested_map(manifest, "metadata").get("annotations")).get(key) == "":
+    if string_map(nested_value(manifest, "metadata", "annotations")).get(key) == "":
         yield _rejection(
             ("metadata", "annotations", key), 'Invalid value: "": must not be empty', "name a queue"
         )
@@ -467,7 +469,7 @@ def validate_runtime(manifest: Json, request: KindContext) -> Problems:
     stage "run".
     """
     is_disabled = (
-        string_map(nested_map(manifest, "metadata").get("labels")).get(_VALIDATION_LABEL)
+        string_map(nested_value(manifest, "metadata", "labels")).get(_VALIDATION_LABEL)
         == "disabled"
     )
     for problem in _check_runtime(manifest, request.established):

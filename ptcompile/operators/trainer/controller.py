@@ -25,7 +25,14 @@ from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    nested_map,
+    nested_value,
+    object_name,
+)
 from ptcompile.operators.jobset.admission import check_replicated_jobs
 from ptcompile.operators.trainer import runtimes
 
@@ -39,7 +46,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
         return
 
     if runtimes.policy_of(runtime) == "flux" and _lacks_num_nodes(
-        nested_map(manifest, "spec").get("trainer")
+        nested_value(manifest, "spec", "trainer")
     ):
         why = "Required value: a flux runtime's controller panics without it (Trainer 2.3)"
         path = ("spec", "trainer", "numNodes")
@@ -47,7 +54,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
 
     yield from _check_pod_names(manifest, runtime)
     yield from _check_node(nested_map(manifest, "spec", "trainer"), runtime)
-    for i, patch in enumerate(as_mappings(nested_map(manifest, "spec").get("runtimePatches"))):
+    for i, patch in enumerate(as_mappings(nested_value(manifest, "spec", "runtimePatches"))):
         yield from _check_patch_targets(patch, ("spec", "runtimePatches", i), runtime)
 
 
@@ -169,10 +176,11 @@ def check_runtime_patches(
         template = nested_map(patch, "trainingRuntimeSpec", "template")
         template_path = (*path, index, "trainingRuntimeSpec", "template")
         _check_metadata(template.get("metadata"), (*template_path, "metadata"), problems)
-        for number, job in indexed_mappings(nested_map(template, "spec").get("replicatedJobs")):
+        for number, job in indexed_mappings(nested_value(template, "spec", "replicatedJobs")):
             job_path = (*template_path, "spec", "replicatedJobs", number, "template")
             child = nested_map(job, "template")
             _check_metadata(child.get("metadata"), (*job_path, "metadata"), problems)
+
             pods = nested_map(child, "spec", "template")
             _check_metadata(
                 pods.get("metadata"), (*job_path, "spec", "template", "metadata"), problems

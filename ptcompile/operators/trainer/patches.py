@@ -25,6 +25,7 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     kind_of,
     nested_map,
+    nested_value,
 )
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import has_feature
@@ -90,8 +91,8 @@ def apply_runtime_patches(
     added to `origins`.
     """
     template: JsonDict = dict(nested_map(runtime, "spec", "template"))
-    for i, patch in enumerate(as_mappings(nested_map(manifest, "spec").get("runtimePatches"))):
-        change = nested_map(patch, "trainingRuntimeSpec").get("template")
+    for i, patch in enumerate(as_mappings(nested_value(manifest, "spec", "runtimePatches"))):
+        change = nested_value(patch, "trainingRuntimeSpec", "template")
         if isinstance(change, Mapping):
             start: Path = (
                 "spec",
@@ -102,7 +103,7 @@ def apply_runtime_patches(
                 "spec",
                 "replicatedJobs",
             )
-            for k, job in indexed_mappings(nested_map(change, "spec").get("replicatedJobs")):
+            for k, job in indexed_mappings(nested_value(change, "spec", "replicatedJobs")):
                 for part in ("metadata", "spec"):
                     written = written_path((*start, k, *_POD_TEMPLATE, part), version)
                     place: Path = (

@@ -17,6 +17,8 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     as_strings,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
 )
 from ptcompile.kubernetes.versions import Version
@@ -70,7 +72,7 @@ class Build:
     @property
     def trainer(self) -> Json | None:
         """`spec.trainer`, or None if it is absent."""
-        trainer = nested_map(self.manifest, "spec").get("trainer")
+        trainer = nested_value(self.manifest, "spec", "trainer")
         if trainer is not None:
             return nested_map(self.manifest, "spec", "trainer")
         return None
@@ -183,10 +185,13 @@ def apply_mpi(build: Build) -> None:
     policy = nested_map(build.runtime, "spec", "mlPolicy", "mpi")
     count = runtimes.node_count(build.manifest, build.runtime)
     as_node = policy.get("runLauncherAsNode") is True
+
+    # the launcher is a node too, so it leaves one fewer to the workers
     workers = max(1, count - 1) if as_node else count
     build.set_nodes(1)
     build.set_nodes(workers, job="node")
     slots = _mpi_slots(build, policy)
+
     _add_mpi_mounts(build, as_string(policy.get("sshAuthMountPath")) or "/root/.ssh")
     env = [
         templates.env_value("OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile"),
@@ -202,6 +207,7 @@ def apply_mpi(build: Build) -> None:
         for job in build.jobs
         if job.get("name") == "node"
     ]
+
     hosts = [
         f"{build.name}-node-0-{i}.{build.name} slots={slots}\n"
         for i in range(min(workers, MAX_NAMED_HOSTS))
@@ -318,7 +324,7 @@ def _has_several_processes(build: Build) -> bool:
 
 def _recipe_and_config(build: Build, nodes: int, *, single: bool) -> tuple[str, str]:
     """Return recipe and config for the model in the runtime's name and the LoRA arguments."""
-    model = tune_model(as_string(nested_map(build.manifest, "spec", "runtimeRef").get("name")))
+    model = tune_model(nested_string(build.manifest, "spec", "runtimeRef", "name"))
     args = as_strings((build.trainer or {}).get("args"))
     lora = any(a.startswith("model.lora_attn_modules") for a in args)
     is_quantized = lora and "model.quantize_base=True" in args
@@ -373,7 +379,7 @@ def apply_torch(build: Build) -> None:
 def _inject_env(build: Build, env: Sequence[Json]) -> None:
     """Add the variables to the containers of `torch.envInjection` (2.3)."""
     for target in as_mappings(
-        nested_map(build.runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")
+        nested_value(build.runtime, "spec", "mlPolicy", "torch", "envInjection", "targets")
     ):
         for name in as_strings(target.get("containerNames")):
             build.add_env(env, _TORCH_FIELDS, job=as_string(target.get("jobName")), name=name)

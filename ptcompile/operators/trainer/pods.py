@@ -20,6 +20,8 @@ from ptcompile.kubernetes.unstructured import (
     get,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
 )
 from ptcompile.kubernetes.versions import Version
@@ -43,7 +45,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     runtime, assumed = runtimes.find_runtime(manifest, request.related, request.versions.trainer)
     notes = []
     if assumed:
-        name = as_string(nested_map(manifest, "spec", "runtimeRef").get("name"))
+        name = nested_string(manifest, "spec", "runtimeRef", "name")
         notes.append(
             f"runtime {name!r} is in no file and not built in: treated as a copy of "
             "torch-distributed"
@@ -53,7 +55,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     if build.failure:
         return Expansion(notes=tuple(notes), refused=(build.failure,))
 
-    spec = {**build.spec, "suspend": nested_map(manifest, "spec").get("suspend") is True}
+    spec = {**build.spec, "suspend": nested_value(manifest, "spec", "suspend") is True}
     jobset = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
@@ -105,10 +107,7 @@ def _build(manifest: Json, runtime: Json, version: Version) -> Build:
 def _runtime_origin(manifest: Json, runtime: Json) -> FieldOrigin:
     """Return the origin of all that the TrainJob does not change."""
     reference = nested_map(manifest, "spec", "runtimeRef")
-    writer = (
-        f"{as_string(reference.get('kind')) or runtimes.KINDS[0]} "
-        f"{as_string(reference.get('name'))}"
-    )
+    writer = f"{runtimes.referenced_kind(reference)} {as_string(reference.get('name'))}"
     return FieldOrigin(
         ("spec", "runtimeRef"), writer, Place(runtime, ("spec", "template", *_REPLICATED_JOBS))
     )
@@ -151,7 +150,7 @@ def _with_container_fields(replicated: Json, name: str, **fields: Any) -> Json:
 
 def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
     """Apply `spec.trainer` to the container `node` of the trainer's job."""
-    trainer = nested_map(build.manifest, "spec").get("trainer")
+    trainer = nested_value(build.manifest, "spec", "trainer")
     node = runtimes.find_container(replicated, "node")
     if (
         runtimes.step_label(replicated) != "trainer"
@@ -276,7 +275,7 @@ def runtime_templates(manifest: Json) -> Iterator[Template]:
 
 def lost_pod(manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
     """Return what the JobSet of a TrainJob's runtime does about a lost pod."""
-    runtime = runtimes.find_runtime(manifest, related)[0]
+    runtime = runtimes.find_runtime(manifest, related).source
     return pods.lost_pod(nested_map(runtime, "spec", "template", "spec"), role)
 
 
@@ -284,15 +283,15 @@ def restarts(
     manifest: Json, role: str, related: Sequence[Json], exit_code: int | None
 ) -> tuple[Retry, ...]:
     """Return what answers a failed pod of the JobSet of a TrainJob's runtime."""
-    runtime = runtimes.find_runtime(manifest, related)[0]
+    runtime = runtimes.find_runtime(manifest, related).source
     return pods.restarts(nested_map(runtime, "spec", "template", "spec"), role, exit_code)
 
 
 def describe_failures(manifest: Json, related: Sequence[Json]) -> Iterator[str]:
     """Yield sentences about what a TrainJob does on failure and at its end."""
-    runtime = runtimes.find_runtime(manifest, related)[0]
+    runtime = runtimes.find_runtime(manifest, related).source
     yield from describe_spec_failures(nested_map(runtime, "spec", "template", "spec"))
-    deadline = nested_map(manifest, "spec").get("activeDeadlineSeconds")
+    deadline = nested_value(manifest, "spec", "activeDeadlineSeconds")
     if deadline is not None:
         yield (
             f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its JobSet is deleted "

@@ -13,6 +13,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     nested_map,
+    nested_value,
     object_name,
 )
 from ptcompile.operators.trainer import runtimes
@@ -31,7 +32,7 @@ def read(manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
         yield from _read_own_runtime(manifest, runtime, jobs)
     elif (
         not assumed
-        and nested_map(manifest, "spec", "trainer").get("image")
+        and nested_value(manifest, "spec", "trainer", "image")
         and any(item.get("name") == _NODE for item in jobs)
     ):
         template = _trainjob_template(nested_map(manifest, "spec"))
@@ -86,7 +87,7 @@ def _spec_fields(manifest: Json) -> JsonDict:
         {field: spec.get(field) for field in ("activeDeadlineSeconds", "suspend")}
     )
     fields: JsonDict = {"runPolicy": policy}
-    processes = nested_map(spec, "trainer").get("numProcPerNode")
+    processes = nested_value(spec, "trainer", "numProcPerNode")
     if processes is not None:
         fields["elastic"] = {"nprocPerNode": processes}
     return fields
@@ -99,7 +100,7 @@ def _read_own_runtime(manifest: Json, runtime: Json, jobs: list[Json]) -> Iterat
     if not pods or not pods[0].trains:
         return
     fields = _spec_fields(manifest)
-    deadline = nested_map(jobs[0], "template", "spec").get("activeDeadlineSeconds")
+    deadline = nested_value(jobs[0], "template", "spec", "activeDeadlineSeconds")
     if deadline is not None:
         fields["runPolicy"]["activeDeadlineSeconds"] = deadline
     yield Read("trainjob", tuple(pods), {**fields, "nodes": pods[0].replicas}, objects=(runtime,))
@@ -142,7 +143,7 @@ def _runtime_role(manifest: Json, runtime: Json, index: int, replicated: Json) -
 def _read_over_runtime(manifest: Json) -> Read:
     spec = nested_map(manifest, "spec")
     ref = nested_map(spec, "runtimeRef")
-    nodes = nested_map(spec, "trainer").get("numNodes")
+    nodes = nested_value(spec, "trainer", "numNodes")
     fields = {
         **_spec_fields(manifest),
         "runtimeRef": without_empty({"name": ref.get("name"), "kind": ref.get("kind")}),
@@ -168,7 +169,7 @@ def _trainjob_template(spec: Json) -> JsonDict:
     for patch in as_mappings(spec.get("runtimePatches")):
         if patch.get("manager") == MANAGER:
             for job in as_mappings(
-                nested_map(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")
+                nested_value(patch, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
             ):
                 template = merge(template, nested_map(job, "template", "spec", "template"))
 

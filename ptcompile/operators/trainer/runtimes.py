@@ -22,6 +22,7 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     namespace_of,
     nested_map,
+    nested_value,
     string_map,
 )
 from ptcompile.kubernetes.versions import Version, Versions
@@ -212,7 +213,8 @@ EXAMPLES: Mapping[tuple[str, str], Json] = {
 
 
 API_VERSION = f"{GROUP}/v1alpha1"
-KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
+CLUSTER_KIND = "ClusterTrainingRuntime"
+KINDS = (CLUSTER_KIND, "TrainingRuntime")
 POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
 
 
@@ -221,6 +223,11 @@ _OLDER_IMAGES = (
     ((2, 3), "pytorch/pytorch:2.10.0-cuda12.8-cudnn9-runtime"),
 )
 """Images of the torch runtimes before a release of Trainer."""
+
+
+def referenced_kind(reference: Json) -> str:
+    """Return the kind of runtime that a `runtimeRef` names, by default the cluster's."""
+    return as_string(reference.get("kind")) or CLUSTER_KIND
 
 
 def runtime_in_cluster(manifest: Json, related: Iterable[Json], versions: Versions) -> Base:
@@ -236,16 +243,16 @@ def find_runtime(manifest: Json, related: Iterable[Json], version: Version = (2,
     releases install older images.
     """
     ref = nested_map(manifest, "spec", "runtimeRef")
-    kind = as_string(ref.get("kind")) or KINDS[0]
+    kind = referenced_kind(ref)
     name = as_string(ref.get("name"))
-    if kind == KINDS[0]:
+    if kind == CLUSTER_KIND:
         candidates = objects(related)
     else:
         candidates = objects(related).in_namespace(namespace_of(manifest))
 
     for runtime in candidates.by_name((API_VERSION, kind), name):
         return Base(runtime, assumed=False)
-    installed = BUILTIN.get(name) if kind == KINDS[0] else None
+    installed = BUILTIN.get(name) if kind == CLUSTER_KIND else None
     installed = installed or EXAMPLES.get((kind, name))
 
     return Base(
@@ -272,7 +279,7 @@ def policy_of(runtime: Json) -> str | None:
     """Return `torch`, `mpi`, `jax`, `xgboost` or `flux`; `plain` for a policy without a source,
     None without a policy.
     """
-    policy = nested_map(runtime, "spec").get("mlPolicy")
+    policy = nested_value(runtime, "spec", "mlPolicy")
     if not isinstance(policy, Mapping):
         return None
     return next((name for name in POLICIES if isinstance(policy.get(name), Mapping)), "plain")
@@ -280,22 +287,20 @@ def policy_of(runtime: Json) -> str | None:
 
 def replicated_jobs(runtime: Json) -> list[Json]:
     """Return the replicatedJobs of a runtime's template."""
-    return as_mappings(nested_map(runtime, "spec", "template", "spec").get("replicatedJobs"))
+    return as_mappings(nested_value(runtime, "spec", "template", "spec", "replicatedJobs"))
 
 
 def step_label(replicated: Json) -> str:
     """Return a replicatedJob's label for the step of a TrainJob that it runs, or an empty
     string.
     """
-    return string_map(nested_map(replicated, "template", "metadata").get("labels")).get(
-        ANCESTOR, ""
-    )
+    return string_map(nested_value(replicated, "template", "metadata", "labels")).get(ANCESTOR, "")
 
 
 def containers(replicated: Json) -> list[Json]:
     """Return the main containers of a replicatedJob's pods."""
     return as_mappings(
-        nested_map(replicated, "template", "spec", "template", "spec").get("containers")
+        nested_value(replicated, "template", "spec", "template", "spec", "containers")
     )
 
 
@@ -310,7 +315,7 @@ def node_resources(manifest: Json, runtime: Json) -> Json:
 
     The two are not merged: Trainer 2.3 counts processes from the raw ones.
     """
-    resources = nested_map(manifest, "spec", "trainer").get("resourcesPerNode")
+    resources = nested_value(manifest, "spec", "trainer", "resourcesPerNode")
     if isinstance(resources, Mapping):
         return resources
     for replicated in replicated_jobs(runtime):
@@ -338,9 +343,9 @@ def nproc_per_node(manifest: Json, runtime: Json, version: Version = (2, 3)) -> 
 
     Before 2.2 the runtime's torch policy could also set it.
     """
-    processes = nested_map(manifest, "spec", "trainer").get("numProcPerNode")
+    processes = nested_value(manifest, "spec", "trainer", "numProcPerNode")
     if processes is None and version < (2, 2):
-        processes = nested_map(runtime, "spec", "mlPolicy", "torch").get("numProcPerNode")
+        processes = nested_value(runtime, "spec", "mlPolicy", "torch", "numProcPerNode")
     if processes is not None and not isinstance(processes, Mapping | list):
         return str(processes)
 
@@ -349,7 +354,7 @@ def nproc_per_node(manifest: Json, runtime: Json, version: Version = (2, 3)) -> 
         return "auto"
 
     for kind in ("requests", "limits"):
-        cpu = quantity.parse(nested_map(resources, kind).get("cpu"))
+        cpu = quantity.parse(nested_value(resources, kind, "cpu"))
         if cpu:
             return str(max(1, cpu.value))
 
@@ -358,10 +363,10 @@ def nproc_per_node(manifest: Json, runtime: Json, version: Version = (2, 3)) -> 
 
 def node_count(manifest: Json, runtime: Json) -> int:
     """Return the number of nodes: the TrainJob's, else the runtime's raised to 1, else 1."""
-    num_nodes = nested_map(manifest, "spec", "trainer").get("numNodes")
+    num_nodes = nested_value(manifest, "spec", "trainer", "numNodes")
     if isinstance(num_nodes, int) and not isinstance(num_nodes, bool):
         return max(0, num_nodes)
-    runtime_nodes = nested_map(runtime, "spec", "mlPolicy").get("numNodes")
+    runtime_nodes = nested_value(runtime, "spec", "mlPolicy", "numNodes")
     if isinstance(runtime_nodes, int) and not isinstance(runtime_nodes, bool):
         return max(1, runtime_nodes)
     return 1
@@ -374,9 +379,11 @@ def tune_model(runtime_name: str) -> str:
     The name must have three parts between hyphens; the first one does not matter (Trainer 2.3).
     """
     parts = runtime_name.split("-")
-    if len(parts) == 3:
-        return f"{parts[1].replace('.', '_')}/{parts[2].upper()}"
-    return ""
+    if len(parts) != 3:
+        return ""
+
+    _, model, size = parts
+    return f"{model.replace('.', '_')}/{size.upper()}"
 
 
 def platform_objects(manifests: Sequence[JsonDict], versions: Versions) -> Iterator[JsonDict]:
@@ -387,5 +394,5 @@ def platform_objects(manifests: Sequence[JsonDict], versions: Versions) -> Itera
         runtime = find_runtime(job, manifests, versions.trainer).source
         ref = job["spec"]["runtimeRef"]
         metadata = {"name": ref["name"], **runtime["metadata"]}
-        kind = ref.get("kind", KINDS[0])
+        kind = referenced_kind(ref)
         yield {"apiVersion": API_VERSION, "kind": kind, **runtime, "metadata": metadata}

@@ -27,6 +27,8 @@ from ptcompile.kubernetes.unstructured import (
     as_strings,
     get,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -142,7 +144,7 @@ def check_task_template(
     """Yield the webhook's rejections of a task's template, at stage "apply" and with Volcano's
     authority.
     """
-    spec = nested_map(task, "template").get("spec")
+    spec = nested_value(task, "template", "spec")
     spec_path = (*path, "template", "spec")
     if spec is not None and as_mapping(spec).get("containers") is not None:
         if not (established.pods and _is_valid_if_pod_is(task["template"])):
@@ -199,7 +201,7 @@ def _check_older_rules(spec: Json, path: Path) -> Problems:
             container_path = (*path, key, i)
             yield from _check_env(container, container_path)
             yield from _check_restart_policy(container, container_path, init=init)
-            sleep = nested_map(container, "lifecycle", "preStop").get("sleep")
+            sleep = nested_value(container, "lifecycle", "preStop", "sleep")
             if as_mapping(sleep).get("seconds") == 0:
                 sleep_path = (*container_path, "lifecycle", "preStop", "sleep")
                 yield _rejection(
@@ -217,8 +219,8 @@ def _check_older_rules(spec: Json, path: Path) -> Problems:
                     "Forbidden: must not be set for init containers",
                     "remove it",
                 )
-            if nested_map(container, "lifecycle").get("stopSignal") and not as_string(
-                nested_map(spec, "os").get("name")
+            if nested_value(container, "lifecycle", "stopSignal") and not nested_string(
+                spec, "os", "name"
             ):
                 signal_path = (*container_path, "lifecycle", "stopSignal")
                 yield _rejection(
@@ -227,7 +229,7 @@ def _check_older_rules(spec: Json, path: Path) -> Problems:
                     "set spec.os.name",
                 )
 
-    for i, search in enumerate(as_strings(nested_map(spec, "dnsConfig").get("searches"))):
+    for i, search in enumerate(as_strings(nested_value(spec, "dnsConfig", "searches"))):
         if "_" in search:
             yield _rejection(
                 (*path, "dnsConfig", "searches", i),
@@ -274,9 +276,9 @@ def check_whole_cpus(task: Json, path: Path) -> Problems:
     """
     if as_string(task.get("topologyPolicy")) in ("", "none"):
         return
-    for j, container in enumerate(
-        as_mappings(nested_map(task, "template", "spec").get("containers"))
-    ):
+
+    containers = as_mappings(nested_value(task, "template", "spec", "containers"))
+    for j, container in enumerate(containers):
         resources = nested_map(container, "resources")
         amounts = nested_map(resources, "requests") or nested_map(resources, "limits")
         cpu = quantity.parse(amounts.get("cpu"))
@@ -410,7 +412,7 @@ def validate(manifest: Json, request: KindContext) -> Problems:
     queue = spec.get("queue") or "default"
     queues = objects(request.related).of_kind(_QUEUE)
     children = [
-        object_name(item) for item in queues if nested_map(item, "spec").get("parent") == queue
+        object_name(item) for item in queues if nested_value(item, "spec", "parent") == queue
     ]
     if children:
         message = (
@@ -421,7 +423,7 @@ def validate(manifest: Json, request: KindContext) -> Problems:
 
 
 def _missing_mpi_master(spec: Json, tasks: Sequence[Json]) -> Problem | None:
-    args = nested_map(spec, "plugins").get("mpi")
+    args = nested_value(spec, "plugins", "mpi")
     if args is None:
         return None
     flags, _ = parse(as_strings(args), {"master": "master", "worker": "worker", "port": 22})
@@ -600,7 +602,7 @@ def _check_volumes(volumes: Sequence[Json]) -> Problems:
 def _check_dependencies(tasks: Sequence[Json]) -> Problems:
     """Check that `dependsOn` forms an acyclic graph of existing tasks."""
     dependencies = {
-        as_string(t.get("name")): as_strings(nested_map(t, "dependsOn").get("name")) for t in tasks
+        as_string(t.get("name")): as_strings(nested_value(t, "dependsOn", "name")) for t in tasks
     }
     remaining = dict(dependencies)
     while ready := [
@@ -635,7 +637,7 @@ def validate_update(update: Update) -> Problems:
     """Yield the webhook's errors for a change; `update.touched` lists the paths that differ."""
     help = "delete the job and apply again, or give it another name for each run"
     before, after = (
-        nested_map(manifest, "spec").get("tasks") for manifest in (update.old, update.new)
+        nested_value(manifest, "spec", "tasks") for manifest in (update.old, update.new)
     )
     if isinstance(before, list) and isinstance(after, list) and len(before) != len(after):
         yield _rejection(("spec", "tasks"), "job updates may not add or remove tasks", help)

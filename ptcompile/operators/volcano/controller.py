@@ -20,6 +20,8 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     as_strings,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
@@ -37,6 +39,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
         str(k): as_strings(v) for k, v in nested_map(spec, "plugins").items() if v is not None
     }
     tasks = as_mappings(spec.get("tasks"))
+
     yield from _check_names(name, spec, tasks, plugins, request.versions)
     queue = as_string(spec.get("queue"))
     if len(queue) > names.LABEL_VALUE_MAX:
@@ -45,11 +48,13 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
             f"has {len(queue)})"
         )
         yield child_rejection(("spec", "queue"), why, "use a queue with a shorter name")
+
     if "pytorch" in plugins:
         yield from _check_pytorch_port(plugins["pytorch"], tasks)
     if "ray" in plugins:
-        head = parse(plugins["ray"], {"head": "head", "worker": "worker"})[0]["head"]
-        if not any(t.get("name") == head for t in tasks):
+        flags, _ = parse(plugins["ray"], {"head": "head", "worker": "worker"})
+        head = flags["head"]
+        if not any(task.get("name") == head for task in tasks):
             why = f"no task is named {head!r}: the controller fails, and no pod is created"
             yield controller_failure(
                 "volcano", ("spec", "plugins", "ray"), why, "name the task with --head=NAME"
@@ -92,7 +97,7 @@ def _check_hosts(name: str, tasks: Sequence[Json]) -> Problems:
     for i, task in enumerate(tasks):
         count = as_int(task.get("replicas"))
         last_host = f"{name}-{as_string(task.get('name'))}-{count - 1}"
-        hostname = as_string(nested_map(task, "template", "spec").get("hostname"))
+        hostname = nested_string(task, "template", "spec", "hostname")
         if count > 0 and not hostname and len(last_host) > names.DNS_LABEL_MAX:
             size = len(last_host)
             why = (
@@ -172,7 +177,7 @@ def _check_port_name(ports: Sequence[Json], port: int, path: Path) -> Problems:
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the pod templates, and the claims that the controller creates for `spec.volumes`."""
     check_templates(pod_templates(manifest), context, problems)
-    for index, volume in indexed_mappings(nested_map(manifest, "spec").get("volumes")):
+    for index, volume in indexed_mappings(nested_value(manifest, "spec", "volumes")):
         if type(volume.get("volumeClaim")) is dict:
             check_claim_spec(
                 volume["volumeClaim"], ("spec", "volumes", index, "volumeClaim"), problems

@@ -70,6 +70,7 @@ def _check(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
 
 def _check_topology(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
     name = job.topology.level if job.topology else ""
+
     if level_of(job, cluster).tier is None:
         message = (
             f"the profile {cluster.metadata.name!r} gives {name} no tier, which Volcano requires"

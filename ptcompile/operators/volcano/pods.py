@@ -26,6 +26,8 @@ from ptcompile.kubernetes.unstructured import (
     as_strings,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -55,7 +57,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         if name in PLUGINS
     }
     changes = [p.change for p in plugins.values() if p.change]
-    job_annotations = string_map(nested_map(manifest, "metadata").get("annotations"))
+    job_annotations = string_map(nested_value(manifest, "metadata", "annotations"))
     roles = tuple(
         _expand_task(job, task, _base_spec(job, task), changes, job_annotations)
         for task in job.tasks
@@ -123,7 +125,7 @@ _MAX_SIMULATED_TASKS = 256
 
 def is_crowded(manifest: Json, versions: Versions) -> bool:
     """Return whether the svc plugin gives each pod the hosts of more tasks than rules examine."""
-    tasks = as_mappings(nested_map(manifest, "spec").get("tasks"))
+    tasks = as_mappings(nested_value(manifest, "spec", "tasks"))
     return (
         len(tasks) > _MAX_SIMULATED_TASKS
         and "svc" in read_job(manifest, KindContext(versions=versions)).plugins
@@ -282,7 +284,7 @@ def is_recreated(manifest: Json, template: Template) -> bool:
     actions = _actions(nested_map(manifest, "spec"))
     return (
         not _RESTART_ACTIONS.isdisjoint(actions)
-        or nested_map(template.template, "spec").get("restartPolicy") == "OnFailure"
+        or nested_value(template.template, "spec", "restartPolicy") == "OnFailure"
     )
 
 
@@ -374,9 +376,7 @@ def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, .
         if action:
             return _policy_retry(spec, event, action)
         return (Retry("pod", None, "job", "no policy"),)
-    if (
-        as_string(nested_map(task, "template", "spec").get("restartPolicy")) or "Always"
-    ) == "Never":
+    if (nested_string(task, "template", "spec", "restartPolicy") or "Always") == "Never":
         return _policy_retry(spec, "PodFailed", _first_action(policies, "PodFailed", exit_code))
 
     action = _first_action(policies, "TaskFailed", None)
@@ -408,7 +408,7 @@ def _policy_retry(spec: Json, event: str, action: str) -> tuple[Retry, ...]:
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the tasks' pod templates; a task without a name is called `default` and its index."""
-    for i, task in indexed_mappings(nested_map(manifest, "spec").get("tasks")):
+    for i, task in indexed_mappings(nested_value(manifest, "spec", "tasks")):
         name = _task_name(task, i)
         yield Template(
             ("spec", "tasks", i, "template"),
@@ -420,10 +420,8 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
 
 def start_orders(manifest: Json) -> Iterator[StartOrder]:
     """Yield which tasks are created when those that they depend on are ready."""
-    tasks = [*indexed_mappings(nested_map(manifest, "spec").get("tasks"))]
-    depends = {
-        index: as_strings(nested_map(task, "dependsOn").get("name")) for index, task in tasks
-    }
+    tasks = [*indexed_mappings(nested_value(manifest, "spec", "tasks"))]
+    depends = {index: as_strings(nested_value(task, "dependsOn", "name")) for index, task in tasks}
     exist = sum(as_int(task.get("replicas")) for index, task in tasks if not depends[index])
     for index, task in tasks:
         for first in depends[index]:
@@ -435,7 +433,7 @@ def too_many_tasks(manifest: Json) -> Problem | None:
     """Return the finding for more tasks than the svc plugin's output, quadratic in tasks, allows to
     simulate, or None.
     """
-    tasks = nested_map(manifest, "spec").get("tasks")
+    tasks = nested_value(manifest, "spec", "tasks")
     limit = limits().roles
     if not (
         isinstance(tasks, list)
@@ -472,8 +470,7 @@ def describe_failures(manifest: Json) -> Iterator[str]:
     ):
         yield "no policy for PodFailed: a failed pod is not recreated, and the others wait for it"
     elif tasks and all(
-        as_string(nested_map(task, "template", "spec").get("restartPolicy")) != "Never"
-        for task in tasks
+        nested_string(task, "template", "spec", "restartPolicy") != "Never" for task in tasks
     ):
         yield (
             "the policy for PodFailed never applies: the kubelet restarts containers, so no pod "

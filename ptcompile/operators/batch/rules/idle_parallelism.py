@@ -31,9 +31,9 @@ Source: Job controller 1.36: no more pods than completions that remain.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -46,5 +46,5 @@ def check(subject: Subject) -> Findings:
             f"{parallelism} at once of {completions} in all: {parallelism - completions} pods are "
             "never created",
             f"set completions to {parallelism}, or parallelism to {completions}",
-            Fix(f"set parallelism to {completions}", (Edit("set", path, completions),), safe=True),
+            fix_setting(f"set parallelism to {completions}", path, completions, safe=True),
         )

@@ -39,7 +39,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_int, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
@@ -73,7 +73,7 @@ def _index_paths(container: ManifestContainer) -> Iterator[Path]:
     itself.
     """
     for entry in container.variables:
-        if _FIELD in as_string(nested_map(entry.source, "fieldRef").get("fieldPath")):
+        if _FIELD in nested_string(entry.source, "fieldRef", "fieldPath"):
             yield (*entry.path, "valueFrom", "fieldRef", "fieldPath")
         if entry.name == _VARIABLE:
             return

@@ -50,9 +50,9 @@ Source: Job controller 1.36, backoffLimit; PyTorch 2.13, the static rendezvous f
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _LIMIT: Path = ("spec", "backoffLimit")
 
@@ -79,11 +79,11 @@ def check(subject: Subject) -> Findings:
         f"{'' if is_set else ' (backoffLimit defaults to 6)'}, but a single pod cannot rejoin the "
         "others",
         "set backoffLimit to 0, or use --rdzv-backend=c10d with --max-restarts",
-        Fix("set backoffLimit to 0", (Edit("set", _LIMIT, 0),), safe=False),
+        fix_setting("set backoffLimit to 0", _LIMIT, 0, safe=False),
         on_key=True,
     )
 
 
 def _fails_at_once(subject: Subject) -> bool:
-    rules = as_mappings(nested_map(subject.spec, "podFailurePolicy").get("rules"))
+    rules = as_mappings(nested_value(subject.spec, "podFailurePolicy", "rules"))
     return any(rule.get("action") == "FailJob" for rule in rules)

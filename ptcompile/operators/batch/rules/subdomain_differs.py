@@ -41,12 +41,11 @@ Source: Kubernetes 1.36, DNS for Services and pods; Job controller 1.36, hostnam
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kinds.templates import job_labels
 from ptcompile.kubernetes.index import SERVICE, is_headless
-from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_int, nested_map, nested_string
 from ptcompile.linter.references import meets_by_name, template_labels
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _POD = ("spec", "template", "spec")
 
@@ -59,9 +58,9 @@ def check(subject: Subject) -> Findings:
         return
 
     services = subject.neighbors
-    subdomain = as_string(nested_map(subject.manifest, *_POD).get("subdomain"))
+    subdomain = nested_string(subject.manifest, *_POD, "subdomain")
     if any(
-        as_string(nested_map(candidate, "metadata").get("name")) == subdomain
+        nested_string(candidate, "metadata", "name") == subdomain
         for candidate in services.by_name(SERVICE, subdomain)
     ):
         return
@@ -71,7 +70,7 @@ def check(subject: Subject) -> Findings:
         **job_labels(subject.name),
     }
     for service in services.services_selecting(labels):
-        name = as_string(nested_map(service, "metadata").get("name"))
+        name = nested_string(service, "metadata", "name")
         if is_headless(service) and name:
             path = (*_POD, "subdomain") if subdomain else _POD
             if subdomain:
@@ -84,11 +83,7 @@ def check(subject: Subject) -> Findings:
                 f"{cause}, and the headless Service {name} selects these pods: their names do not "
                 "resolve",
                 f"set subdomain to {name}",
-                Fix(
-                    f"set subdomain to {name}",
-                    (Edit("set", (*_POD, "subdomain"), name),),
-                    safe=False,
-                ),
+                fix_setting(f"set subdomain to {name}", (*_POD, "subdomain"), name, safe=False),
                 on_key=True,
                 severity="error" if meets_by_name(subject, name) else None,
             )

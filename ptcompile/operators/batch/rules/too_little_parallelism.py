@@ -47,9 +47,9 @@ minimum number of nodes.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -74,6 +74,6 @@ def check(subject: Subject) -> Findings:
         f"the rendezvous waits for {nodes[0]} nodes, but {parallelism} of {completions} pods run "
         f"at once{'' if is_set else ' (parallelism defaults to 1)'}",
         f"set parallelism to {completions}",
-        Fix(f"set parallelism to {completions}", (Edit("set", target, completions),), safe=False),
+        fix_setting(f"set parallelism to {completions}", target, completions, safe=False),
         on_key=True,
     )

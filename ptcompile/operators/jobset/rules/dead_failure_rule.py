@@ -40,9 +40,8 @@ Source: JobSet 0.12, failurePolicy.rules; Kubernetes, the Job controller's failu
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.jobset.rules.reading import child_job, name_of, replicated_jobs
 
 _NEEDS = {
@@ -59,7 +58,7 @@ def check(subject: Subject) -> Findings:
         for _, replicated in replicated_jobs(subject)
     }
     everywhere = {field for job_fields in fields.values() for field in job_fields}
-    for i, rule in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
+    for i, rule in enumerate(as_mappings(nested_value(subject.spec, "failurePolicy", "rules"))):
         reasons = as_strings(rule.get("onJobFailureReasons"))
         targets = as_strings(rule.get("targetReplicatedJobs"))
         if targets:
@@ -75,7 +74,7 @@ def check(subject: Subject) -> Findings:
                 f"no Job that it covers has {' or '.join(_NEEDS[reason] for reason in dead)}, so "
                 f"none fails with {' or '.join(dead)}",
                 f"give the Jobs {_NEEDS[dead[0]]}, or remove the rule",
-                Fix("remove the rule", (Edit("remove", path),), safe=False),
+                fix_removing("remove the rule", path, safe=False),
             )
 
 

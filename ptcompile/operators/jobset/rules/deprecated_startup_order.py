@@ -50,14 +50,14 @@ Source: JobSet 0.12, API reference of startupPolicy.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.rules.launch.ready_before_peers import deadlocks
 from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
 
 
 def check(subject: Subject) -> Findings:
-    if nested_map(subject.spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
+    if nested_value(subject.spec, "startupPolicy", "startupPolicyOrder") != "InOrder":
         return
 
     path = ("spec", "startupPolicy", "startupPolicyOrder")

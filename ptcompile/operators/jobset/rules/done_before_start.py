@@ -52,9 +52,9 @@ Source: JobSet 0.12, successPolicy and dependsOn.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
 
 
@@ -76,9 +76,7 @@ def check(subject: Subject) -> Findings:
             f"the JobSet is done when {condition} is, but {unreached} is created only then: it "
             "never runs",
             f"name {unreached} in targetReplicatedJobs" if targets else "use the operator All",
-            Fix(f"look at {unreached}", (Edit("set", path, [unreached]),), safe=False)
-            if targets
-            else None,
+            fix_setting(f"look at {unreached}", path, [unreached], safe=False) if targets else None,
         )
 
 

@@ -44,21 +44,18 @@ Source: JobSet 0.12, failurePolicy.rules.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import is_unconditional
 
 
 def check(subject: Subject) -> Findings:
-    for i, rule in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
+    for i, rule in enumerate(as_mappings(nested_value(subject.spec, "failurePolicy", "rules"))):
         if rule.get("action") == "RestartJobSetAndIgnoreMaxRestarts" and is_unconditional(rule):
             path = ("spec", "failurePolicy", "rules", i)
             yield found_at(
                 path,
                 "every failure restarts the JobSet and none counts: it never ends by itself",
                 "name onJobFailureReasons, or use RestartJobSet",
-                Fix(
-                    "count restarts", (Edit("set", (*path, "action"), "RestartJobSet"),), safe=False
-                ),
+                fix_setting("count restarts", (*path, "action"), "RestartJobSet", safe=False),
             )

@@ -36,9 +36,8 @@ Source: JobSet 0.12.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -49,5 +48,5 @@ def check(subject: Subject) -> Findings:
             path,
             "ignored, since enableDNSHostnames is false",
             "remove subdomain, or set enableDNSHostnames to true",
-            Fix("remove subdomain", (Edit("remove", path),), safe=False),
+            fix_removing("remove subdomain", path, safe=False),
         )

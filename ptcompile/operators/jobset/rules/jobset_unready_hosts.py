@@ -44,17 +44,17 @@ Source: JobSet 0.12; jobset#504; Kubernetes, publishNotReadyAddresses.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_mapping, nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
     if (
-        nested_map(subject.spec, "network").get("publishNotReadyAddresses") is not False
+        nested_value(subject.spec, "network", "publishNotReadyAddresses") is not False
         or subject.min_nodes_to_start < 2
     ):
         return
+
     if any(
         as_mapping(container.spec.get("readinessProbe"))
         for container in subject.containers
@@ -64,12 +64,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             path,
             f"no host name resolves before its pod is ready, and {subject.min_nodes_to_start} "
-            "pods wait for one "
-            "another",
+            "pods wait for one another",
             "remove it: true is the default",
-            Fix(
-                "publish addresses of pods that are not ready",
-                (Edit("set", path, True),),
-                safe=False,
-            ),
+            fix_setting("publish addresses of pods that are not ready", path, True, safe=False),
         )

@@ -43,9 +43,8 @@ Source: Kubernetes, Job backoffLimit; JobSet 0.12, failurePolicy; PyTorch 2.13, 
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import (
     child_job,
     child_path,
@@ -57,7 +56,7 @@ from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
 
 def check(subject: Subject) -> Findings:
-    in_place = nested_map(subject.spec, "failurePolicy").get("restartStrategy") == "InPlaceRestart"
+    in_place = nested_value(subject.spec, "failurePolicy", "restartStrategy") == "InPlaceRestart"
     for index, replicated in replicated_jobs(subject):
         spec = child_job(replicated)
         limit = as_int(spec.get("backoffLimit"), 6)
@@ -74,7 +73,7 @@ def check(subject: Subject) -> Findings:
             f"up to {limit}{origin} failed pods are restarted one by one, but {nodes} pods meet "
             "only together",
             "set backoffLimit to 0, and failurePolicy.maxRestarts for the whole JobSet",
-            Fix("set backoffLimit to 0", (Edit("set", path, 0),), safe=False),
+            fix_setting("set backoffLimit to 0", path, 0, safe=False),
         )
 
 

@@ -35,9 +35,8 @@ Source: JobSet 0.12, labelAndAnnotateObject.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_value, string_map
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _PREFIX = "jobset.sigs.k8s.io/"
 _OWNED = frozenset(
@@ -50,12 +49,12 @@ _OWNED = frozenset(
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for kind in ("labels", "annotations"):
-            for key in string_map(nested_map(template.data, "metadata").get(kind)):
+            for key in string_map(nested_value(template.data, "metadata", kind)):
                 if key in _OWNED:
                     path = (*template.path, "metadata", kind, key)
                     yield found_at(
                         path,
                         "JobSet overwrites it on every pod",
                         "remove it",
-                        Fix(f"remove {key}", (Edit("remove", path),), safe=True),
+                        fix_removing(f"remove {key}", path, safe=True),
                     )

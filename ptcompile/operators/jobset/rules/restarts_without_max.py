@@ -36,9 +36,9 @@ Source: JobSet 0.12, failurePolicy.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -59,5 +59,5 @@ def check(subject: Subject) -> Findings:
             f"maxRestarts is {'0' if 'maxRestarts' in policy else 'absent, which is 0'}: the "
             "first failure ends the JobSet",
             "set failurePolicy.maxRestarts",
-            Fix("set maxRestarts to 3", (Edit("set", (*path, "maxRestarts"), 3),), safe=False),
+            fix_setting("set maxRestarts to 3", (*path, "maxRestarts"), 3, safe=False),
         )

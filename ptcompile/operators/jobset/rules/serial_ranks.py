@@ -41,9 +41,8 @@ Source: Kubernetes, Job parallelism; JobSet 0.12 does not change it.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import Json, as_int
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import (
     child_job,
     child_path,
@@ -78,9 +77,10 @@ def check(subject: Subject) -> Findings:
             "others are "
             "created only when these have succeeded",
             f"set parallelism to {completions}",
-            Fix(
+            fix_setting(
                 f"set parallelism to {completions}",
-                (Edit("set", child_path(index, "parallelism"), completions),),
+                child_path(index, "parallelism"),
+                completions,
                 safe=False,
             ),
         )

@@ -39,13 +39,13 @@ Source: JobSet 0.12, failurePolicy.rules.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import is_unconditional
 
 
 def check(subject: Subject) -> Findings:
-    rules = as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))
+    rules = as_mappings(nested_value(subject.spec, "failurePolicy", "rules"))
     catch_all = next((i for i, rule in enumerate(rules) if is_unconditional(rule)), len(rules))
     for i in range(catch_all + 1, len(rules)):
         path = ("spec", "failurePolicy", "rules", i)

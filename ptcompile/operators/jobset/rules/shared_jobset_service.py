@@ -56,17 +56,22 @@ Source: JobSet 0.12, createHeadlessSvcIfNecessary.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import (
+    as_string,
+    namespace_of,
+    nested_map,
+    nested_string,
+    nested_value,
+)
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.world.workload import Stream
 
 _JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
 
 
 def check(subject: Subject) -> Findings:
-    subdomain = as_string(nested_map(subject.spec, "network").get("subdomain"))
-    if not subdomain or nested_map(subject.spec, "network").get("enableDNSHostnames") is False:
+    subdomain = nested_string(subject.spec, "network", "subdomain")
+    if not subdomain or nested_value(subject.spec, "network", "enableDNSHostnames") is False:
         return
 
     jobsets = subject.stream.cached(_jobsets_by_service).get((subject.namespace, subdomain), ())
@@ -79,7 +84,7 @@ def check(subject: Subject) -> Findings:
                 f"{subdomain} is also the Service of the JobSet {name}: the one created second "
                 "gets no DNS names",
                 "use another subdomain",
-                Fix("remove subdomain", (Edit("remove", path),), safe=False),
+                fix_removing("remove subdomain", path, safe=False),
             )
             return
 
@@ -91,7 +96,7 @@ def _jobsets_by_service(stream: Stream) -> dict[tuple[str, str], list[tuple[str,
     jobsets: dict[tuple[str, str], list[tuple[str, bool]]] = {}
     for jobset in stream.objects.of_kind(_JOBSET):
         network = nested_map(jobset, "spec", "network")
-        name = as_string(nested_map(jobset, "metadata").get("name"))
+        name = nested_string(jobset, "metadata", "name")
         if network.get("enableDNSHostnames") is not False:
             is_explicit = bool(network.get("subdomain"))
             service = as_string(network.get("subdomain")) if is_explicit else name

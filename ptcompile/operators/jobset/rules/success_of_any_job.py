@@ -65,9 +65,8 @@ Source: JobSet 0.12, successPolicy.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import (
     child_job,
     job_count,
@@ -106,6 +105,6 @@ def check(subject: Subject) -> Findings:
                 f"{nodes} pods of several Jobs train together, but the first Job that is done "
                 "ends them all",
                 "use the operator All, or name only the Job with rank 0",
-                Fix("wait for all Jobs", (Edit("set", path, "All"),), safe=False),
+                fix_setting("wait for all Jobs", path, "All", safe=False),
             )
             return

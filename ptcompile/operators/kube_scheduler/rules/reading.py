@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_mappings, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, kind_of, nested_value
 from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.operators.queues.gangs import NamedGroup, named_groups
 from ptcompile.operators.table import RUNS_PODS
@@ -105,7 +105,7 @@ def _members_of_job(subject: Subject) -> Iterator[Member]:
         for group in named_groups(data, objects):
             if group.scheduler == SCHEDULER and group.manifest is not None:
                 count = min(role.count, parallelism) if type(parallelism) is int else role.count
-                priority: Any = nested_map(data, "spec").get("priorityClassName")
+                priority: Any = nested_value(data, "spec", "priorityClassName")
                 yield Member(
                     subject, role.name, count, group, priority if type(priority) is str else ""
                 )

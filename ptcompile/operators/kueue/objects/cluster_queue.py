@@ -9,7 +9,13 @@ from itertools import islice
 
 from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.diagnostics.field_errors import FieldErrors, immutable, indexed_mappings
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_strings,
+    nested_map,
+    nested_value,
+)
 from ptcompile.operators.kueue.objects.quotas import QuotaRules, check_resource_groups, check_weight
 
 TYPE_CHECKING = False
@@ -77,7 +83,7 @@ def _check_flavors_of_checks(spec: Json, problems: FieldErrors) -> None:
     if spec.get("admissionChecks"):
         return
 
-    checks = nested_map(spec, "admissionChecksStrategy").get("admissionChecks")
+    checks = nested_value(spec, "admissionChecksStrategy", "admissionChecks")
     unknown = (
         (("spec", "admissionChecksStrategy", "admissionChecks", index, "onFlavors", position), name)
         for index, check in indexed_mappings(checks)
@@ -94,4 +100,4 @@ def check_cluster_queue_update(update: Update, problems: FieldErrors) -> None:
     """Check what may not change: the policy of concurrent admission."""
     path = ("spec", "concurrentAdmissionPolicy")
     if update.under(*path):
-        problems.append(immutable(path, nested_map(update.new, "spec").get(path[1])))
+        problems.append(immutable(path, nested_value(update.new, "spec", path[1])))

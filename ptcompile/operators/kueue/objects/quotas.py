@@ -9,7 +9,7 @@ from __future__ import annotations
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kubernetes import names, quantity
-from ptcompile.kubernetes.unstructured import Json, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_strings, nested_map, nested_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _check_limit(
 def check_weight(spec: Json, problems: FieldErrors) -> None:
     """Check `spec.fairSharing.weight`. The webhook names the mapping instead of the weight."""
     path = ("spec", "fairSharing", "weight")
-    weight = parse_amount(nested_map(spec, "fairSharing").get("weight"), path, problems)
+    weight = parse_amount(nested_value(spec, "fairSharing", "weight"), path, problems)
     if weight is not None and weight.nano < 0:
         problems.invalid(
             path, str(weight), _NOT_NEGATIVE, "use 0 or more", field="spec.fairSharing"

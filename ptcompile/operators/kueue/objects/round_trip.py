@@ -60,20 +60,19 @@ def as_kueue_writes(manifest: Json, kind: str) -> Json:
 def _with_text_amounts(value: Any, *, in_amounts: bool = False) -> Any:
     """Return a value whose fractional amounts are text, as Go writes quantities."""
     if isinstance(value, dict):
-        changed = {
-            key: new
-            for key, item in value.items()
-            if (
-                new := _written_amount(item) if in_amounts or key in _AMOUNTS else _below(key, item)
-            )
-            is not item
-        }
+        changed = {}
+        for key, item in value.items():
+            is_amount = in_amounts or key in _AMOUNTS
+            new = _written_amount(item) if is_amount else _below(key, item)
+            if new is not item:
+                changed[key] = new
         return {**value, **changed} if changed else value
+
     if isinstance(value, list):
         items = [_with_text_amounts(item) for item in value]
         if any(new is not old for new, old in zip(items, value, strict=True)):
             return items
-        return value
+
     return value
 
 

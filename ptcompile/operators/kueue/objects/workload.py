@@ -14,6 +14,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mapping,
     as_mappings,
     nested_map,
+    nested_value,
     string_map,
 )
 from ptcompile.operators.kueue.gates import check_gates, check_gates_update
@@ -38,7 +39,7 @@ _ELASTIC = f"{PREFIX}elastic-job"
 
 def check_workload(manifest: Json, versions: Versions, problems: FieldErrors) -> None:
     """Check a Workload at creation and on updates."""
-    pod_sets = nested_map(manifest, "spec").get("podSets")
+    pod_sets = nested_value(manifest, "spec", "podSets")
     counted = 0
     for index, pod_set in indexed_mappings(pod_sets):
         _check_pod_set(pod_set, (*_POD_SETS, index), problems)
@@ -59,7 +60,7 @@ def check_workload(manifest: Json, versions: Versions, problems: FieldErrors) ->
 
 
 def _is_elastic(manifest: Json) -> bool:
-    return string_map(nested_map(manifest, "metadata").get("annotations")).get(_ELASTIC) == "true"
+    return string_map(nested_value(manifest, "metadata", "annotations")).get(_ELASTIC) == "true"
 
 
 def _check_pod_set(pod_set: Json, path: Path, problems: FieldErrors) -> None:
@@ -123,7 +124,7 @@ def check_workload_update(update: Update, problems: FieldErrors) -> None:
     removes the list.
     """
     before, after = (
-        as_mappings(nested_map(manifest, "spec").get("podSets"))
+        as_mappings(nested_value(manifest, "spec", "podSets"))
         for manifest in (update.old, update.new)
     )
     if before and not after:
@@ -139,7 +140,7 @@ def check_workload_update(update: Update, problems: FieldErrors) -> None:
 def _has_reservation(manifest: Json) -> bool:
     return any(
         condition.get("type") == "QuotaReserved" and condition.get("status") == "True"
-        for condition in as_mappings(nested_map(manifest, "status").get("conditions"))
+        for condition in as_mappings(nested_value(manifest, "status", "conditions"))
     )
 
 

@@ -39,7 +39,7 @@ excess pods).
 from __future__ import annotations
 
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.kubernetes.unstructured import nested_value, string_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _COUNT = "kueue.x-k8s.io/pod-group-total-count"
@@ -54,7 +54,7 @@ def check(subject: Subject) -> Findings:
         return
 
     labels = [
-        string_map(nested_map(pod, "metadata").get("labels"))
+        string_map(nested_value(pod, "metadata", "labels"))
         for pod in subject.neighbors.of_kind(_POD)
     ]
     count = sum(each.get(_NAME) == group for each in labels)

@@ -45,16 +45,17 @@ def check(subject: Subject) -> Findings:
     queue = queue_of(subject.metadata)
     switched_on = subject.stream.frameworks
     framework = framework_off(subject.kind, subject.versions, switched_on)
-    if (
-        queue
-        and framework
-        and framework not in subject.stream.cached(StreamQueues).cluster.configuration.frameworks
-    ):
+    if not queue or not framework:
+        return
+
+    configuration = subject.stream.cached(StreamQueues).cluster.configuration
+    if framework not in configuration.frameworks:
+        _, kind = subject.kind
         yield found_at(
             ("metadata", "labels", QUEUE),
             f"{unmanaged_text(subject.kind, subject.versions, switched_on)} {queue!r}",
-            f"{_instead(subject.kind[1])}switch {framework} on in Kueue and name it in "
-            "queueFrameworks of the profile",
+            f"{_instead(kind)}switch {framework} on in Kueue and name it in queueFrameworks of the "
+            "profile",
             on_key=True,
         )
 

@@ -54,7 +54,13 @@ inadmissible.
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.kubernetes.unstructured import as_string, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import (
+    as_string,
+    nested_string,
+    nested_value,
+    object_name,
+    string_map,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
@@ -91,8 +97,8 @@ def check(subject: Subject) -> Findings:
         yield found_at(path, f"LocalQueue {name} is {where}", "put both into the same namespace")
         return
 
-    target = nested_map(queues.cluster.local_queues.get((job_namespace, name), {}), "spec").get(
-        "clusterQueue"
+    target = nested_value(
+        queues.cluster.local_queues.get((job_namespace, name), {}), "spec", "clusterQueue"
     )
     names = queues.cluster.queues
     if names and isinstance(target, str) and target not in names:
@@ -146,9 +152,7 @@ def _other_namespaces(subject: Subject, queues: StreamQueues, name: str) -> list
         for (_, queue_name), manifest in queues.cluster.local_queues.items()
         if queue_name == name
     ]
-    namespaces = [
-        as_string(nested_map(manifest, "metadata").get("namespace")) for manifest in manifests
-    ]
+    namespaces = [nested_string(manifest, "metadata", "namespace") for manifest in manifests]
     is_known = job_namespace and namespaces and "" not in namespaces
     if is_known and job_namespace not in namespaces:
         return sorted(namespaces)

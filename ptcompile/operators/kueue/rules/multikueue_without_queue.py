@@ -33,7 +33,7 @@ managedBy.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
@@ -44,7 +44,7 @@ def check(subject: Subject) -> Findings:
         if subject.kind[1] == "PyTorchJob"
         else ("spec", "managedBy")
     )
-    manager = nested_map(subject.manifest, *path[:-1]).get("managedBy")
+    manager = nested_value(subject.manifest, *path[:-1], "managedBy")
     if manager == "kueue.x-k8s.io/multikueue" and not queue_of(subject.metadata):
         yield found_at(
             path,

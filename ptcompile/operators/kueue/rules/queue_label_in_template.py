@@ -37,7 +37,7 @@ queues all others.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, nested_map, string_map
+from ptcompile.kubernetes.unstructured import as_string, nested_value, string_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
@@ -45,15 +45,17 @@ from ptcompile.operators.kueue.queues import QUEUE, queue_of
 def check(subject: Subject) -> Findings:
     if queue_of(subject.metadata):
         return
+
+    _, kind = subject.kind
     for template in subject.templates:
-        name = as_string(string_map(nested_map(template.data, "metadata").get("labels")).get(QUEUE))
+        name = as_string(string_map(nested_value(template.data, "metadata", "labels")).get(QUEUE))
         if template.path and name:
             path = (*template.path, "metadata", "labels", QUEUE)
             edits = (Edit("set", ("metadata", "labels", QUEUE), name), Edit("remove", path))
             yield found_at(
                 path,
-                f"Kueue queues each pod separately, since the {subject.kind[1]} has no queue",
-                f"put the label on the {subject.kind[1]}",
+                f"Kueue queues each pod separately, since the {kind} has no queue",
+                f"put the label on the {kind}",
                 Fix("put the label on the object", edits, safe=False),
                 on_key=True,
             )

@@ -34,7 +34,7 @@ implies a request.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import queue_of
 
@@ -52,16 +52,16 @@ CLUSTER_QUEUES = (
 def check(subject: Subject) -> Findings:
     if not queue_of(subject.metadata) or subject.job is None:
         return
-    if subject.kind[1] == "TrainJob" and nested_map(subject.spec, "trainer").get(
-        "resourcesPerNode"
-    ):
+    if subject.kind[1] == "TrainJob" and nested_value(subject.spec, "trainer", "resourcesPerNode"):
         return
+
     if any(
         _has_pod_quota(cluster_queue)
         for kind in CLUSTER_QUEUES
         for cluster_queue in subject.objects.of_kind(kind)
     ):
         return
+
     for role, pod in subject.job.first_pods():
         if not any(pod.requests.values()):
             path = _container_path(subject, role)
@@ -75,7 +75,7 @@ def check(subject: Subject) -> Findings:
 
 def _has_pod_quota(cluster_queue: Json) -> bool:
     """Return whether a ClusterQueue of the stream has a quota for pods, which needs no request."""
-    groups = as_mappings(nested_map(cluster_queue, "spec").get("resourceGroups"))
+    groups = as_mappings(nested_value(cluster_queue, "spec", "resourceGroups"))
     return any("pods" in as_strings(group.get("coveredResources")) for group in groups)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Subject
 from ptcompile.operators.kueue.scheduler.admission import EmptyQueues, Verdict
 from ptcompile.operators.kueue.scheduler.objects import Cluster, read_cluster
@@ -28,7 +28,7 @@ class StreamQueues:
         them.
         """
         local = self.cluster.local_queues.get((namespace, name))
-        target = as_string(nested_map(local or {}, "spec").get("clusterQueue"))
+        target = nested_string(local or {}, "spec", "clusterQueue")
         return target if target in self.cluster.queues else ""
 
     def workloads(self, subject: Subject) -> list[Workload]:

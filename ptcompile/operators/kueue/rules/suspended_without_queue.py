@@ -34,9 +34,8 @@ Source: Kubernetes 1.36, suspended Jobs; Kueue 0.19, jobs without a queue name a
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.kueue.queues import PREFIX, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 from ptcompile.operators.kueue.webhooks.kinds import KINDS
@@ -58,7 +57,7 @@ def check(subject: Subject) -> Findings:
         path,
         "the job names no queue, so it stays suspended until someone sets this to false",
         f"name a queue in the label {PREFIX}queue-name, or remove it",
-        Fix("remove it", (Edit("remove", path),), safe=False),
+        fix_removing("remove it", path, safe=False),
     )
 
 

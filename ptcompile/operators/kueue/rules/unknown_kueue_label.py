@@ -67,8 +67,8 @@ def _check_holder(base: Path, holder: Json) -> Findings:
     for part in ("labels", "annotations"):
         keys = nested_map(holder, "metadata", part)
         for key in keys:
-            word = str(key).partition(PREFIX)[2] if str(key).startswith(PREFIX) else ""
-            if not word or word in _known():
+            before, _, word = str(key).partition(PREFIX)
+            if before or not word or word in _known():
                 continue
 
             near = (
@@ -97,8 +97,9 @@ def _longer_or_shorter(word: str) -> str | None:
     """Return the key that has one word more or less at its end, such as priority-class for
     priority-class-name.
     """
-    shorter = word.rpartition("-")[0]
+    shorter, _, _ = word.rpartition("-")
     if shorter in _known():
         return shorter
+
     longer = [known for known in _known() if known.rpartition("-")[0] == word]
     return longer[0] if len(longer) == 1 else None

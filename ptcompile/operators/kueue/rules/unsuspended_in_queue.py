@@ -32,9 +32,8 @@ Source: Kueue 0.19, the mutating webhooks of jobs; Argo CD, self healing.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.kueue.queues import queue_of
 from ptcompile.operators.kueue.webhooks.kinds import KINDS
 
@@ -47,11 +46,11 @@ def check(subject: Subject) -> Findings:
     path = (*kind.suspend, "suspend")
     if (
         queue_of(subject.metadata)
-        and nested_map(subject.manifest, *kind.suspend).get("suspend") is False
+        and nested_value(subject.manifest, *kind.suspend, "suspend") is False
     ):
         yield found_at(
             path,
             "Kueue decides whether the job is suspended, and sets it to true at creation",
             "remove it",
-            Fix("remove it", (Edit("remove", path),), safe=True),
+            fix_removing("remove it", path, safe=True),
         )

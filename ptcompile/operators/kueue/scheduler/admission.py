@@ -17,6 +17,8 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
 )
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, outside_text, queue_of
@@ -84,11 +86,13 @@ class EmptyQueues:
         fits, reason = _try_alone(self.scheduler, workloads)
         if fits:
             return Verdict(True)
-        if not _try_alone(self._boundless, workloads)[0]:
+
+        fits_without_bounds, _ = _try_alone(self._boundless, workloads)
+        if not fits_without_bounds:
             return Verdict(False, reason)
-        return Verdict(
-            False, reason, is_certain=False, lacks_nodes=not _try_alone(self._lending, workloads)[0]
-        )
+
+        fits_nodes, _ = _try_alone(self._lending, workloads)
+        return Verdict(False, reason, is_certain=False, lacks_nodes=not fits_nodes)
 
     def fitting(self, workload: Workload, counts: Sequence[int]) -> bool:
         """Return whether a workload with these counts of pods would fit."""
@@ -109,7 +113,7 @@ def _try_alone(scheduler: Scheduler, workloads: Sequence[Workload]) -> tuple[boo
         scheduler.submit(copy)
     scheduler.settle()
     refused = [copy for copy in copies if copy not in scheduler.assignments]
-    reason = scheduler.messages.get(refused[0], "") if refused else ""
+    reason = next((scheduler.messages.get(copy, "") for copy in refused), "")
     for copy in copies:
         scheduler.withdraw(copy)
 
@@ -144,7 +148,7 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
         for workload in existing_workloads(
             cluster, request.objects.of_kind((f"{PREFIX}{version}", "Workload")), state
         )
-        if (workload.owner[0], workload.namespace, workload.owner[1]) not in owners
+        if (workload.owner.kind, workload.namespace, workload.owner.name) not in owners
     )
     made: list[tuple[list[Workload], str] | JobAdmission | None] = []
     for job in request.jobs:
@@ -185,7 +189,7 @@ def _outside(job: Json, cluster: Cluster, request: AdmissionRequest) -> JobAdmis
         return None
 
     spec = nested_map(job, "spec")
-    is_suspended = True in (spec.get("suspend"), nested_map(spec, "runPolicy").get("suspend"))
+    is_suspended = True in (spec.get("suspend"), nested_value(spec, "runPolicy", "suspend"))
 
     return JobAdmission(
         kind=kind_of(job)[1],
@@ -226,7 +230,9 @@ def _admission(
         return out._replace(
             outcome="admitted",
             pod_sets=tuple(_pod_sets(scheduler.assignments[first])),
-            victims=tuple(PreemptedJob(v.owner[1], v.namespace, how) for v, how in victims.items()),
+            victims=tuple(
+                PreemptedJob(v.owner.name, v.namespace, how) for v, how in victims.items()
+            ),
         )
 
     refused = next(workload for workload in workloads if workload not in scheduler.assignments)
@@ -282,16 +288,14 @@ def _behind(scheduler: Scheduler, workload: Workload) -> str:
     head = scheduler.head(workload.cluster_queue)
     if head is None or head is workload:
         return "waits for the next round of the scheduler"
-    return f"waits behind {head.owner[1]}, which is first in the queue and does not fit"
+    return f"waits behind {head.owner.name}, which is first in the queue and does not fit"
 
 
 def _not_looked_at(cluster: Cluster, workload: Workload) -> Iterator[str]:
     """Yield what else decides about the admission."""
     queue = cluster.queues.get(workload.cluster_queue)
     for name in [] if queue is None else admission_checks(queue):
-        controller = as_string(
-            nested_map(cluster.checks.get(name, {}), "spec").get("controllerName")
-        )
+        controller = nested_string(cluster.checks.get(name, {}), "spec", "controllerName")
         what = _NOT_MODELED.get(controller, "its controller, which must set it ready")
         yield f"AdmissionCheck {name}: not looked at is {what}"
     if any(pod_set.spec.get("resourceClaims") for pod_set in workload.pod_sets):
@@ -318,16 +322,18 @@ def _advice(
         if scheduler.opens(other) and would_fit(scheduler, other):
             return f"queue {name} would admit it now"
 
-    scaled = [i for i, pod_set in enumerate(workload.pod_sets) if pod_set.count > 1]
-    if len(scaled) != 1 or workload.cluster_queue not in scheduler.state.queues:
+    indexes = [i for i, pod_set in enumerate(workload.pod_sets) if pod_set.count > 1]
+    if len(indexes) != 1 or workload.cluster_queue not in scheduler.state.queues:
         return ""
+
+    (scaled,) = indexes
 
     counts = [pod_set.count for pod_set in workload.pod_sets]
     low = 0
-    high = counts[scaled[0]] - 1
+    high = counts[scaled] - 1
     while low < high:
         middle = (low + high + 1) // 2
-        counts[scaled[0]] = middle
+        counts[scaled] = middle
         if is_possible:
             fits = would_fit(scheduler, workload, counts)
         else:
@@ -337,7 +343,8 @@ def _advice(
     if low == 0:
         return ""
 
-    pods = f"{low} pod{'s' if low > 1 else ''} of {workload.pod_sets[scaled[0]].name}"
+    noun = "pods" if low > 1 else "pod"
+    pods = f"{low} {noun} of {workload.pod_sets[scaled].name}"
     if is_possible:
         return f"{pods} would fit now"
 

@@ -39,13 +39,22 @@ class _Entry(NamedTuple):
     targets: list[PreemptionTarget]
 
 
+class _Waiting(NamedTuple):
+    """A workload in the heap of its queue, which is ordered by the fields before it."""
+
+    negative_priority: int
+    order: tuple[str, int]
+    clock: int
+    workload: Workload
+
+
 class Scheduler:
     """The queues of a cluster, with the workloads that wait and that are admitted."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.state = QueueState(cluster)
-        self.waiting: dict[str, list[tuple[int, tuple[str, int], int, Workload]]] = {}
+        self.waiting: dict[str, list[_Waiting]] = {}
         """Workloads to try by ClusterQueue, as heaps by priority and age."""
         self.parked: dict[str, list[Workload]] = {}
         """Workloads that did not fit; they are tried again once something is released."""
@@ -95,7 +104,7 @@ class Scheduler:
             self.state.remove(workload)
         name = workload.cluster_queue
         self.waiting[name] = sorted(
-            item for item in self.waiting.get(name, ()) if item[3] is not workload
+            item for item in self.waiting.get(name, ()) if item.workload is not workload
         )
         self.parked[name] = [item for item in self.parked.get(name, ()) if item is not workload]
         self.messages.pop(workload, None)
@@ -103,11 +112,12 @@ class Scheduler:
 
     def head(self, queue: str) -> Workload | None:
         """Return the first workload that a queue tries, or None if it has none."""
-        return self.waiting[queue][0][3] if self.waiting.get(queue) else None
+        heap = self.waiting.get(queue)
+        return heap[0].workload if heap else None
 
     def _push(self, workload: Workload) -> None:
         self._clock += 1
-        item = -workload.priority, workload.order, self._clock, workload
+        item = _Waiting(-workload.priority, workload.order, self._clock, workload)
         heappush(self.waiting.setdefault(workload.cluster_queue, []), item)
 
     def tick(self) -> tuple[str, int]:
@@ -125,7 +135,7 @@ class Scheduler:
 
     def _heads(self) -> list[Workload]:
         """Return the first workload of each queue, unless it is known not to fit."""
-        heads = [queue[0][3] for queue in self.waiting.values() if queue]
+        heads = [heap[0].workload for heap in self.waiting.values() if heap]
         return [head for head in heads if head not in self._blocked.get(head.cluster_queue, ())]
 
     def _nominate(self, workload: Workload) -> _Entry:
@@ -236,7 +246,7 @@ class Scheduler:
         for topology in self.state.topologies(
             self.state.queues[entry.workload.cluster_queue]
         ).values():
-            for leaf in topology.by_level[-1].values():
+            for leaf in topology.leaves():
                 if leaf.key == key:
                     return leaf.capacity
         return {}
@@ -269,7 +279,7 @@ class Scheduler:
         self.state.remove(workload)
         self.assignments.pop(workload, None)
         self.preemptions.append(Preemption(workload, by, target.how))
-        self.messages[workload] = f"Preempted to accommodate {by.owner[1]} ({target.how})"
+        self.messages[workload] = f"Preempted to accommodate {by.owner.name} ({target.how})"
         workload.start_over()
         self._push(workload)
         self._release(workload.cluster_queue)

@@ -18,6 +18,7 @@ from ptcompile.kubernetes.unstructured import (
     as_strings,
     namespace_of,
     nested_map,
+    nested_value,
     object_name,
     string_map,
 )
@@ -25,6 +26,7 @@ from ptcompile.operators.kueue.scheduler.objects import Cluster, FlavorResource,
 from ptcompile.operators.kueue.scheduler.state import QueueState, Reservation
 from ptcompile.operators.kueue.scheduler.topology import TopologyUsage, add_usage, leaf_key
 from ptcompile.operators.kueue.scheduler.workloads import (
+    Owner,
     PodSet,
     TopologyRequest,
     Workload,
@@ -47,6 +49,7 @@ class ExistingWorkload(Workload):
             _priority(spec),
             (),
         )
+
         self._manifest = manifest
         self._cluster = cluster
         self._state = state
@@ -54,14 +57,10 @@ class ExistingWorkload(Workload):
         metadata = nested_map(manifest, "metadata")
         self.order = as_string(metadata.get("creationTimestamp")), 0
         self.reserved_at = _transition(manifest, "QuotaReserved"), 0
-        self.owner = next(
-            (
-                (as_string(owner.get("kind")), as_string(owner.get("name")))
-                for owner in as_mappings(metadata.get("ownerReferences"))
-            ),
-            ("Workload", self.name),
-        )
-        self.was_tried = bool(as_mappings(nested_map(manifest, "status").get("conditions")))
+        self.owner = Owner("Workload", self.name)
+        for owner in as_mappings(metadata.get("ownerReferences"))[:1]:
+            self.owner = Owner(as_string(owner.get("kind")), as_string(owner.get("name")))
+        self.was_tried = bool(as_mappings(nested_value(manifest, "status", "conditions")))
 
     @property
     def pod_sets(self) -> tuple[PodSet, ...]:
@@ -124,7 +123,7 @@ def existing_workloads(
 ) -> Iterator[ExistingWorkload]:
     """Yield the Workloads of a dump that are admitted or wait."""
     for manifest in manifests:
-        is_off = nested_map(manifest, "spec").get("active") is False
+        is_off = nested_value(manifest, "spec", "active") is False
         if not is_off and not _has_condition(manifest, "Finished"):
             yield ExistingWorkload(manifest, cluster, state)
 
@@ -157,7 +156,7 @@ def _values(level: Json, count: int) -> list[str]:
 
 
 def _pod_sets(manifest: Json, cluster: Cluster, state: ClusterState) -> Iterator[PodSet]:
-    for item in as_mappings(nested_map(manifest, "spec").get("podSets")):
+    for item in as_mappings(nested_value(manifest, "spec", "podSets")):
         spec = adjusted_spec(nested_map(item, "template", "spec"), namespace_of(manifest), state)
         least = item.get("minCount")
         yield pod_set(
@@ -194,12 +193,12 @@ def _priority(spec: Mapping[str, object]) -> int:
 
 
 def _has_condition(manifest: Json, name: str) -> bool:
-    conditions = as_mappings(nested_map(manifest, "status").get("conditions"))
+    conditions = as_mappings(nested_value(manifest, "status", "conditions"))
     return any(item.get("type") == name and item.get("status") == "True" for item in conditions)
 
 
 def _transition(manifest: Json, name: str) -> str:
-    conditions = as_mappings(nested_map(manifest, "status").get("conditions"))
+    conditions = as_mappings(nested_value(manifest, "status", "conditions"))
     times = [
         as_string(item.get("lastTransitionTime")) for item in conditions if item.get("type") == name
     ]

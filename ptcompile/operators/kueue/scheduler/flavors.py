@@ -13,7 +13,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.nodes import NodeGroup, always, choices_of, reaches
 from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.selectors import untolerated
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, nested_value
 from ptcompile.operators.kueue.scheduler.objects import (
     Flavor,
     FlavorResource,
@@ -33,10 +33,8 @@ from ptcompile.operators.kueue.scheduler.workloads import PodSet, Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Simulate = Callable[[Workload, FlavorResource, int], tuple["Fit", int]]
+    Simulate = Callable[[Workload, FlavorResource, int], "QuotaFit"]
     """Tells how a resource would fit after preemption, and how far the queue would then borrow."""
-
-_FURTHEST = 2**31
 
 
 class Fit(IntEnum):
@@ -50,6 +48,17 @@ class Fit(IntEnum):
     FIT = 4
 
 
+class QuotaFit(NamedTuple):
+    """How an amount fits the quota of a flavor."""
+
+    fit: Fit
+    borrowing: int
+    """How far up the cohorts the quota comes from; 0 if the queue borrows none."""
+
+
+_WORST = QuotaFit(Fit.NO_FIT, borrowing=2**31)
+
+
 class FlavorChoice:
     """A flavor of one resource of a pod set."""
 
@@ -59,7 +68,7 @@ class FlavorChoice:
         self.name = name
         self.fit = fit
         self.borrowing = borrowing
-        """How far up the cohorts the quota comes from; 0 if the queue borrows none."""
+        """See `QuotaFit.borrowing`."""
         self.tried = -1
         """Index of the flavor that was tried last, or -1 if it was the last one."""
 
@@ -245,28 +254,30 @@ def _find_flavor(
         resource: requests[resource] for resource in sorted(requests) if resource in group.resources
     }
     best: dict[str, FlavorChoice] = {}
-    best_fit: tuple[Fit, int] = (Fit.NO_FIT, _FURTHEST)
+    best_fit = _WORST
     reasons: list[str] = []
     fungibility = nested_map(queue.holder.spec, "flavorFungibility")
     preference = as_string(fungibility.get("preference"))
     tried = -1
     for index in range(next_flavor(search.workload, members[0], name), len(group.flavors)):
         tried = index
-        why = _mismatch(search, group.flavors[index], members, group)
+        flavor = group.flavors[index]
+        why = _mismatch(search, flavor, members, group)
         if why:
             reasons.append(why)
             continue
 
         choices: dict[str, FlavorChoice] = {}
-        worst: tuple[Fit, int] = (Fit.FIT, 0)
+        worst = QuotaFit(Fit.FIT, borrowing=0)
         for resource, amount in wanted.items():
-            fit, borrowing, why = _fit_quota(search, (group.flavors[index], resource), amount)
-            reasons += [why] if why else []
-            if _is_better(worst, (fit, borrowing), preference):
-                worst = fit, borrowing
-            if worst[0] == Fit.NO_FIT:
+            fit, why = _fit_quota(search, (flavor, resource), amount)
+            if why:
+                reasons.append(why)
+            if _is_better(worst, fit, preference):
+                worst = fit
+            if worst.fit == Fit.NO_FIT:
                 break
-            choices[resource] = FlavorChoice(group.flavors[index], fit, borrowing)
+            choices[resource] = FlavorChoice(flavor, fit.fit, fit.borrowing)
 
         if not _tries_next(worst, fungibility):
             best = choices
@@ -279,7 +290,7 @@ def _find_flavor(
 
     for choice in best.values():
         choice.tried = -1 if tried == len(group.flavors) - 1 else tried
-    return best, [] if best_fit[0] == Fit.FIT else reasons
+    return best, [] if best_fit.fit == Fit.FIT else reasons
 
 
 def next_flavor(workload: Workload, index: int, resource: str) -> int:
@@ -289,30 +300,26 @@ def next_flavor(workload: Workload, index: int, resource: str) -> int:
     return 0
 
 
-def _is_better(a: tuple[Fit, int], b: tuple[Fit, int], preference: str) -> bool:
-    """Return whether `a` is preferred to `b`: each is how well a flavor fits, and how far the
-    queue borrows.
-    """
-    if a[0] == Fit.NO_FIT or b[0] == Fit.NO_FIT:
-        return a[0] != Fit.NO_FIT
-    if (a[0] == Fit.NO_PREEMPTION_CANDIDATES) != (b[0] == Fit.NO_PREEMPTION_CANDIDATES):
-        return b[0] == Fit.NO_PREEMPTION_CANDIDATES
-    if preference == "PreemptionOverBorrowing" and a[1] != b[1]:
-        return a[1] < b[1]
-    return a[0] > b[0] if a[0] != b[0] else a[1] < b[1]
+def _is_better(a: QuotaFit, b: QuotaFit, preference: str) -> bool:
+    """Return whether `a` is preferred to `b`."""
+    if Fit.NO_FIT in (a.fit, b.fit):
+        return a.fit != Fit.NO_FIT
+    if (a.fit == Fit.NO_PREEMPTION_CANDIDATES) != (b.fit == Fit.NO_PREEMPTION_CANDIDATES):
+        return b.fit == Fit.NO_PREEMPTION_CANDIDATES
+    if a.fit == b.fit or (preference == "PreemptionOverBorrowing" and a.borrowing != b.borrowing):
+        return a.borrowing < b.borrowing
+    return a.fit > b.fit
 
 
-def _tries_next(fit: tuple[Fit, int], fungibility: Mapping[str, object]) -> bool:
+def _tries_next(worst: QuotaFit, fungibility: Mapping[str, object]) -> bool:
     """Return whether the search goes on after a flavor."""
-    if fit[0] in (Fit.NO_FIT, Fit.NO_PREEMPTION_CANDIDATES):
+    if worst.fit in (Fit.NO_FIT, Fit.NO_PREEMPTION_CANDIDATES):
         return True
-    if fit[0] in (Fit.PREEMPT, Fit.RECLAIM) and fungibility.get("whenCanPreempt") in (
-        None,
-        "",
-        "TryNextFlavor",
-    ):
+
+    preempts = worst.fit in (Fit.PREEMPT, Fit.RECLAIM)
+    if preempts and fungibility.get("whenCanPreempt") in (None, "", "TryNextFlavor"):
         return True
-    return fit[1] > 0 and fungibility.get("whenCanBorrow") == "TryNextFlavor"
+    return worst.borrowing > 0 and fungibility.get("whenCanBorrow") == "TryNextFlavor"
 
 
 def _mismatch(search: _Search, name: str, members: Sequence[int], group: ResourceGroup) -> str:
@@ -375,11 +382,10 @@ def _topology_mismatch(
     return ""
 
 
-def _fit_quota(search: _Search, key: FlavorResource, amount: int) -> tuple[Fit, int, str]:
-    """Return how an amount fits the quota, how far the queue borrows for it, and why it does not
-    fit at once.
-    """
-    queue, (flavor, resource) = search.queue, key
+def _fit_quota(search: _Search, key: FlavorResource, amount: int) -> tuple[QuotaFit, str]:
+    """Return how an amount fits the quota, and why it does not fit at once."""
+    queue = search.queue
+    flavor, resource = key
     before = search.assignment.usage.get(key, 0)
     total = before + amount
     capacity = queue.potential_available(key)
@@ -387,31 +393,28 @@ def _fit_quota(search: _Search, key: FlavorResource, amount: int) -> tuple[Fit, 
     if total > min(capacity, available) and search.assignment.exceeded is None:
         search.assignment.exceeded = key
     if total > capacity:
-        amounts = [as_text(resource, value) for value in (before, amount, capacity)]
         why = (
             f"insufficient quota for {resource} in flavor {flavor}, previously considered podsets "
-            "requests "
-            f"({amounts[0]}) + current podset request ({amounts[1]}) > maximum capacity "
-            f"({amounts[2]})"
+            f"requests ({as_text(resource, before)}) + current podset request "
+            f"({as_text(resource, amount)}) > maximum capacity ({as_text(resource, capacity)})"
         )
-        return Fit.NO_FIT, 0, why
+        return QuotaFit(Fit.NO_FIT, borrowing=0), why
 
     borrowing, is_below_root = queue.find_height_of_lowest_subtree_that_fits(key, total)
     if total <= available:
-        return Fit.FIT, borrowing, ""
+        return QuotaFit(Fit.FIT, borrowing), ""
 
     more = as_text(resource, total - available)
     why = f"insufficient unused quota for {resource} in flavor {flavor}, {more} more needed"
     if queue.quota(key).nominal >= total or is_below_root or _may_preempt_while_borrowing(search):
-        fit, borrowing = search.simulate(search.workload, key, total)
-        return fit, borrowing, why
+        return search.simulate(search.workload, key, total), why
 
-    return Fit.NO_FIT, borrowing, why
+    return QuotaFit(Fit.NO_FIT, borrowing), why
 
 
 def _may_preempt_while_borrowing(search: _Search) -> bool:
     preemption = nested_map(search.queue.holder.spec, "preemption")
-    if nested_map(preemption, "borrowWithinCohort").get("policy") not in (None, "", "Never"):
+    if nested_value(preemption, "borrowWithinCohort", "policy") not in (None, "", "Never"):
         return True
     is_reclaiming = preemption.get("reclaimWithinCohort") not in (None, "", "Never")
     return search.state.cluster.configuration.fair_sharing and is_reclaiming
@@ -441,15 +444,17 @@ def placement_requests(
         names = sorted(
             {choice.name for choice in item.flavors.values() if choice.name in topologies}
         )
-        if len(names) != 1:
-            if names:
-                what = f"more than one flavor assigned: {', '.join(names)}"
-            else:
-                what = "there is no TAS flavor assigned"
+        if not names:
+            item.error = "workload requires Topology, but there is no TAS flavor assigned"
+            continue
+
+        flavor, *others = names
+        if others:
+            what = f"more than one flavor assigned: {', '.join(names)}"
             item.error = f"workload requires Topology, but {what}"
             continue
 
-        out.setdefault(names[0], []).append(
+        out.setdefault(flavor, []).append(
             PlacementRequest(item.pod_set, item.count, not is_explicit)
         )
 
@@ -485,6 +490,8 @@ def _assign_topology(search: _Search) -> None:
         else:
             for name, placement in placements.items():
                 by_name[name].placement = placement
+
+    # on empty nodes too large means never; else whoever runs there may be preempted
     if Fit.NO_FIT < assignment.fit < Fit.FIT:
         try:
             place_all(requests, topologies, is_empty=True)

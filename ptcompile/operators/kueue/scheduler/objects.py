@@ -22,6 +22,7 @@ from ptcompile.kubernetes.unstructured import (
     as_strings,
     namespace_of,
     nested_map,
+    nested_value,
     object_name,
     string_map,
 )
@@ -198,7 +199,7 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
     topologies = {
         object_name(item): tuple(
             as_string(level.get("nodeLabel"))
-            for level in as_mappings(nested_map(item, "spec").get("levels"))[:_MAX_LEVELS]
+            for level in as_mappings(nested_value(item, "spec", "levels"))[:_MAX_LEVELS]
         )
         for item in by_kind.get("Topology", ())
     }
@@ -219,7 +220,7 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
         ],
         pods=by_kind.get("Pod", ()),
         namespaces={
-            object_name(item): string_map(nested_map(item, "metadata").get("labels"))
+            object_name(item): string_map(nested_value(item, "metadata", "labels"))
             for item in by_kind.get("Namespace", ())
         },
         configuration=_read_configuration(by_kind, is_complete=is_complete),
@@ -232,19 +233,19 @@ def _read_host(node: Json) -> Host:
     name = object_name(node)
     return Host(
         name=name,
-        labels={**string_map(nested_map(node, "metadata").get("labels")), NAME: name},
-        taints=tuple(as_mappings(nested_map(node, "spec").get("taints"))),
+        labels={**string_map(nested_value(node, "metadata", "labels")), NAME: name},
+        taints=tuple(as_mappings(nested_value(node, "spec", "taints"))),
         capacity=amounts_of(amounts.quantities_of(nested_map(node, "status"), "allocatable")),
     )
 
 
 def _is_usable(node: Json) -> bool:
     """Return whether pods can be scheduled to a node: it is ready and not cordoned."""
-    conditions = as_mappings(nested_map(node, "status").get("conditions"))
+    conditions = as_mappings(nested_value(node, "status", "conditions"))
     is_ready = any(
         item.get("type") == "Ready" and item.get("status") == "True" for item in conditions
     )
-    return is_ready and nested_map(node, "spec").get("unschedulable") is not True
+    return is_ready and nested_value(node, "spec", "unschedulable") is not True
 
 
 _READ_KINDS = {("v1", kind) for kind in ("Node", "Pod", "Namespace", "ConfigMap")}
@@ -278,7 +279,7 @@ def read_quotas(manifest: Json) -> QuotaHolder:
     parent = (
         spec.get("cohortName") or spec.get("cohort") or spec.get("parentName") or spec.get("parent")
     )
-    weight = quantity.parse(nested_map(spec, "fairSharing").get("weight"))
+    weight = quantity.parse(nested_value(spec, "fairSharing", "weight"))
 
     return QuotaHolder(
         object_name(manifest),
@@ -359,7 +360,7 @@ def _configurations_in(config_maps: Sequence[Json]) -> Iterator[Json]:
     from ptcompile.source.documents import read
 
     for config_map in config_maps:
-        text = nested_map(config_map, "data").get(_CONFIGURATION_KEY)
+        text = nested_value(config_map, "data", _CONFIGURATION_KEY)
         for document in read(text).documents if isinstance(text, str) else ():
             if document.data.get("kind") == "Configuration":
                 yield document.data

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from ptcompile.apiserver.validation.metadata import selector_keys
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+    nested_string,
+    nested_value,
+)
 from ptcompile.operators.kueue.scheduler.objects import Cluster, QuotaHolder
 from ptcompile.operators.kueue.scheduler.quota import cohort_chain
 from ptcompile.operators.kueue.scheduler.workloads import Workload
@@ -24,8 +32,8 @@ def why_closed(cluster: Cluster, workload: Workload) -> tuple[str, str]:
     if local is None:
         return "", f"LocalQueue {workload.queue} doesn't exist"
 
-    name = as_string(nested_map(local, "spec").get("clusterQueue"))
-    policy = nested_map(local, "spec").get("stopPolicy")
+    name = nested_string(local, "spec", "clusterQueue")
+    policy = nested_value(local, "spec", "stopPolicy")
     if policy in _STOPPED:
         return name, f"LocalQueue {workload.queue} is inactive: stopPolicy is {policy}"
 
@@ -82,7 +90,7 @@ def admission_checks(queue: QuotaHolder) -> list[str]:
 
 
 def _is_check_inactive(check: Json) -> bool:
-    conditions = as_mappings(nested_map(check, "status").get("conditions"))
+    conditions = as_mappings(nested_value(check, "status", "conditions"))
     return not any(
         item.get("type") == "Active" and item.get("status") == "True" for item in conditions
     )

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import Json, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_string, nested_map, nested_value
 from ptcompile.operators.kueue.scheduler.flavors import (
     Assignment,
     Fit,
+    QuotaFit,
     place_all,
     placement_requests,
 )
@@ -86,25 +87,24 @@ def find_targets(
     )
 
 
-def simulate(state: QueueState) -> Callable[[Workload, FlavorResource, int], tuple[Fit, int]]:
+def simulate(state: QueueState) -> Callable[[Workload, FlavorResource, int], QuotaFit]:
     """Return the function that tells how one resource would fit after preemption."""
 
-    def fit_after_preemption(
-        workload: Workload, key: FlavorResource, amount: int
-    ) -> tuple[Fit, int]:
+    def fit_after_preemption(workload: Workload, key: FlavorResource, amount: int) -> QuotaFit:
         queue = state.queues[workload.cluster_queue]
         targets = _targets(Incoming(workload, queue, {key: amount}, frozenset({key}), {}, state))
         if not targets:
-            return Fit.NO_PREEMPTION_CANDIDATES, queue.find_height_of_lowest_subtree_that_fits(
-                key, amount
-            )[0]
+            fit = Fit.NO_PREEMPTION_CANDIDATES
+        elif any(target.workload.cluster_queue == queue.name for target in targets):
+            fit = Fit.PREEMPT
+        else:
+            fit = Fit.RECLAIM
 
         removed = [state.remove(target.workload) for target in targets]
-        borrowing = queue.find_height_of_lowest_subtree_that_fits(key, amount)[0]
+        borrowing, _ = queue.find_height_of_lowest_subtree_that_fits(key, amount)
         _restore(state, removed)
-        is_same = any(target.workload.cluster_queue == queue.name for target in targets)
 
-        return (Fit.PREEMPT if is_same else Fit.RECLAIM), borrowing
+        return QuotaFit(fit, borrowing)
 
     return fit_after_preemption
 
@@ -285,7 +285,7 @@ def policies(queue: QuotaNode) -> Json:
 
 def may_borrow_within_cohort(queue: QuotaNode) -> bool:
     """Return whether the queue may preempt others in the cohort while it borrows."""
-    return nested_map(policies(queue), "borrowWithinCohort").get("policy") not in (
+    return nested_value(policies(queue), "borrowWithinCohort", "policy") not in (
         None,
         "",
         "Never",
@@ -390,9 +390,7 @@ def _priority_kind(incoming: Incoming, candidate: Workload) -> _Kind:
     ):
         return _Kind.WITHOUT_BORROWING
 
-    threshold = nested_map(policies(incoming.queue), "borrowWithinCohort").get(
-        "maxPriorityThreshold"
-    )
+    threshold = nested_value(policies(incoming.queue), "borrowWithinCohort", "maxPriorityThreshold")
     if isinstance(threshold, int) and candidate.priority > threshold:
         return _Kind.WITHOUT_BORROWING
 

@@ -6,14 +6,20 @@ node affinity, which are off by default, and the replacement of failed nodes are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.evaluations import Evaluations
 from ptcompile.kubernetes import amounts, quantity
 from ptcompile.kubernetes.nodes import choices_of
 from ptcompile.kubernetes.selectors import meets, selects, untolerated
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    nested_map,
+    nested_string,
+    nested_value,
+)
 from ptcompile.operators.kueue.scheduler.objects import (
     Cluster,
     Flavor,
@@ -149,8 +155,9 @@ class FlavorTopology:
         self.usage = usage
         self.steps = steps
         self._suitable: tuple[Json, list[Domain], dict[str, int]] | None = None
+        """The answer for the last pod spec; see `_suitable_leaves`."""
         self.by_level: list[dict[tuple[str, ...], Domain]] = [{} for _ in self.levels]
-        self.has_hosts = bool(self.levels) and self.levels[-1] == HOSTNAME
+        self.has_hosts = self.levels[-1:] == (HOSTNAME,)
         for host in cluster.hosts:
             self._add_host(host, flavor, node_usage)
 
@@ -185,6 +192,10 @@ class FlavorTopology:
         used = node_usage.get(host.name, {})
         for name, amount in host.capacity.items():
             parent.capacity[name] = parent.capacity.get(name, 0) + amount - used.get(name, 0)
+
+    def leaves(self) -> Collection[Domain]:
+        """Return the domains of the lowest level."""
+        return self.by_level[-1].values()
 
     def has_levels(self, request: TopologyRequest) -> bool:
         """Return whether the topology has all levels that a request names."""
@@ -342,10 +353,12 @@ class FlavorTopology:
         for level in self.by_level:
             for domain in level.values():
                 domain.reset()
+
         suitable, unsuitable = self._suitable_leaves(workers.pod_set.spec)
-        exclusions.total = len(self.by_level[-1])
+        exclusions.total = len(self.leaves())
         exclusions.reasons |= unsuitable
         self.steps.spend(exclusions.total)
+
         for leaf in suitable:
             used = {} if is_empty else self.usage.get(leaf.key, {})
             beside = assumed.get(leaf.key, {})
@@ -353,15 +366,16 @@ class FlavorTopology:
             leaf.state_with_leader = leaf.state
             if not leaf.state:
                 exclusions.add(f'resource "{limiting}"')
-            if (
-                leading is not None
-                and _count_in([*leading.items()], leaf.capacity, used, beside)[0] > 0
-            ):
+            if leading is None:
+                continue
+
+            leaders, _ = _count_in(leading.items(), leaf.capacity, used, beside)
+            if leaders > 0:
                 leaf.leader_state = 1
                 with_leader = {
                     name: beside.get(name, 0) + leading.get(name, 0) for name in {*beside, *leading}
                 }
-                leaf.state_with_leader = _count_in(requests, leaf.capacity, used, with_leader)[0]
+                leaf.state_with_leader, _ = _count_in(requests, leaf.capacity, used, with_leader)
 
     def _suitable_leaves(self, spec: Json) -> tuple[list[Domain], dict[str, int]]:
         """Return the domains of the lowest level that take such pods, and why how many others do
@@ -369,22 +383,26 @@ class FlavorTopology:
 
         The last answer is kept.
         """
-        if self._suitable is None or self._suitable[0] is not spec:
-            tolerations = [*as_mappings(spec.get("tolerations")), *self.tolerations]
-            selector = {"matchLabels": spec.get("nodeSelector")}
-            choices = choices_of({"affinity": spec.get("affinity")})
-            exclusions = Exclusions()
-            leaves = []
-            for leaf in self.by_level[-1].values():
-                reason = _exclusion(leaf, tolerations, selector, choices) if self.has_hosts else ""
-                if reason:
-                    exclusions.add(reason)
-                else:
-                    leaves.append(leaf)
+        if self._suitable is not None:
+            last_spec, leaves, reasons = self._suitable
+            if last_spec is spec:
+                return leaves, reasons
 
-            self._suitable = spec, leaves, exclusions.reasons
+        tolerations = [*as_mappings(spec.get("tolerations")), *self.tolerations]
+        selector = {"matchLabels": spec.get("nodeSelector")}
+        choices = choices_of({"affinity": spec.get("affinity")})
+        exclusions = Exclusions()
+        leaves = []
+        for leaf in self.leaves():
+            reason = _exclusion(leaf, tolerations, selector, choices) if self.has_hosts else ""
+            if reason:
+                exclusions.add(reason)
+            else:
+                leaves.append(leaf)
 
-        return self._suitable[1], self._suitable[2]
+        self._suitable = spec, leaves, exclusions.reasons
+
+        return leaves, exclusions.reasons
 
     def _find_level_with_fit_domains(
         self, level: int, parameters: _Parameters, exclusions: Exclusions, name: str
@@ -525,11 +543,11 @@ class FlavorTopology:
         return domains
 
 
-def leaf_key(topology: str, levels: Sequence[str], values: Sequence[str]) -> LeafKey:
+def leaf_key(topology: str, levels: tuple[str, ...], values: Sequence[str]) -> LeafKey:
     """Return the key of a domain of the lowest level: flavors share hosts, whatever their
     topology.
     """
-    if levels and values and levels[-1] == HOSTNAME:
+    if levels[-1:] == (HOSTNAME,) and values:
         return (HOSTNAME, values[-1])
     return (topology, *values)
 
@@ -538,8 +556,8 @@ def used_by_other_pods(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
     """Return what running pods that Kueue has not placed use, by node."""
     out: dict[str, dict[str, int]] = {}
     for pod in pods:
-        name = as_string(nested_map(pod, "spec").get("nodeName"))
-        has_ended = nested_map(pod, "status").get("phase") in ("Succeeded", "Failed")
+        name = nested_string(pod, "spec", "nodeName")
+        has_ended = nested_value(pod, "status", "phase") in ("Succeeded", "Failed")
         labels = nested_map(pod, "metadata", "labels")
         if (
             not name
@@ -571,9 +589,10 @@ def _workers_and_leader(
     requests: Sequence[PlacementRequest],
 ) -> tuple[PlacementRequest, PlacementRequest | None]:
     """Return the pod set of the workers and that of their leader; a group has one or two."""
-    if len(requests) < 2:
-        return requests[0], None
     first = requests[0]
+    if len(requests) < 2:
+        return first, None
+
     second = requests[1]
     return (second, first) if second.count > first.count else (first, second)
 
@@ -627,7 +646,8 @@ def _fill_in_counts_helper(domain: Domain, parameters: _Parameters, level: int) 
 
     inner = parameters.slice_size_at_level.get(level + 1, 1)
     pods = slices = leaders = 0
-    lost: list[tuple[int, int]] = []
+    lost_pods = []
+    lost_slices = []
     for child in domain.children:
         _fill_in_counts_helper(child, parameters, level + 1)
         usable = child.state // inner * inner
@@ -636,12 +656,14 @@ def _fill_in_counts_helper(domain: Domain, parameters: _Parameters, level: int) 
         slices += child.slice_state
         leaders = max(leaders, child.leader_state)
         if not parameters.leaders or child.leader_state:
-            lost.append((usable - beside, child.slice_state - child.slice_state_with_leader))
+            lost_pods.append(usable - beside)
+            lost_slices.append(child.slice_state - child.slice_state_with_leader)
 
     domain.state = pods
     domain.leader_state = leaders
-    domain.state_with_leader = pods - min(item[0] for item in lost) if lost else 0
-    beside_slices = slices - min(item[1] for item in lost) if lost else 0
+    # a leader goes to the child that loses the fewest by it; without such a child nothing fits
+    domain.state_with_leader = pods - min(lost_pods, default=pods)
+    beside_slices = slices - min(lost_slices, default=slices)
     if level == parameters.slice_level:
         slices = pods // size
         beside_slices = domain.state_with_leader // size

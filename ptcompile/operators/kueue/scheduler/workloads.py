@@ -21,6 +21,8 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -104,6 +106,13 @@ class PodSet(NamedTuple):
     topology: TopologyRequest
 
 
+class Owner(NamedTuple):
+    """The job of a Workload."""
+
+    kind: str
+    name: str
+
+
 class Workload:
     """A job as Kueue sees it, and what became of it."""
 
@@ -122,8 +131,7 @@ class Workload:
         self.reserved_at: tuple[str, int] = ("", 0)
         self.invalid = ""
         """Why Kueue never tries to admit it, or an empty string."""
-        self.owner: tuple[str, str] = ("", name)
-        """Kind and name of the job."""
+        self.owner = Owner("", name)
         self.cursor: list[dict[str, int]] = []
         """Index of the flavor that was tried last, by pod set and resource."""
         self.tried: list[list[dict[str, int]]] = []
@@ -207,7 +215,7 @@ def _copies(manifest: Json) -> int:
     pods.
     """
     if manifest.get("kind") in ("Deployment", "LeaderWorkerSet"):
-        return min(_MAX_COPIES, max(1, as_int(nested_map(manifest, "spec").get("replicas"), 1)))
+        return min(_MAX_COPIES, max(1, as_int(nested_value(manifest, "spec", "replicas"), 1)))
     return 1
 
 
@@ -258,7 +266,7 @@ def _submitter(manifest: Json) -> Iterator[PodSetTemplate]:
 
 def _least(manifest: Json) -> int | None:
     """Return the fewest pods of a Job that are admitted together, or None if all must be."""
-    written = string_map(nested_map(manifest, "metadata").get("annotations")).get(
+    written = string_map(nested_value(manifest, "metadata", "annotations")).get(
         _MIN_PARALLELISM, ""
     )
     if written.isascii() and written.isdigit() and len(written) < 10:
@@ -279,7 +287,7 @@ def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
     another than its first Pod.
     """
     group = _group_of(manifest)
-    size = nested_map(manifest, "metadata", "annotations").get(_GROUP_SIZE)
+    size = nested_value(manifest, "metadata", "annotations", _GROUP_SIZE)
     members = [
         item
         for item in stream.in_namespace(namespace_of(manifest)).of_kind(("v1", "Pod"))
@@ -291,18 +299,17 @@ def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
         total = 0
     if len(members) < total:
         raise NotQueuedError(f"the group {group} has {len(members)} of {total} pods")
-    if members and object_name(members[0]) != object_name(manifest):
-        raise PartOfGroupError(
-            f"the group {group} is queued as its first pod, {object_name(members[0])}"
-        )
+    first = next(map(object_name, members), object_name(manifest))
+    if first != object_name(manifest):
+        raise PartOfGroupError(f"the group {group} is queued as its first pod, {first}")
 
-    roles: dict[str, tuple[Json, int]] = {}
+    roles: dict[str, list[Json]] = {}
     for member in members:
         shape = _shape(nested_map(admitted(member, ClusterState(stream)), "spec"))
-        roles[shape] = (member, roles[shape][1] + 1) if shape in roles else (member, 1)
+        roles.setdefault(shape, []).append(member)
 
     return [
-        PodSetTemplate(_role_name(shape), (), pod, count) for shape, (pod, count) in roles.items()
+        PodSetTemplate(_role_name(shape), (), pods[-1], len(pods)) for shape, pods in roles.items()
     ]
 
 
@@ -497,7 +504,7 @@ def priority_of(
     manifest: Json, templates: Sequence[tuple[PodSetTemplate, int | None]], stream: Objects
 ) -> int:
     """Return the priority of a job. Raises NotQueuedError if its class does not exist."""
-    name = string_map(nested_map(manifest, "metadata").get("labels")).get(KUEUE_PRIORITY)
+    name = string_map(nested_value(manifest, "metadata", "labels")).get(KUEUE_PRIORITY)
     if name:
         for version in ("v1beta2", "v1beta1"):
             for priority_class in stream.by_name(
@@ -509,8 +516,7 @@ def priority_of(
     scheduling = nested_map(manifest, "spec", "runPolicy", "schedulingPolicy")
     names = [as_string(scheduling.get("priorityClass"))]
     names += [
-        as_string(nested_map(template.template, "spec").get("priorityClassName"))
-        for template, _ in templates
+        nested_string(template.template, "spec", "priorityClassName") for template, _ in templates
     ]
     name = next(filter(None, names), "")
     classes = stream.of_kind(("scheduling.k8s.io/v1", "PriorityClass"))

@@ -23,6 +23,7 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_value,
     string_map,
 )
 from ptcompile.kubernetes.versions import Versions
@@ -80,17 +81,18 @@ def with_default_queue(manifest: Json, related: Sequence[Json]) -> Json:
 
 def _has_controller(manifest: Json) -> bool:
     """Return whether another object owns this one, whose queue then counts."""
-    owners = as_mappings(nested_map(manifest, "metadata").get("ownerReferences"))
+    owners = as_mappings(nested_value(manifest, "metadata", "ownerReferences"))
     return any(owner.get("controller") is True for owner in owners)
 
 
 def check_object(manifest: Json, request: KindContext) -> Problems:
     """Yield the checks of a new object, which most kinds repeat on each update."""
     key = kind_of(manifest)
+    api_version, name = key
     versions = request.versions
     kind = KINDS[key]
     is_queued = bool(queue_of(nested_map(manifest, "metadata")))
-    if key[0] == "ray.io/v1" and is_queued:
+    if api_version == "ray.io/v1" and is_queued:
         from ptcompile.operators.kueue.webhooks.ray import check_ray
 
         problems, goes_on = check_ray(manifest, versions)
@@ -101,7 +103,7 @@ def check_object(manifest: Json, request: KindContext) -> Problems:
     yield from check_suspend(manifest, kind)
     if _has_own_keys(manifest):
         yield from check_labels(manifest, kind, versions)
-        if key[1] == "Job":
+        if name == "Job":
             from ptcompile.operators.kueue.webhooks.jobs import check_job
 
             yield from check_job(manifest)
@@ -111,7 +113,7 @@ def check_object(manifest: Json, request: KindContext) -> Problems:
             yield from check_pod(manifest)
 
     yield from check_topology(manifest, request)
-    if is_queued and not kind.serving and key[0] != "ray.io/v1":
+    if is_queued and not kind.serving and api_version != "ray.io/v1":
         yield from _check_number_of_pod_sets(manifest, versions)
 
 
@@ -147,8 +149,11 @@ _CHECKED_AS_PODS = frozenset({"Deployment", "StatefulSet"})
 def check_topology(manifest: Json, request: KindContext) -> Problems:
     """Yield the rejections of the templates' topology annotations."""
     key = kind_of(manifest)
-    if key[1] == "AppWrapper":
-        return  # the objects in it are checked when they are created
+    _, name = key
+    # the objects in an AppWrapper are checked when they are created
+    if name == "AppWrapper":
+        return
+
     if key == _TRAIN_JOB:
         from ptcompile.operators.kueue.webhooks.train_jobs import check_train_job
 
@@ -161,7 +166,7 @@ def check_topology(manifest: Json, request: KindContext) -> Problems:
 
     from ptcompile.operators.kueue.webhooks.topology import check_groups, check_template
 
-    if key[1] in _CHECKED_AS_PODS:
+    if name in _CHECKED_AS_PODS:
         for pod_set in pod_sets:
             for problem in check_template(pod_set, request.versions, is_bounded=False):
                 yield problem._replace(stage="pod")
@@ -194,11 +199,13 @@ def default(manifest: Json, related: Sequence[Json], versions: Versions) -> Json
     return suspended
 
 
-def _suspended(manifest: Json, path: tuple[str, ...]) -> Json:
+def _suspended(manifest: Json, path: Sequence[str]) -> Json:
     """Return an object with `suspend` set in the mapping at a path."""
     if not path:
         return {**manifest, "suspend": True}
-    return {**manifest, path[0]: _suspended(as_mapping(manifest.get(path[0])), path[1:])}
+
+    key, *below = path
+    return {**manifest, key: _suspended(as_mapping(manifest.get(key)), below)}
 
 
 def _gated(pod: Json, versions: Versions) -> Json:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_value
 
 
 class QueuedKind(NamedTuple):
@@ -67,13 +67,13 @@ TOPOLOGY_GATE = "kueue.x-k8s.io/topology"
 def is_suspended(manifest: Json, kind: QueuedKind) -> bool:
     """Return whether the job waits: `suspend` is true, or the Pod has Kueue's gate or has ended."""
     if kind.suspend:
-        return nested_map(manifest, *kind.suspend).get("suspend") is True
-    gates = as_mappings(nested_map(manifest, "spec").get("schedulingGates"))
-    has_ended = nested_map(manifest, "status").get("phase") in ("Failed", "Succeeded")
+        return nested_value(manifest, *kind.suspend, "suspend") is True
+    gates = as_mappings(nested_value(manifest, "spec", "schedulingGates"))
+    has_ended = nested_value(manifest, "status", "phase") in ("Failed", "Succeeded")
     return has_ended or any(gate.get("name") == ADMISSION_GATE for gate in gates)
 
 
 def is_ready(manifest: Json) -> bool:
     """Return whether a pod of a serving kind is ready, according to a live object's status."""
-    ready = nested_map(manifest, "status").get("readyReplicas")
+    ready = nested_value(manifest, "status", "readyReplicas")
     return isinstance(ready, int) and ready > 0

@@ -11,7 +11,7 @@ from ptcompile.diagnostics import Edit, Fix, Path, Problem, Problems, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, kind_of, nested_value, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue import gates
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE
@@ -43,12 +43,12 @@ def rejection(
 
 def labels_of(manifest: Json) -> dict[str, str]:
     """Return the labels of an object."""
-    return string_map(nested_map(manifest, "metadata").get("labels"))
+    return string_map(nested_value(manifest, "metadata", "labels"))
 
 
 def annotations_of(manifest: Json) -> dict[str, str]:
     """Return the annotations of an object."""
-    return string_map(nested_map(manifest, "metadata").get("annotations"))
+    return string_map(nested_value(manifest, "metadata", "annotations"))
 
 
 def is_elastic(manifest: Json) -> bool:
@@ -82,7 +82,7 @@ def check_suspend(manifest: Json, kind: QueuedKind) -> Problems:
     """Check the type of `suspend`, which the mutating webhook decodes before any schema is
     applied.
     """
-    value = nested_map(manifest, *kind.suspend).get("suspend") if kind.suspend else None
+    value = nested_value(manifest, *kind.suspend, "suspend") if kind.suspend else None
     if not (kind.serving or value is None or isinstance(value, bool)):
         why = f"Invalid value: json: cannot unmarshal {type_name(value)} into Go value of type bool"
         yield rejection(

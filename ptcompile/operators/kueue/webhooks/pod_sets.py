@@ -23,6 +23,8 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     string_map,
 )
 from ptcompile.kubernetes.versions import Versions
@@ -83,9 +85,7 @@ def marked(manifest: Json, role: ExpandedRole, request: KindContext) -> Expanded
         labels[f"{PREFIX}local-queue-name"] = queue
         local_queues = objects(request.related).in_namespace(namespace_of(manifest))
         for local in local_queues.by_name((api_version(request.versions), "LocalQueue"), queue):
-            labels[f"{PREFIX}cluster-queue-name"] = as_string(
-                nested_map(local, "spec").get("clusterQueue")
-            )
+            labels[f"{PREFIX}cluster-queue-name"] = nested_string(local, "spec", "clusterQueue")
     if not kind.suspend:
         labels, notes = {MANAGED: "true"}, {}
 
@@ -130,7 +130,7 @@ def _serving(manifest: Json) -> Iterator[PodSetTemplate]:
 
 
 def _jobset(manifest: Json) -> Iterator[PodSetTemplate]:
-    for i, replicated in indexed_mappings(nested_map(manifest, "spec").get("replicatedJobs")):
+    for i, replicated in indexed_mappings(nested_value(manifest, "spec", "replicatedJobs")):
         job = nested_map(replicated, "template", "spec")
         yield PodSetTemplate(
             as_string(replicated.get("name")),
@@ -213,7 +213,7 @@ def _hyperpod_job(manifest: Json) -> Iterator[PodSetTemplate]:
     """Yield the replica specs, with the resources of their spares (sagemaker-hyperpod 3.12,
     ReplicaSpec).
     """
-    for i, replica in indexed_mappings(nested_map(manifest, "spec").get("replicaSpecs")):
+    for i, replica in indexed_mappings(nested_value(manifest, "spec", "replicaSpecs")):
         pods = as_int(replica.get("replicas")) + as_int(replica.get("spares"))
         path: Path = ("spec", "replicaSpecs", i, "template")
         yield PodSetTemplate(
@@ -225,7 +225,7 @@ def _app_wrapper(manifest: Json) -> Iterator[PodSetTemplate]:
     """Yield the pod sets of the objects in an AppWrapper: those it declares, else those of the
     kind.
     """
-    for i, component in indexed_mappings(nested_map(manifest, "spec").get("components")):
+    for i, component in indexed_mappings(nested_value(manifest, "spec", "components")):
         inner = nested_map(component, "template")
         declared = list(indexed_mappings(component.get("podSets")))
         for _, entry in declared:

@@ -52,7 +52,8 @@ def check_group(pod: Json) -> Problems:
     """Check that a group has a name and a size, or neither, and that it shares its name with a
     prebuilt Workload.
     """
-    (path, name), count = group_of(pod), annotations_of(pod).get(_COUNT)
+    path, name = group_of(pod)
+    count = annotations_of(pod).get(_COUNT)
     kind = "annotation" if "annotations" in path else "label"
     why = f"Required value: both the '{_COUNT}' annotation and the '{GROUP}' {kind} should be set"
     count_path = ("metadata", "annotations", _COUNT)
@@ -68,6 +69,7 @@ def check_group(pod: Json) -> Problems:
         yield from _check_count(count, count_path)
     if name:
         yield from check_name(path, name, "write a name such as train-1")
+
     prebuilt_path, prebuilt = prebuilt_of(pod)
     if name and prebuilt and prebuilt != name:
         why = f'Invalid value: "{prebuilt}": prebuilt workload and pod group should be equal'
@@ -93,7 +95,7 @@ def check_pod_update(old: Json, new: Json) -> Problems:
     yield from check_managed(new)
     yield from check_group(new)
     path, name = group_of(new)
-    old_name = group_of(old)[1]
+    _, old_name = group_of(old)
     if old_name and name != old_name:
         why = f'Invalid value: "{name}": field is immutable'
         yield rejection(

@@ -176,8 +176,9 @@ def _check_constraints(
 
     for field, reason in _layer_errors(layers):
         yield _topology_rejection(path, reason, "correct the entry", field=field_path(path) + field)
-    if most is not None and layers[0][1] > most:
-        why = f"Invalid value: {layers[0][1]}: must not be greater than pod set count {most}"
+    _, first_size = layers[0]
+    if most is not None and first_size > most:
+        why = f"Invalid value: {first_size}: must not be greater than pod set count {most}"
         yield _topology_rejection(path, why, "lower the first size, or add pods")
 
 
@@ -186,6 +187,7 @@ def _layer_errors(layers: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]
     it.
     """
     levels = [topology for topology, _ in layers]
+    parent_size = 0
     for i, (topology, size) in enumerate(layers):
         if reason := names.why_not_qualified_name(topology):
             yield f"[{i}].topology", f'Invalid value: "{topology}": {reason}'
@@ -196,9 +198,10 @@ def _layer_errors(layers: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]
                 f"[{i}].topology",
                 f'Duplicate value: "{topology} (also at index {levels.index(topology)})"',
             )
-        if i and size > 0 and layers[i - 1][1] % size:
-            why = f"must evenly divide the parent layer size {layers[i - 1][1]}"
+        if size > 0 and parent_size % size:
+            why = f"must evenly divide the parent layer size {parent_size}"
             yield f"[{i}].size", f"Invalid value: {size}: {why}"
+        parent_size = size
 
 
 def parse_constraints(text: str) -> list[tuple[str, int]] | None:

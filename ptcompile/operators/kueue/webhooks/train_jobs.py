@@ -18,6 +18,7 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     may_mention,
     nested_map,
+    nested_value,
     string_map,
 )
 from ptcompile.kubernetes.versions import Versions
@@ -70,7 +71,7 @@ def check_patch_of_kueue(manifest: Json, versions: Versions) -> Problems:
     """
     if not has_feature("kueue-runtime-patches", versions):
         return
-    for i, patch in indexed_mappings(nested_map(manifest, "spec").get("runtimePatches")):
+    for i, patch in indexed_mappings(nested_value(manifest, "spec", "runtimePatches")):
         if patch.get("manager") == _MANAGER:
             path = ("spec", "runtimePatches", i, "manager")
             why = f'Duplicate value: {{"manager":"{_MANAGER}"}}'
@@ -115,8 +116,8 @@ def _patched_annotations(manifest: Json) -> dict[tuple[str, str], tuple[Path, st
     patch wins.
     """
     written: dict[tuple[str, str], tuple[Path, str]] = {}
-    for i, patch in indexed_mappings(nested_map(manifest, "spec").get("runtimePatches")):
-        jobs = nested_map(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")
+    for i, patch in indexed_mappings(nested_value(manifest, "spec", "runtimePatches")):
+        jobs = nested_value(patch, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
         for j, job in indexed_mappings(jobs):
             keys = ("template", "spec", "template", "metadata", "annotations")
             start = (

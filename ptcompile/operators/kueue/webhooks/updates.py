@@ -20,6 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_value,
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.gates import check_gates_update
@@ -84,7 +85,8 @@ def check_update(update: Update) -> list[Problem]:
 
     if key == ("batch/v1", "Job"):
         update = _with_stored_completions(update)
-    if key[0] == "ray.io/v1" and not _is_ray_checked(update):
+    api_version, _ = key
+    if api_version == "ray.io/v1" and not _is_ray_checked(update):
         return []
 
     problems = _serving_problems(update, kind) if kind.serving else _job_problems(update, kind)
@@ -111,27 +113,29 @@ def _is_ray_checked(update: Update) -> bool:
 
 
 def _job_problems(update: Update, kind: QueuedKind) -> Problems:
-    key = kind_of(update.new)
+    api_version, name = kind_of(update.new)
     request = KindContext(update.versions)
     yield from _check_change(update, kind)
-    if key[1] == "Job":
+    if name == "Job":
         yield from _check_job_change(update.old, update.new)
-    if kind.rechecked:
-        problems = check_object(update.new, request)
-        same_minimum = _min_parallelism(update.old) == _min_parallelism(update.new)
-        if key[1] == "Job" and same_minimum:
-            skipped = set(check_min_parallelism(update.new))
-        else:
-            skipped = set()
-        yield from (problem for problem in problems if problem not in skipped)
-    else:
-        if key == ("v1", "Pod"):
+
+    if not kind.rechecked:
+        if (api_version, name) == ("v1", "Pod"):
             yield from check_pod_update(update.old, update.new)
         yield from check_topology(update.new, request)
+        return
 
-
-def _min_parallelism(job: Json) -> str | None:
-    return annotations_of(job).get(MIN_PARALLELISM)
+    skipped: set[Problem] = set()
+    if name == "Job":
+        before, after = (
+            annotations_of(job).get(MIN_PARALLELISM) for job in (update.old, update.new)
+        )
+        # a minimum that was accepted once is not checked again
+        if before == after:
+            skipped.update(check_min_parallelism(update.new))
+    for problem in check_object(update.new, request):
+        if problem not in skipped:
+            yield problem
 
 
 def _check_change(update: Update, kind: QueuedKind) -> Problems:
@@ -165,8 +169,10 @@ def _check_prebuilt_change(old: Json, new: Json, kind: QueuedKind, *, suspended:
     if suspended or is_elastic(old):
         yield from check_prebuilt(new, kind)
         return
+
+    _, old_name = prebuilt_of(old)
     path, name = prebuilt_of(new)
-    if name != prebuilt_of(old)[1]:
+    if name != old_name:
         yield immutable(path, "suspend the job in the same apply", name)
 
 
@@ -206,7 +212,7 @@ def _check_job_change(old: Json, new: Json) -> Problems:
     kind = KINDS["batch/v1", "Job"]
     was_suspended = is_suspended(old, kind)
     suspended = is_suspended(new, kind)
-    before, after = (as_int(nested_map(job, "spec").get("parallelism"), 1) for job in (old, new))
+    before, after = (as_int(nested_value(job, "spec", "parallelism"), 1) for job in (old, new))
     if MIN_PARALLELISM in annotations_of(old) and not was_suspended and before != after:
         why = (
             "Forbidden: cannot change when partial admission is enabled and the job is not "
@@ -215,6 +221,7 @@ def _check_job_change(old: Json, new: Json) -> Problems:
         yield rejection(
             ("spec", "parallelism"), why, "suspend the job first", name="webhook-refusal"
         )
+
     if not was_suspended and not suspended and follows_parallelism(old) != follows_parallelism(new):
         why = "Forbidden: field is immutable while the job is not suspended"
         yield rejection(
@@ -247,7 +254,7 @@ def _serving_problems(update: Update, kind: QueuedKind) -> Problems:
 
 def check_serving_update(update: Update) -> Problems:
     """Yield the rejections of a change of size or pods, while the object is in a queue."""
-    kind = kind_of(update.new)[1]
+    _, kind = kind_of(update.new)
     if not queue_of(nested_map(update.new, "metadata")) or kind == "Deployment":
         return
     for pod_set in pod_sets_of(update.new):
@@ -278,13 +285,14 @@ def _is_shape(inner: tuple[str, ...]) -> bool:
     """Return whether a changed path below a pod's specification decides in which pod set the pod
     is.
     """
-    if inner[0] not in ("containers", "initContainers"):
-        return inner[0] in _SHAPE
+    field, *_ = inner
+    if field not in ("containers", "initContainers"):
+        return field in _SHAPE
+
     container_field = inner[2:4]
-    return (
-        not container_field
-        or container_field[0] == "ports"
-        or container_field in (("resources",), _REQUESTS)
+    return container_field[:1] in ((), ("ports",)) or container_field in (
+        ("resources",),
+        _REQUESTS,
     )
 
 
@@ -302,10 +310,13 @@ def _container_indexes(spec: Json) -> dict[tuple[str, ...], int]:
 
 def _written(inner: tuple[str, ...], indexes: Mapping[tuple[str, ...], int]) -> Path:
     """Return a changed path with the index of its container, up to the field that Kueue names."""
+    field, *_ = inner
     index = indexes.get(inner[:2])
     if index is None:
-        return inner[:1]
-    return (inner[0], index, *(_REQUESTS if inner[2:3] == ("resources",) else inner[2:3]))
+        return (field,)
+
+    container_field = inner[2:3]
+    return (field, index, *(_REQUESTS if container_field == ("resources",) else container_field))
 
 
 def _check_group_size(update: Update) -> Problems:
@@ -326,11 +337,11 @@ def _check_replicas(old: Json, new: Json) -> Problems:
     """
     path = ("spec", "replicas")
     before, after = (
-        as_int(nested_map(manifest, "spec").get("replicas"), 1) for manifest in (old, new)
+        as_int(nested_value(manifest, "spec", "replicas"), 1) for manifest in (old, new)
     )
     if before and after and before != after:
         yield immutable(path, "scale to 0 first: Kueue admits all pods at once")
-    elif not before and after and as_int(nested_map(new, "status").get("replicas")) > 0:
+    elif not before and after and as_int(nested_value(new, "status", "replicas")) > 0:
         why = "Forbidden: scaling down is still in progress"
         yield rejection(path, why, "wait until all pods are gone", name="webhook-refusal")
 

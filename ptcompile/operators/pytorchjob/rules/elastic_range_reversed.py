@@ -54,6 +54,7 @@ def check(subject: Subject) -> Findings:
     min_nodes = as_int(high if low is None else low, 1)
     max_nodes = as_int(low if high is None else high, 1)
     launchers = {role.rendezvous.launcher for role in subject.training_roles}
+
     if (min_nodes > max_nodes or min_nodes < 1) and launchers & {"torchrun", "image"}:
         path = (*_POLICY, "maxReplicas" if low is None else "minReplicas")
         swap = Fix(

@@ -36,9 +36,8 @@ Source: training-operator 1.9, which does not compare them; PyTorch 2.13, dynami
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_int, nested_map, nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _REPLICAS = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
 
@@ -48,8 +47,8 @@ def check(subject: Subject) -> Findings:
     if not policy or policy.get("metrics"):
         return
 
-    workers = as_int(nested_map(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
-    pods = workers + (nested_map(subject.spec, "pytorchReplicaSpecs").get("Master") is not None)
+    workers = as_int(nested_value(subject.spec, "pytorchReplicaSpecs", "Worker", "replicas"), 1)
+    pods = workers + (nested_value(subject.spec, "pytorchReplicaSpecs", "Master") is not None)
     low = policy.get("minReplicas")
     high = policy.get("maxReplicas")
     min_nodes = as_int(high if low is None else low, workers)
@@ -72,5 +71,5 @@ def check(subject: Subject) -> Findings:
             f"{workers} {'Worker' if workers == 1 else 'Workers'} for a range "
             f"of {min_nodes} to {max_nodes} nodes: {why}",
             "set replicas to a number in the range",
-            Fix(f"set replicas to {replicas}", (Edit("set", _REPLICAS, replicas),), safe=False),
+            fix_setting(f"set replicas to {replicas}", _REPLICAS, replicas, safe=False),
         )

@@ -34,19 +34,18 @@ Source: training-operator 1.9, UpdateJobStatus: success is the Succeeded phase o
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_map, nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
     role = "Master" if replicas.get("Master") is not None else "Worker"
-    if nested_map(replicas, role).get("restartPolicy") == "Always":
+    if nested_value(replicas, role, "restartPolicy") == "Always":
         path = ("spec", "pytorchReplicaSpecs", role, "restartPolicy")
         yield found_at(
             path,
             f"Always also restarts the {role} after success, so the job never succeeds",
             "write OnFailure",
-            Fix("write OnFailure", (Edit("set", path, "OnFailure"),), safe=True),
+            fix_setting("write OnFailure", path, "OnFailure", safe=True),
         )

@@ -39,9 +39,8 @@ is not given.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _BACKEND = ("spec", "elasticPolicy", "rdzvBackend")
 
@@ -60,5 +59,5 @@ def check(subject: Subject) -> Findings:
         _BACKEND,
         f"without rdzvHost the endpoint is {subject.name}-worker-0, where no etcd listens",
         "add rdzvHost and rdzvPort, or use c10d",
-        Fix("use c10d", (Edit("set", _BACKEND, "c10d"),), safe=False),
+        fix_setting("use c10d", _BACKEND, "c10d", safe=False),
     )

@@ -33,9 +33,8 @@ Source: training-operator 1.9, setRestartPolicy.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map, nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _POLICIES = ("Always", "OnFailure", "Never", "ExitCode")
 
@@ -43,7 +42,7 @@ _POLICIES = ("Always", "OnFailure", "Never", "ExitCode")
 def check(subject: Subject) -> Findings:
     for role, replica in nested_map(subject.spec, "pytorchReplicaSpecs").items():
         policy = as_string(as_mapping(replica).get("restartPolicy")) or "OnFailure"
-        template_policy = nested_map(replica, "template", "spec").get("restartPolicy")
+        template_policy = nested_value(replica, "template", "spec", "restartPolicy")
         if policy not in _POLICIES:  # the API server rejects the pods
             continue
 
@@ -57,5 +56,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"{template_policy} is overwritten by the {role}'s own restartPolicy, {policy}",
                 "write the policy next to replicas, and remove it here",
-                Fix("remove it", (Edit("remove", path),), safe=True),
+                fix_removing("remove it", path, safe=True),
             )

@@ -38,9 +38,8 @@ Source: training-operator 1.9, the PodGroups of pkg/controller.v1/control.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _POLICY = ("spec", "runPolicy", "schedulingPolicy")
 _IGNORED = {
@@ -63,5 +62,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"the PodGroup for {scheduler} does not have this field, so it is dropped",
                 "remove it",
-                Fix("remove it", (Edit("remove", path),), safe=True),
+                fix_removing("remove it", path, safe=True),
             )

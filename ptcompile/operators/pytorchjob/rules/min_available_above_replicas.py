@@ -47,16 +47,15 @@ Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailab
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
-from ptcompile.linter.rule import Finding, Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map, nested_value
+from ptcompile.linter.rule import Finding, Findings, Subject, fix_setting, found_at
 
 _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
 
 
 def gang_and_pods(subject: Subject) -> tuple[int, int]:
     """Return minAvailable, or 0 if it is not a number, and the number of pods."""
-    min_available = nested_map(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
+    min_available = nested_value(subject.spec, "runPolicy", "schedulingPolicy", "minAvailable")
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
     total = sum(
         as_int(as_mapping(replica).get("replicas"), 1)
@@ -68,13 +67,13 @@ def gang_and_pods(subject: Subject) -> tuple[int, int]:
 
 def other_size(total: int, text: str) -> Finding:
     """Return the finding that minAvailable should be the number of pods."""
-    fix = Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False)
+    fix = fix_setting(f"set minAvailable to {total}", _PATH, total, safe=False)
     return found_at(_PATH, text, f"write {total}, or remove it", fix)
 
 
 def check(subject: Subject) -> Findings:
     min_available, total = gang_and_pods(subject)
-    if min_available > total > 0 and not nested_map(subject.spec, "elasticPolicy").get("metrics"):
+    if min_available > total > 0 and not nested_value(subject.spec, "elasticPolicy", "metrics"):
         yield other_size(
             total,
             f"a gang of {min_available} pods, but the job has {total}: none is ever scheduled",

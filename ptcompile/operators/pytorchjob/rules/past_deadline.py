@@ -35,19 +35,18 @@ Source: training-operator 1.9, PastActiveDeadline: 0 is past.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _PATH = ("spec", "runPolicy", "activeDeadlineSeconds")
 
 
 def check(subject: Subject) -> Findings:
-    seconds = nested_map(subject.spec, "runPolicy").get("activeDeadlineSeconds")
+    seconds = nested_value(subject.spec, "runPolicy", "activeDeadlineSeconds")
     if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds <= 0:
         yield found_at(
             _PATH,
             f"{seconds} seconds are over as soon as the job starts: it fails at once",
             "write the seconds that the job may run, or remove it",
-            Fix("remove it", (Edit("remove", _PATH),), safe=False),
+            fix_removing("remove it", _PATH, safe=False),
         )

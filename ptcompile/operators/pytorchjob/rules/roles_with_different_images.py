@@ -43,9 +43,8 @@ Source: PyTorch 2.13, torch.distributed: all processes are expected to run the s
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -62,7 +61,7 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"{image} is another release than {first}",
                 "write the same image in both",
-                Fix(f"write {first}", (Edit("set", path, first),), safe=False),
+                fix_setting(f"write {first}", path, first, safe=False),
             )
 
 

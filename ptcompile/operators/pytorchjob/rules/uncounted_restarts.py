@@ -44,19 +44,19 @@ _PATH = ("spec", "runPolicy", "backoffLimit")
 def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "runPolicy")
     restarts = [
-        as_mapping(policy_or_replica).get("restartPolicy")
-        for policy_or_replica in nested_map(subject.spec, "pytorchReplicaSpecs").values()
+        as_mapping(replica).get("restartPolicy")
+        for replica in nested_map(subject.spec, "pytorchReplicaSpecs").values()
     ]
     is_limited = policy.get("activeDeadlineSeconds") is not None or not restarts
+
     if (
         policy.get("backoffLimit") is not None
         and not is_limited
-        and all(policy_or_replica == "ExitCode" for policy_or_replica in restarts)
+        and all(restart == "ExitCode" for restart in restarts)
     ):
         yield found_at(
             _PATH,
             "with restartPolicy ExitCode a failed pod is recreated and its restarts count from 0: "
-            "the limit is never "
-            "reached",
+            "the limit is never reached",
             "use OnFailure, or add activeDeadlineSeconds",
         )

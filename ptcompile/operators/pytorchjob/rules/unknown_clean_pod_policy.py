@@ -36,25 +36,22 @@ Source: training-operator 1.9, DeletePodsAndServices.
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _PATH = ("spec", "runPolicy", "cleanPodPolicy")
 _POLICIES = ("None", "Running", "All")
 
 
 def check(subject: Subject) -> Findings:
-    policy = nested_map(subject.spec, "runPolicy").get("cleanPodPolicy")
+    policy = nested_value(subject.spec, "runPolicy", "cleanPodPolicy")
     if not isinstance(policy, str) or policy in _POLICIES:
         return
 
     suggestion = closest_match(policy, _POLICIES)
     if suggestion:
-        fix = Fix(
-            f"write {suggestion}",
-            (Edit("set", _PATH, suggestion),),
-            safe=suggestion.lower() == policy.lower(),
+        fix = fix_setting(
+            f"write {suggestion}", _PATH, suggestion, safe=suggestion.lower() == policy.lower()
         )
     else:
         fix = None

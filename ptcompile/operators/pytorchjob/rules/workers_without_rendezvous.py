@@ -35,8 +35,7 @@ only with elasticPolicy; kubeflow/trainer issue 1988.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.training_roles import count_nodes
 
 _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
@@ -45,6 +44,7 @@ _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 def check(subject: Subject) -> Findings:
     roles = subject.training_roles
     total = count_nodes(roles)
+
     if (
         total > 1
         and subject.torchrun_groups
@@ -57,6 +57,6 @@ def check(subject: Subject) -> Findings:
             f"{total} Workers without a Master or an elasticPolicy have no place to meet: each "
             "waits for itself",
             "add elasticPolicy, or make one of them the Master",
-            Fix("add elasticPolicy", (Edit("set", ("spec", "elasticPolicy"), policy),), safe=False),
+            fix_setting("add elasticPolicy", ("spec", "elasticPolicy"), policy, safe=False),
             on_key=True,
         )

@@ -44,10 +44,9 @@ processes needs no change.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _NPROC = ("spec", "nprocPerNode")
@@ -70,7 +69,7 @@ def check(subject: Subject) -> Findings:
             f"WORLD_SIZE is {pods * processes}, and python starts one process in each of {pods} "
             f"{'pod' if pods == 1 else 'pods'}",
             "start the script with torchrun, or leave nprocPerNode out",
-            Fix("remove nprocPerNode", (Edit("remove", _NPROC),), safe=False),
+            fix_removing("remove nprocPerNode", _NPROC, safe=False),
         )
 
 

@@ -37,7 +37,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from ptcompile.kubernetes.quantity import parse
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string, nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.ray.pods import RayGroup, has_autoscaler
 from ptcompile.operators.ray.rules.reading import hides_devices, ray_groups
@@ -90,8 +90,8 @@ def _offers(group: RayGroup, resource: str) -> bool:
 def _cpus(group: RayGroup) -> float | None:
     """Return the CPUs that Ray offers in each pod, or None if the machine decides."""
     written = group.parameters.get("num-cpus")
-    limits = nested_map(group.container, "resources", "limits").get("cpu")
-    amount = written or limits or nested_map(group.container, "resources", "requests").get("cpu")
+    limits = nested_value(group.container, "resources", "limits", "cpu")
+    amount = written or limits or nested_value(group.container, "resources", "requests", "cpu")
     quantity = parse(amount) if amount is not None else None
     return None if quantity is None else float(-(-quantity.nano // 10**9))
 

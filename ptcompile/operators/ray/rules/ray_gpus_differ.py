@@ -38,8 +38,7 @@ Source: KubeRay 1.7, ray-operator/controllers/ray/common/pod.go; Ray 2.46, ray s
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.ray.rules.reading import hides_devices, ray_groups
 
 
@@ -62,5 +61,5 @@ def check(subject: Subject) -> Findings:
             "remove it: KubeRay passes the number in the limits"
             if group.devices
             else "request the GPUs in the limits",
-            Fix("remove num-gpus", (Edit("remove", path),), safe=False) if group.devices else None,
+            fix_removing("remove num-gpus", path, safe=False) if group.devices else None,
         )

@@ -33,8 +33,7 @@ Source: KubeRay 1.7, ray-operator/controllers/ray/utils/util.go, GetWorkerGroupD
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.ray.rules.reading import ray_groups
 
 
@@ -54,9 +53,5 @@ def check(subject: Subject) -> Findings:
             path,
             f"KubeRay starts {group.replicas} instead of {written}, because {bound}",
             "write a number between minReplicas and maxReplicas",
-            Fix(
-                f"set replicas to {group.replicas}",
-                (Edit("set", path, group.replicas),),
-                safe=False,
-            ),
+            fix_setting(f"set replicas to {group.replicas}", path, group.replicas, safe=False),
         )

@@ -51,8 +51,11 @@ _HELP = "use one release of Ray in all images and in rayVersion"
 
 def check(subject: Subject) -> Findings:
     releases = [(group, release) for group in ray_groups(subject) if (release := _release(group))]
-    for group, release in releases[1:]:
-        first, first_release = releases[0]
+    if not releases:
+        return
+
+    (first, first_release), *others = releases
+    for group, release in others:
         if release != first_release:
             path = (*group.path, "template", "spec", "containers", 0, "image")
             text = f"Ray {release} cannot join {first.name}, which runs Ray {first_release}"
@@ -61,9 +64,10 @@ def check(subject: Subject) -> Findings:
             return
 
     written = _match_release(as_string(cluster_of(subject.manifest).get("rayVersion")))
-    if written and releases and written[1] != releases[0][1]:
+    version = written[1] if written else first_release
+    if version != first_release:
         path = (*cluster_path(subject.manifest), "rayVersion")
-        text = f"{written[1]}, but the image runs Ray {releases[0][1]}"
+        text = f"{version}, but the image runs Ray {first_release}"
         yield found_at(path, text, _HELP, severity="warning")
 
 
@@ -85,15 +89,16 @@ def _release(group: RayGroup) -> str | None:
     The tag of ray or ray-ml is Ray's. In a folder called ray an image may have its own releases,
     which rarely look like Ray's: 2.10.0 and newer.
     """
-    name, _, tag = _image(group).partition("@")[0].rpartition(":")
-    release = _match_release(tag)
-    if release is None:
+    image, _, _ = _image(group).partition("@")
+    name, _, tag = image.rpartition(":")
+    match = _match_release(tag)
+    if match is None:
         return None
+
+    release = match[1]
     *folders, last = name.split("/")
-    is_ray = (
-        last.startswith("ray-") or last == "ray" or ("ray" in folders and _is_recent(release[1]))
-    )
-    return release[1] if is_ray else None
+    is_ray = last.startswith("ray-") or last == "ray" or ("ray" in folders and _is_recent(release))
+    return release if is_ray else None
 
 
 def _is_recent(release: str) -> bool:

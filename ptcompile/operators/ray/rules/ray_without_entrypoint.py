@@ -30,7 +30,7 @@ ENTRYPOINT is required.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
@@ -39,7 +39,7 @@ def check(subject: Subject) -> Findings:
     if subject.kind[1] != "RayJob" or as_string(spec.get("entrypoint")).strip():
         return
 
-    containers = as_mappings(nested_map(spec, "submitterPodTemplate", "spec").get("containers"))
+    containers = as_mappings(nested_value(spec, "submitterPodTemplate", "spec", "containers"))
     if spec.get("submissionMode") in (None, "", "K8sJobMode") and not any(
         c.get("command") for c in containers
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string, nested_value
 from ptcompile.linter.rule import Subject
 from ptcompile.operators.ray.pods import RayGroup, groups_of, has_autoscaler
 
@@ -22,8 +22,8 @@ def _groups(subject: Subject) -> tuple[RayGroup, ...]:
 def hides_devices(group: RayGroup) -> bool:
     """Return whether the Ray container may have devices that its limits do not list."""
     container = group.container
-    is_privileged = nested_map(container, "securityContext").get("privileged") is True
-    return is_privileged or bool(nested_map(container, "resources").get("claims"))
+    is_privileged = nested_value(container, "securityContext", "privileged") is True
+    return is_privileged or bool(nested_value(container, "resources", "claims"))
 
 
 def max_gpus(subject: Subject, groups: Iterable[RayGroup]) -> int | None:

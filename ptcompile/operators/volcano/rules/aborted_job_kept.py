@@ -34,8 +34,7 @@ Source: Volcano 1.16, garbage collector.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
@@ -49,5 +48,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 "an aborted job is not finished, and ttlSecondsAfterFinished never collects it",
                 "use TerminateJob",
-                Fix("terminate the job", (Edit("set", path, "TerminateJob"),), safe=False),
+                fix_setting("terminate the job", path, "TerminateJob", safe=False),
             )

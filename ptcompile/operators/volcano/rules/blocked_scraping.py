@@ -36,24 +36,22 @@ Source: Volcano 1.16, svc plugin; volcano#5410.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
-from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import flag_value, volcano_job, with_argument
 
+_SCRAPE = "prometheus.io/scrape"
+
 
 def check(subject: Subject) -> Findings:
-    if "svc" not in volcano_job(subject).plugins or flag_value(
-        subject, "svc", "disable-network-policy"
-    ):
+    if "svc" not in volcano_job(subject).plugins:
         return
+    if flag_value(subject, "svc", "disable-network-policy"):
+        return
+
     for template in subject.templates:
-        if (
-            string_map(nested_map(template.data, "metadata").get("annotations")).get(
-                "prometheus.io/scrape"
-            )
-            == "true"
-        ):
-            path = (*template.path, "metadata", "annotations", "prometheus.io/scrape")
+        if nested_value(template.data, "metadata", "annotations", _SCRAPE) == "true":
+            path = (*template.path, "metadata", "annotations", _SCRAPE)
             edit = with_argument(subject, "svc", "--disable-network-policy")
             yield found_at(
                 path,

@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_strings
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.volcano.rules.reading import (
     Policy,
     lifecycle_policies,
@@ -85,7 +85,7 @@ def _move_policy(subject: Subject, policy: Policy) -> Fix | None:
         "TaskCompleted" in (policy_data.get("event"), *as_strings(policy_data.get("events")))
         for policy_data in as_mappings(master_policies)
     ):
-        return Fix("remove the policy", (Edit("remove", policy.path),), safe=False)
+        return fix_removing("remove the policy", policy.path, safe=False)
 
     if isinstance(master_policies, list):
         edit = Edit("append", path, policy.data)

@@ -33,8 +33,7 @@ Source: Volcano 1.16, job cache (TaskFailed sums restart counts).
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
@@ -56,7 +55,5 @@ def check(subject: Subject) -> Findings:
             "TaskFailed counts containers that restart in place, but with restartPolicy Never "
             "none does",
             "act on PodFailed",
-            Fix("act on PodFailed", (Edit("set", path, "PodFailed"),), safe=False)
-            if is_fixable
-            else None,
+            fix_setting("act on PodFailed", path, "PodFailed", safe=False) if is_fixable else None,
         )

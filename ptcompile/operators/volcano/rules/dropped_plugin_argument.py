@@ -43,10 +43,9 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.admission import PLUGINS
 from ptcompile.operators.volcano.rules.reading import (
     flag_value,
@@ -80,9 +79,7 @@ def check(subject: Subject) -> Findings:
             path,
             f"the plugin stops reading here: {problem}{lost}",
             f"write {corrected}" if corrected else _argument_help(plugin, flags),
-            Fix(f"write {corrected}", (Edit("set", path, corrected),), safe=False)
-            if corrected
-            else None,
+            fix_setting(f"write {corrected}", path, corrected, safe=False) if corrected else None,
         )
 
 

@@ -35,8 +35,7 @@ Source: Volcano 1.16, validating webhook and job state machine.
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.admission import ACTIONS
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
@@ -53,7 +52,7 @@ def check(subject: Subject) -> Findings:
             f"{policy.action or 'no action'} is not a Volcano action: nothing happens on exit code "
             f"{policy.data['exitCode']}",
             f"write {suggestion}" if suggestion else f"write one of {', '.join(ACTIONS)}",
-            Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False)
+            fix_setting(f"write {suggestion}", path, suggestion, safe=False)
             if suggestion
             else None,
         )

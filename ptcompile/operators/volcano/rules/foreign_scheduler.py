@@ -32,9 +32,8 @@ Source: Volcano 1.16, job controller (createJobPod).
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods
 
 
@@ -50,5 +49,5 @@ def check(subject: Subject) -> Findings:
                 "and the queue "
                 "do not apply to them",
                 "remove schedulerName from the template",
-                Fix("remove schedulerName", (Edit("remove", path),), safe=False),
+                fix_removing("remove schedulerName", path, safe=False),
             )

@@ -32,8 +32,7 @@ Source: Volcano 1.16, job controller and scheduler.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -44,5 +43,5 @@ def check(subject: Subject) -> Findings:
             "default-scheduler places pods one by one: minAvailable and networkTopology are "
             "ignored",
             "set schedulerName to volcano",
-            Fix("set schedulerName to volcano", (Edit("set", path, "volcano"),), safe=False),
+            fix_setting("set schedulerName to volcano", path, "volcano", safe=False),
         )

@@ -34,9 +34,9 @@ Source: Volcano 1.16, job controller.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_int
-from ptcompile.linter.rule import Finding, Findings, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, fix_removing, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies, volcano_job
 
 
@@ -68,5 +68,5 @@ def _is_max_retry_set(holder: Json) -> bool:
 
 
 def _idle_finding(path: Path, why: str, help: str) -> Finding:
-    fix = Fix("remove maxRetry", (Edit("remove", path),), safe=False)
+    fix = fix_removing("remove maxRetry", path, safe=False)
     return found_at(path, f"it limits nothing, since {why}", f"{help}, or remove maxRetry", fix)

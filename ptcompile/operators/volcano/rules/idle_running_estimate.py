@@ -31,8 +31,7 @@ Source: Volcano 1.16.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -42,5 +41,5 @@ def check(subject: Subject) -> Findings:
             path,
             "Volcano does not read it",
             "remove it",
-            Fix("remove runningEstimate", (Edit("remove", path),), safe=True),
+            fix_removing("remove runningEstimate", path, safe=True),
         )

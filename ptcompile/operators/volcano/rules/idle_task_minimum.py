@@ -33,9 +33,8 @@ Source: Volcano 1.16, gang plugin (minTaskMember counts only where its sum is at
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
@@ -53,5 +52,5 @@ def check(subject: Subject) -> Findings:
             "own "
             "minAvailable is ignored",
             f"set minAvailable to {total}",
-            Fix(f"set minAvailable to {total}", (Edit("set", path, total),), safe=False),
+            fix_setting(f"set minAvailable to {total}", path, total, safe=False),
         )

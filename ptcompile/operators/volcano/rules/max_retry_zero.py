@@ -33,8 +33,8 @@ Source: Volcano 1.16, mutating webhook; volcano#1651.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.diagnostics import Path
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
@@ -48,5 +48,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 "0 is treated as unset and becomes 3",
                 "set maxRetry to 1, so that the first failure is the last",
-                Fix("set maxRetry to 1", (Edit("set", path, 1),), safe=False),
+                fix_setting("set maxRetry to 1", path, 1, safe=False),
             )

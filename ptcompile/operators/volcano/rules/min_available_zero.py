@@ -31,8 +31,7 @@ Source: Volcano 1.16, mutating webhook.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
@@ -49,5 +48,5 @@ def check(subject: Subject) -> Findings:
             path,
             f"0 is treated as unset and becomes {total}: the whole job has to fit at once",
             "set minAvailable to 1 to start pods one by one, or remove it for a gang",
-            Fix("set minAvailable to 1", (Edit("set", path, 1),), safe=False),
+            fix_setting("set minAvailable to 1", path, 1, safe=False),
         )

@@ -32,9 +32,8 @@ Source: Volcano 1.16, job state running; no webhook looks at it.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
@@ -48,5 +47,5 @@ def check(subject: Subject) -> Findings:
             f"{min_success} pods have to succeed but there are only {total}: the job fails when "
             "all have",
             f"set minSuccess to at most {total}",
-            Fix(f"set minSuccess to {total}", (Edit("set", path, total),), safe=False),
+            fix_setting(f"set minSuccess to {total}", path, total, safe=False),
         )

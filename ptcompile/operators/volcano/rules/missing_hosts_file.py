@@ -52,8 +52,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.volumes import mount_for
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
@@ -72,27 +71,26 @@ def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for token in container.argv:
             match = _FILE.search(token.text)
-            if (
-                match is None
-                or mount_for(container, match[0]) is not None
-                or (has_plugin and match[1] in files)
-            ):
+            if match is None:
+                continue
+
+            path = match[0]
+            file = match[1]
+            if mount_for(container, path) is not None or (has_plugin and file in files):
                 continue
 
             if not has_plugin:
-                fix = Fix(
-                    "add the plugin svc", (Edit("set", ("spec", "plugins", "svc"), []),), safe=False
-                )
+                fix = fix_setting("add the plugin svc", ("spec", "plugins", "svc"), [], safe=False)
                 yield found_at(
                     token.path,
-                    f"{match[0]} does not exist: the job does not have the plugin svc",
+                    f"{path} does not exist: the job does not have the plugin svc",
                     "add svc: []",
                     fix,
                 )
-            elif match[1].endswith(".host"):
-                suggestion = closest_match(match[1], sorted(files)) or "TASK.host"
+            elif file.endswith(".host"):
+                suggestion = closest_match(file, sorted(files)) or "TASK.host"
                 yield found_at(
                     token.path,
-                    f"{match[0]} does not exist: no task has this name",
+                    f"{path} does not exist: no task has this name",
                     f"did you mean /etc/volcano/{suggestion}?",
                 )

@@ -50,8 +50,7 @@ Source: Volcano 1.16, plugins ssh and mpi; Open MPI 5, launching with ssh.
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import ManifestContainer
@@ -74,7 +73,7 @@ def check(subject: Subject) -> Findings:
             continue
 
         token = next(token for token in container.argv if match[1] in token.text)
-        fix = Fix("add the plugin ssh", (Edit("set", ("spec", "plugins", "ssh"), []),), safe=False)
+        fix = fix_setting("add the plugin ssh", ("spec", "plugins", "ssh"), [], safe=False)
         yield found_at(
             token.path,
             f"{match[1]} logs in to the other pods over ssh, but without the plugin ssh they "

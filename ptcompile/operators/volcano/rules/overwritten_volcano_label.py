@@ -32,9 +32,8 @@ Source: Volcano 1.16, job controller (createJobPod).
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_value, string_map
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _OWNED = {
     "labels": frozenset(
@@ -50,16 +49,12 @@ _OWNED = {
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for kind, owned in _OWNED.items():
-            for key in string_map(nested_map(template.data, "metadata").get(kind)):
+            for key in string_map(nested_value(template.data, "metadata", kind)):
                 if key in owned:
                     path = (*template.path, "metadata", kind, key)
                     yield found_at(
                         path,
                         "Volcano overwrites it on every pod",
                         "remove it",
-                        Fix(
-                            f"remove {key}",
-                            (Edit("remove", path),),
-                            safe=key != "volcano.sh/partition-id",
-                        ),
+                        fix_removing(f"remove {key}", path, safe=key != "volcano.sh/partition-id"),
                     )

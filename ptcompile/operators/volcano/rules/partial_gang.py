@@ -36,9 +36,8 @@ Source: Volcano 1.16, PodGroup minMember; volcano#3373, #2462.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
@@ -54,5 +53,5 @@ def check(subject: Subject) -> Findings:
             "another: running pods "
             "hold their devices without training",
             f"set minAvailable to {required}",
-            Fix(f"set minAvailable to {required}", (Edit("set", path, required),), safe=False),
+            fix_setting(f"set minAvailable to {required}", path, required, safe=False),
         )

@@ -33,8 +33,7 @@ Source: Volcano 1.12 and newer, lifecycle policies.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
@@ -45,9 +44,5 @@ def check(subject: Subject) -> Findings:
                 policy.path,
                 f"PodPending without a timeout never fires, so {policy.action} never happens",
                 "write a timeout, such as 10m",
-                Fix(
-                    "set timeout to 10m",
-                    (Edit("set", (*policy.path, "timeout"), "10m"),),
-                    safe=False,
-                ),
+                fix_setting("set timeout to 10m", (*policy.path, "timeout"), "10m", safe=False),
             )

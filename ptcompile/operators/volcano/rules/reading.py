@@ -10,7 +10,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.goflags import Value, parse
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map, nested_value
 from ptcompile.kubernetes.versions import Version
 from ptcompile.linter.rule import Subject
 from ptcompile.operators.volcano.plugins import FLAGS as PYTORCH, DefaultedJob, VolcanoTask
@@ -159,7 +159,7 @@ def pytorch_tasks(subject: Subject) -> tuple[VolcanoTask, VolcanoTask | None] | 
 def with_argument(subject: Subject, plugin: str, argument: str) -> Edit:
     """Return an edit that adds an argument to a plugin."""
     path = ("spec", "plugins", plugin)
-    has_list = isinstance(nested_map(subject.spec, "plugins").get(plugin), list)
+    has_list = isinstance(nested_value(subject.spec, "plugins", plugin), list)
     if has_list:
         return Edit("append", path, argument)
     return Edit("set", path, [argument])

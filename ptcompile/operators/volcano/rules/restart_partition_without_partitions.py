@@ -33,8 +33,7 @@ Source: Volcano 1.14 and newer, lifecycle policies.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
@@ -47,5 +46,5 @@ def check(subject: Subject) -> Findings:
             path,
             f"{', '.join(task.name for _, task in policy.tasks[:3])} has no partitions to restart",
             "use RestartJob, or give the task a partitionPolicy",
-            Fix("restart the job", (Edit("set", path, "RestartJob"),), safe=False),
+            fix_setting("restart the job", path, "RestartJob", safe=False),
         )

@@ -33,9 +33,8 @@ Source: Volcano 1.16, svc plugin.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods
 
 
@@ -49,5 +48,5 @@ def check(subject: Subject) -> Findings:
                 f"the {task.replicas} pods of {task.name} all have the host name {name}: no "
                 "single one can be reached",
                 "remove hostname: the svc plugin gives each pod its own",
-                Fix("remove hostname", (Edit("remove", path),), safe=False),
+                fix_removing("remove hostname", path, safe=False),
             )

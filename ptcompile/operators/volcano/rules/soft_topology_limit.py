@@ -34,9 +34,9 @@ Source: Volcano 1.16, network-topology-aware plugin.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
@@ -58,9 +58,5 @@ def check(subject: Subject) -> Findings:
                     path,
                     "with mode soft the pods may be placed anywhere, regardless of the limit",
                     f"set mode to hard, or remove {key}",
-                    Fix(
-                        "set mode to hard",
-                        (Edit("set", (*topology_path, "mode"), "hard"),),
-                        safe=False,
-                    ),
+                    fix_setting("set mode to hard", (*topology_path, "mode"), "hard", safe=False),
                 )

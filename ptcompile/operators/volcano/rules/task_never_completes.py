@@ -32,9 +32,8 @@ Source: Volcano 1.16 (sets no default); Kubernetes, pod restartPolicy.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mappings
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import (
     lifecycle_policies,
     pod_path,
@@ -59,7 +58,7 @@ def check(subject: Subject) -> Findings:
                 f"{origin}Always: the pods of {task.name} restart after they succeed, and the job "
                 "never completes",
                 "write restartPolicy: Never",
-                Fix("set restartPolicy to Never", (Edit("set", path, "Never"),), safe=False),
+                fix_setting("set restartPolicy to Never", path, "Never", safe=False),
             )
 
 

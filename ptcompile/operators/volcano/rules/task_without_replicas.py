@@ -28,8 +28,7 @@ Source: Volcano 1.16, Job CRD (replicas is an int32 without default).
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
@@ -41,5 +40,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"replicas is unset, which Volcano treats as 0: {task.name} has no pods",
                 "write replicas",
-                Fix("set replicas to 1", (Edit("set", (*path, "replicas"), 1),), safe=False),
+                fix_setting("set replicas to 1", (*path, "replicas"), 1, safe=False),
             )

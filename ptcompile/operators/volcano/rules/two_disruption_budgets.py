@@ -33,9 +33,8 @@ Source: Volcano 1.16, job controller.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -46,5 +45,5 @@ def check(subject: Subject) -> Findings:
             path,
             "ignored, since volcano.sh/jdb-min-available is also set",
             "keep one of the two",
-            Fix("remove jdb-max-unavailable", (Edit("remove", path),), safe=False),
+            fix_removing("remove jdb-max-unavailable", path, safe=False),
         )

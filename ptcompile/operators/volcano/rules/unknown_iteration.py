@@ -39,15 +39,14 @@ Source: Volcano 1.16, job controller (waitDependsOnTaskMeetCondition).
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_string
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
 def check(subject: Subject) -> Findings:
     for i, task in enumerate(volcano_job(subject).tasks):
-        iteration = as_string(nested_map(task.source, "dependsOn").get("iteration"))
+        iteration = nested_string(task.source, "dependsOn", "iteration")
         if iteration in ("", "any", "all"):
             continue
 
@@ -57,7 +56,7 @@ def check(subject: Subject) -> Findings:
             path,
             f"{iteration} is treated as all: {task.name} waits for each task that it names",
             f"write {suggestion}" if suggestion else "write any or all",
-            Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False)
+            fix_setting(f"write {suggestion}", path, suggestion, safe=False)
             if suggestion
             else None,
         )

@@ -33,10 +33,9 @@ Source: Volcano 1.16, svc plugin; Kubernetes, DNS for Services and Pods.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods, volcano_job
 
 
@@ -55,7 +54,7 @@ def check(subject: Subject) -> Findings:
                 f"of {task.name} do "
                 "not resolve",
                 "remove subdomain",
-                Fix("remove subdomain", (Edit("remove", path),), safe=False),
+                fix_removing("remove subdomain", path, safe=False),
             )
 
 

@@ -10,6 +10,7 @@ from ptcompile.operators.kueue.scheduler.admission import EmptyQueues, Verdict
 from ptcompile.operators.kueue.scheduler.flavors import (
     Assignment,
     Fit,
+    QuotaFit,
     _is_better,
     assign,
     next_flavor,
@@ -163,9 +164,9 @@ def assigned(case: Case) -> Assignment:
         other.cluster_queue = queue
         state.add(Reservation(other, read_usage(used.split()), {}))
 
-    def simulate(_workload: Workload, key: FlavorResource, _amount: int) -> tuple[Fit, int]:
+    def simulate(_workload: Workload, key: FlavorResource, _amount: int) -> QuotaFit:
         fit, borrowing = values.get("simulated", {}).get(":".join(key), ("PREEMPT", 0))
-        return Fit[fit], borrowing
+        return QuotaFit(Fit[fit], borrowing)
 
     workload = Workload(
         "test", "default", "", 0, [read_pod_set(text, values) for text in values["pods"]]
@@ -202,22 +203,30 @@ def test_assign_flavors(case: Case) -> None:
 @pytest.mark.parametrize(
     ("a", "b", "preference", "is_better"),
     [
-        ((Fit.NO_FIT, 0), (Fit.PREEMPT, 1), "PreemptionOverBorrowing", False),
-        ((Fit.NO_FIT, 0), (Fit.NO_FIT, 0), "", False),
-        ((Fit.PREEMPT, 1), (Fit.NO_FIT, 0), "PreemptionOverBorrowing", True),
-        ((Fit.NO_PREEMPTION_CANDIDATES, 0), (Fit.PREEMPT, 1), "PreemptionOverBorrowing", False),
-        ((Fit.PREEMPT, 1), (Fit.NO_PREEMPTION_CANDIDATES, 0), "PreemptionOverBorrowing", True),
-        ((Fit.PREEMPT, 0), (Fit.FIT, 1), "PreemptionOverBorrowing", True),
-        ((Fit.PREEMPT, 0), (Fit.FIT, 1), "", False),
-        ((Fit.FIT, 1), (Fit.PREEMPT, 0), "BorrowingOverPreemption", True),
-        ((Fit.FIT, 0), (Fit.PREEMPT, 0), "PreemptionOverBorrowing", True),
-        ((Fit.FIT, 1), (Fit.FIT, 2), "", True),
-        ((Fit.FIT, 1), (Fit.FIT, 1), "", False),
+        (QuotaFit(Fit.NO_FIT, 0), QuotaFit(Fit.PREEMPT, 1), "PreemptionOverBorrowing", False),
+        (QuotaFit(Fit.NO_FIT, 0), QuotaFit(Fit.NO_FIT, 0), "", False),
+        (QuotaFit(Fit.PREEMPT, 1), QuotaFit(Fit.NO_FIT, 0), "PreemptionOverBorrowing", True),
+        (
+            QuotaFit(Fit.NO_PREEMPTION_CANDIDATES, 0),
+            QuotaFit(Fit.PREEMPT, 1),
+            "PreemptionOverBorrowing",
+            False,
+        ),
+        (
+            QuotaFit(Fit.PREEMPT, 1),
+            QuotaFit(Fit.NO_PREEMPTION_CANDIDATES, 0),
+            "PreemptionOverBorrowing",
+            True,
+        ),
+        (QuotaFit(Fit.PREEMPT, 0), QuotaFit(Fit.FIT, 1), "PreemptionOverBorrowing", True),
+        (QuotaFit(Fit.PREEMPT, 0), QuotaFit(Fit.FIT, 1), "", False),
+        (QuotaFit(Fit.FIT, 1), QuotaFit(Fit.PREEMPT, 0), "BorrowingOverPreemption", True),
+        (QuotaFit(Fit.FIT, 0), QuotaFit(Fit.PREEMPT, 0), "PreemptionOverBorrowing", True),
+        (QuotaFit(Fit.FIT, 1), QuotaFit(Fit.FIT, 2), "", True),
+        (QuotaFit(Fit.FIT, 1), QuotaFit(Fit.FIT, 1), "", False),
     ],
 )
-def test_is_preferred(
-    a: tuple[Fit, int], b: tuple[Fit, int], preference: str, is_better: bool
-) -> None:
+def test_is_preferred(a: QuotaFit, b: QuotaFit, preference: str, is_better: bool) -> None:
     """TestIsPreferred of Kueue: how well a flavor fits, how far the queue borrows, and what the queue prefers."""
     assert _is_better(a, b, preference) is is_better
 

@@ -40,8 +40,7 @@ Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling, PreEnqu
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_sizes
 
 
@@ -54,7 +53,5 @@ def check(subject: Subject) -> Findings:
                 f"the group waits for {size} pods, but at most {total} name it at a time: none of "
                 "them is scheduled",
                 f"set minCount to {total}",
-                Fix(f"set minCount to {total}", (Edit("set", path, total),), safe=False)
-                if total
-                else None,
+                fix_setting(f"set minCount to {total}", path, total, safe=False) if total else None,
             )

@@ -47,8 +47,7 @@ dynamic_rendezvous.py.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_sizes
 
 
@@ -65,5 +64,5 @@ def check(subject: Subject) -> Findings:
                 "another: running pods hold "
                 "their devices without training",
                 f"set minCount to {required}",
-                Fix(f"set minCount to {required}", (Edit("set", path, required),), safe=False),
+                fix_setting(f"set minCount to {required}", path, required, safe=False),
             )

@@ -41,8 +41,7 @@ Source: Kubernetes 1.37, PodGroupSpec.priorityClassName; kubernetes/enhancements
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import members_of
 
 _HAS_PRIORITY = (1, 37)
@@ -66,6 +65,6 @@ def check(subject: Subject) -> Findings:
         "queues, has "
         f"{own or 'none'}",
         f"set priorityClassName of the PodGroup to {pods}",
-        Fix(f"set priorityClassName to {pods}", (Edit("set", path, pods),), safe=False),
+        fix_setting(f"set priorityClassName to {pods}", path, pods, safe=False),
         on_key=not own,
     )

@@ -52,7 +52,7 @@ and dependsOn.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_of_template
 
@@ -62,7 +62,7 @@ def check(subject: Subject) -> Findings:
         return
 
     replicated_jobs = as_mappings(subject.spec.get("replicatedJobs"))
-    in_order = nested_map(subject.spec, "startupPolicy").get("startupPolicyOrder") == "InOrder"
+    in_order = nested_value(subject.spec, "startupPolicy", "startupPolicyOrder") == "InOrder"
     later = {
         as_string(replicated.get("name"))
         for index, replicated in enumerate(replicated_jobs)

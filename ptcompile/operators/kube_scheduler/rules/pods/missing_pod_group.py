@@ -40,16 +40,18 @@ Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling, PreEnqu
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import kind_of, namespace_of, object_name
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_of_template
 from ptcompile.operators.queues.gangs import NamedGroup
 
 
 def check(subject: Subject) -> Findings:
-    if subject.kind[1] == "ClusterTrainingRuntime":
-        return  # the pods run in the namespaces of the jobs
+    # the pods of a ClusterTrainingRuntime run in the namespaces of the jobs
+    _, kind = subject.kind
+    if kind == "ClusterTrainingRuntime":
+        return
+
     for template in subject.templates:
         group = group_of_template(template, subject)
         if group is None or (group.manifest is not None and not group.lacks_member):
@@ -67,26 +69,21 @@ def check(subject: Subject) -> Findings:
             continue
 
         where, suggestion = _elsewhere(group, subject)
-        yield found_at(
-            path,
-            f"{where}: the pods wait until it exists in their namespace",
-            f"did you mean {suggestion}?"
-            if suggestion
-            else f"add the {group.kind} to the files, or remove the field",
-            Fix(f"use {suggestion}", (Edit("set", path, suggestion),), safe=False)
-            if suggestion
-            else None,
-        )
+        message = f"{where}: the pods wait until it exists in their namespace"
+        if suggestion:
+            fix = fix_setting(f"use {suggestion}", path, suggestion, safe=False)
+            yield found_at(path, message, f"did you mean {suggestion}?", fix)
+        else:
+            yield found_at(path, message, f"add the {group.kind} to the files, or remove the field")
 
 
 def _elsewhere(group: NamedGroup, subject: Subject) -> tuple[str, str | None]:
     """Return where the group is instead, and the name in this namespace that may be meant."""
-    same_kind = [
-        manifest
-        for manifest in subject.stream.objects
-        if kind_of(manifest)[0].startswith("scheduling.k8s.io/")
-        and kind_of(manifest)[1] == group.kind
-    ]
+    same_kind = []
+    for manifest in subject.stream.objects:
+        api_version, kind = kind_of(manifest)
+        if kind == group.kind and api_version.startswith("scheduling.k8s.io/"):
+            same_kind.append(manifest)
     for manifest in same_kind:
         if object_name(manifest) == group.name:
             return (

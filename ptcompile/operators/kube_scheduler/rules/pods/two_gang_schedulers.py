@@ -42,7 +42,7 @@ whose schedulers have their own PodGroups.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import (
     SCHEDULER,
@@ -60,32 +60,34 @@ def check(subject: Subject) -> Findings:
             continue
 
         path = (*template.path, *group.path)
+        *_, field, _ = group.path
         placer = _other_scheduler(template, subject)
-        others = [
-            other.scheduler
-            for other in groups_of_template(template, subject)
-            if other.scheduler != SCHEDULER
-        ]
+        other = next(
+            (
+                named.scheduler
+                for named in groups_of_template(template, subject)
+                if named.scheduler != SCHEDULER
+            ),
+            None,
+        )
         if placer:
             yield found_at(
                 path,
                 f"{placer}, which does not read the {group.kind} {group.name}",
-                f"remove {group.path[-2]}, or let kube-scheduler place the pods",
+                f"remove {field}, or let kube-scheduler place the pods",
             )
-        elif others:
+        elif other is not None:
             yield found_at(
                 path,
-                f"the pods name a group of kube-scheduler and one of {others[0]}: only one of "
+                f"the pods name a group of kube-scheduler and one of {other}: only one of "
                 "them places the pods",
-                f"remove {group.path[-2]}, or the group of {others[0]}",
+                f"remove {field}, or the group of {other}",
             )
 
 
 def _other_scheduler(template: ManifestTemplate, subject: Subject) -> str:
     """Return the clause about the other scheduler that places the pods, or ""."""
-    name = nested_map(template.data, "spec").get("schedulerName") or subject.spec.get(
-        "schedulerName"
-    )
+    name = nested_value(template.data, "spec", "schedulerName") or subject.spec.get("schedulerName")
     if name in {operator.gangs().scheduler_name for operator in BY_GANG_SCHEDULER.values()} - {""}:
         return f"schedulerName is {name}"
     if subject.kind[0].startswith("batch.volcano.sh/"):

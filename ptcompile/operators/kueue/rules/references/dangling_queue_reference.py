@@ -58,15 +58,21 @@ def check(subject: Subject) -> Findings:
     for path, kind, name in references:
         known = names.get(kind, frozenset())
         is_complete = bool(known) or (kind == "AdmissionCheck" and has_flavors)
-        if is_complete and name and name not in known:
-            suggestion = closest_match(name, sorted(known))
-            yield found_at(
-                path,
-                f"the stream has no {kind} {name}, {_CONSEQUENCES[kind]} unless the cluster has it",
-                f"did you mean {suggestion}?"
-                if suggestion
-                else f"add it{', or name ' * bool(known)}{' or '.join(sorted(known)[:3])}",
-            )
+        if not is_complete or not name or name in known:
+            continue
+
+        names_in_order = sorted(known)
+        if suggestion := closest_match(name, names_in_order):
+            help = f"did you mean {suggestion}?"
+        elif known:
+            help = f"add it, or name {' or '.join(names_in_order[:3])}"
+        else:
+            help = "add it"
+        yield found_at(
+            path,
+            f"the stream has no {kind} {name}, {_CONSEQUENCES[kind]} unless the cluster has it",
+            help,
+        )
 
 
 def _names_by_kind(stream: Stream) -> dict[str, frozenset[str]]:

@@ -61,6 +61,7 @@ def check(subject: Subject) -> Findings:
         for name in ("volcano", "coscheduling")
     ):
         return
+
     for index, replicated in replicated_jobs(subject):
         dependencies = as_mappings(replicated.get("dependsOn"))
         if dependencies:

@@ -34,8 +34,7 @@ Source: Trainer 2.3, JobSet builder.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset_spec
 
 
@@ -46,5 +45,5 @@ def check(subject: Subject) -> Findings:
             path,
             "replaced by the TrainJob's own suspend",
             "remove it, and set spec.suspend of the TrainJob",
-            Fix("remove suspend", (Edit("remove", path),), safe=True),
+            fix_removing("remove suspend", path, safe=True),
         )

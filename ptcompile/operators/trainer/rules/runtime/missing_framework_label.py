@@ -34,9 +34,8 @@ Source: Trainer 2.3, runtimes; Kubeflow SDK 0.5.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import policy_of
 
 _LABEL = "trainer.kubeflow.org/framework"
@@ -52,5 +51,5 @@ def check(subject: Subject) -> Findings:
         path,
         "missing, and the SDK does not list runtimes without it",
         f"set the label {_LABEL}: {policy}",
-        Fix(f"set the label to {policy}", (Edit("set", path, policy),), safe=False),
+        fix_setting(f"set the label to {policy}", path, policy, safe=False),
     )

@@ -37,7 +37,7 @@ Source: Trainer 2.3, runtime framework (ancestor label).
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.runtime.reading import (
@@ -82,11 +82,8 @@ def _has_trainer_settings(subject: Subject) -> bool | None:
     train_jobs = [
         train_job
         for train_job in subject.objects.of_kind((runtimes.API_VERSION, "TrainJob"))
-        if nested_map(train_job, "spec", "runtimeRef").get("name") == subject.name
-        and (
-            as_string(nested_map(train_job, "spec", "runtimeRef").get("kind"))
-            or "ClusterTrainingRuntime"
-        )
+        if nested_value(train_job, "spec", "runtimeRef", "name") == subject.name
+        and (nested_string(train_job, "spec", "runtimeRef", "kind") or "ClusterTrainingRuntime")
         == subject.kind[1]
     ]
     if train_jobs:

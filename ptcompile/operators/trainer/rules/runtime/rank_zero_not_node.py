@@ -35,9 +35,8 @@ Source: Trainer 2.3, torch plugin (the name is a constant).
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, trainer_jobs
 
 
@@ -53,5 +52,5 @@ def check(subject: Subject) -> Findings:
                 "PET_MASTER_ADDR is <job>-node-0-0.<job>, but the pods are named "
                 f"<job>-{name}-0-...",
                 "name it node",
-                Fix("name it node", (Edit("set", path, "node"),), safe=False),
+                fix_setting("name it node", path, "node", safe=False),
             )

@@ -46,7 +46,7 @@ Source: Trainer 2.3, volcano plugin.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.kubernetes.unstructured import nested_value, string_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _KEY = "scheduling.volcano.sh/queue-name"
@@ -54,12 +54,10 @@ _QUEUE_PATH: Path = ("spec", "template", "metadata", "annotations", _KEY)
 
 
 def check(subject: Subject) -> Findings:
-    if nested_map(subject.spec, "podGroupPolicy").get("volcano") is None:
+    if nested_value(subject.spec, "podGroupPolicy", "volcano") is None:
         return
 
-    queue = string_map(nested_map(subject.spec, "template", "metadata").get("annotations")).get(
-        _KEY
-    )
+    queue = string_map(nested_value(subject.spec, "template", "metadata", "annotations")).get(_KEY)
     for metadata_path, mapping in subject.metadata_parts():
         value = string_map(mapping.get("annotations")).get(_KEY)
         if value and value != queue:

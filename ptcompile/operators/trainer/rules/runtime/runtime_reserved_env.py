@@ -40,8 +40,7 @@ Source: Trainer 2.3, torch plugin.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import pod_path, policy_of, trainer_jobs
 
 _RESERVED = (
@@ -66,5 +65,5 @@ def check(subject: Subject) -> Findings:
                     entry.place,
                     f"Trainer replaces the value of {entry.name} in every TrainJob with a trainer",
                     "remove it",
-                    Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
+                    fix_removing(f"remove {entry.name}", entry.path, safe=False),
                 )

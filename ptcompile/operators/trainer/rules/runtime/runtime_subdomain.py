@@ -36,14 +36,13 @@ Source: Trainer 2.3, torch plugin; JobSet 0.12, network.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_string
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset_spec, policy_of
 
 
 def check(subject: Subject) -> Findings:
-    name = as_string(nested_map(jobset_spec(subject), "network").get("subdomain"))
+    name = nested_string(jobset_spec(subject), "network", "subdomain")
     if name and policy_of(subject) == "torch":
         path = (*JOBSET, "network", "subdomain")
         yield found_at(
@@ -51,5 +50,5 @@ def check(subject: Subject) -> Findings:
             f"the hosts end in {name}, but PET_MASTER_ADDR ends in the TrainJob's name: it does "
             "not resolve",
             "remove subdomain",
-            Fix("remove subdomain", (Edit("remove", path),), safe=False),
+            fix_removing("remove subdomain", path, safe=False),
         )

@@ -35,8 +35,7 @@ Source: Trainer 2.3; trainer#3779, #4052.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset_spec
 
 
@@ -47,5 +46,5 @@ def check(subject: Subject) -> Findings:
             path,
             "the finished JobSet is deleted, and Trainer recreates it: the training starts over",
             "remove it",
-            Fix("remove ttlSecondsAfterFinished", (Edit("remove", path),), safe=False),
+            fix_removing("remove ttlSecondsAfterFinished", path, safe=False),
         )

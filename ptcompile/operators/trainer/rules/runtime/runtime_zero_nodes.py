@@ -36,18 +36,17 @@ Source: Trainer 2.3, runtime framework.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
-    num_nodes = nested_map(subject.spec, "mlPolicy").get("numNodes")
+    num_nodes = nested_value(subject.spec, "mlPolicy", "numNodes")
     if isinstance(num_nodes, int) and not isinstance(num_nodes, bool) and num_nodes < 1:
         path = ("spec", "mlPolicy", "numNodes")
         yield found_at(
             path,
             f"{num_nodes} is treated as 1",
             "write 1",
-            Fix("set numNodes to 1", (Edit("set", path, 1),), safe=True),
+            fix_setting("set numNodes to 1", path, 1, safe=True),
         )

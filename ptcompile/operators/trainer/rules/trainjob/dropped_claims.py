@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
@@ -40,7 +40,7 @@ _HELP = "write limits and claims into the runtime's pod template, and remove res
 
 
 def check(subject: Subject) -> Findings:
-    resources = nested_map(subject.spec, "trainer").get("resourcesPerNode")
+    resources = nested_value(subject.spec, "trainer", "resourcesPerNode")
     if not isinstance(resources, Mapping):
         return
 
@@ -65,6 +65,6 @@ def _claims_of(runtime: Json) -> list[str]:
         for replicated in runtimes.replicated_jobs(runtime)
         if runtimes.step_label(replicated) == "trainer"
         for claim in as_mappings(
-            nested_map(runtimes.find_container(replicated, "node") or {}, "resources").get("claims")
+            nested_value(runtimes.find_container(replicated, "node") or {}, "resources", "claims")
         )
     ]

@@ -45,7 +45,7 @@ Source: Trainer 2.3, runtime framework.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
@@ -56,9 +56,9 @@ def check(subject: Subject) -> Findings:
     if assumed or runtimes.policy_of(runtime) is not None:
         return
 
-    name = as_string(nested_map(subject.spec, "runtimeRef").get("name"))
+    name = nested_string(subject.spec, "runtimeRef", "name")
     for key in ("numNodes", "numProcPerNode", "resourcesPerNode"):
-        if nested_map(subject.spec, "trainer").get(key) is not None:
+        if nested_value(subject.spec, "trainer", key) is not None:
             path = ("spec", "trainer", key)
             yield found_at(
                 path,

@@ -23,9 +23,8 @@ Source: Trainer 2.3, the ClusterTrainingRuntimes that it installs.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
@@ -33,7 +32,7 @@ from ptcompile.operators.trainer.rules.reading import runtime_of
 def check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
     name = as_string(ref.get("name"))
-    installed = as_string(ref.get("kind")) in ("", runtimes.KINDS[0])
+    installed = runtimes.referenced_kind(ref) == runtimes.CLUSTER_KIND
     if not runtime_of(subject).assumed or not installed or len(name) > 63:
         return
 
@@ -45,7 +44,7 @@ def check(subject: Subject) -> Findings:
             f"Trainer installs no runtime {name}, and no file defines one: did you mean "
             f"{suggestion}?",
             f"write {suggestion}",
-            Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False),
+            fix_setting(f"write {suggestion}", path, suggestion, safe=False),
         )
 
 

@@ -47,7 +47,6 @@ Source: Kustomize 5.8, api/internal/konfig/builtinpluginconsts: namereference; T
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import (
     as_string,
     kind_of,
@@ -55,21 +54,21 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     object_name,
 )
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
-    kind = as_string(ref.get("kind")) or runtimes.KINDS[0]
+    kind = runtimes.referenced_kind(ref)
     name = as_string(ref.get("name"))
     if not name or not runtime_of(subject).assumed:
         return
 
     for runtime in subject.stream.objects.of_kind((kind_of(subject.manifest)[0], kind)):
         renamed = object_name(runtime)
-        is_visible = kind == runtimes.KINDS[0] or namespace_of(runtime) == subject.namespace
+        is_visible = kind == runtimes.CLUSTER_KIND or namespace_of(runtime) == subject.namespace
         if is_visible and _shares_additions(renamed, name, object_name(subject.manifest)):
             path = ("spec", "runtimeRef", "name")
             yield found_at(
@@ -79,7 +78,7 @@ def check(subject: Subject) -> Findings:
                 "add spec/runtimeRef/name of TrainJob to the nameReference of the kustomization's "
                 "configurations, or "
                 f"write {renamed}",
-                Fix(f"write {renamed}", (Edit("set", path, renamed),), safe=False),
+                fix_setting(f"write {renamed}", path, renamed, safe=False),
             )
             return
 

@@ -49,7 +49,7 @@ Source: Trainer 2.3, webhook.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
@@ -64,7 +64,7 @@ def check(subject: Subject) -> Findings:
 
     if job_order < runtime_order:
         path = ("spec", "runtimeRef", "name")
-        name = as_string(nested_map(subject.spec, "runtimeRef").get("name"))
+        name = nested_string(subject.spec, "runtimeRef", "name")
         yield found_at(
             path,
             f"{name} comes later in the file: the first `kubectl apply` will reject this TrainJob",

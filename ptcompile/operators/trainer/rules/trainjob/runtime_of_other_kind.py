@@ -44,9 +44,8 @@ Source: Trainer 2.3, webhook.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
@@ -58,7 +57,7 @@ def check(subject: Subject) -> Findings:
     if namesake is not None:
         kind = kind_of(namesake)[1]
         path = ("spec", "runtimeRef", "name")
-        in_other_namespace = kind == (as_string(ref.get("kind")) or runtimes.KINDS[0])
+        in_other_namespace = kind == runtimes.referenced_kind(ref)
         if in_other_namespace:
             existing = f"a {kind} of the namespace {namespace_of(namesake)}"
         else:
@@ -66,7 +65,7 @@ def check(subject: Subject) -> Findings:
         if in_other_namespace:
             reference = f"in {subject.namespace}"
         else:
-            reference = as_string(ref.get("kind")) or runtimes.KINDS[0]
+            reference = runtimes.referenced_kind(ref)
 
         yield found_at(
             path,
@@ -76,10 +75,8 @@ def check(subject: Subject) -> Findings:
             else f"write kind: {kind} under runtimeRef",
             None
             if in_other_namespace
-            else Fix(
-                f"set kind to {kind}",
-                (Edit("set", ("spec", "runtimeRef", "kind"), kind),),
-                safe=False,
+            else fix_setting(
+                f"set kind to {kind}", ("spec", "runtimeRef", "kind"), kind, safe=False
             ),
         )
 

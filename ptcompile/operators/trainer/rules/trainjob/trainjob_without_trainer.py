@@ -21,8 +21,7 @@ Source: Trainer 2.2 and 2.3, torch plugin; trainer#4076.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
@@ -39,6 +38,6 @@ def check(subject: Subject) -> Findings:
         "each node"
         f"{', and none knows the others' if runtimes.node_count(subject.manifest, runtime) > 1 else ''}",
         "write trainer: {}, or what the training needs",
-        Fix("add an empty trainer", (Edit("set", path, {}),), safe=False),
+        fix_setting("add an empty trainer", path, {}, safe=False),
         on_key=True,
     )

@@ -42,7 +42,7 @@ Source: Trainer 2.3, runtime framework.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
@@ -58,7 +58,7 @@ def check(subject: Subject) -> Findings:
         for replicated in runtimes.replicated_jobs(runtime)
     ):
         path = ("spec", "trainer")
-        name = as_string(nested_map(subject.spec, "runtimeRef").get("name"))
+        name = nested_string(subject.spec, "runtimeRef", "name")
         yield found_at(
             path,
             f"no replicatedJob of {name} is labeled as the trainer: none of this reaches a pod",

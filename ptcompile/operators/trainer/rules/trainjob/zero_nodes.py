@@ -23,18 +23,17 @@ Source: Trainer 2.3 (the schema's minimum is 0).
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
-    num_nodes = nested_map(subject.spec, "trainer").get("numNodes")
+    num_nodes = nested_value(subject.spec, "trainer", "numNodes")
     if isinstance(num_nodes, int) and not isinstance(num_nodes, bool) and num_nodes == 0:
         path = ("spec", "trainer", "numNodes")
         yield found_at(
             path,
             "0 nodes: no pod is created, and the TrainJob completes at once",
             "write 1 or more",
-            Fix("set numNodes to 1", (Edit("set", path, 1),), safe=False),
+            fix_setting("set numNodes to 1", path, 1, safe=False),
         )

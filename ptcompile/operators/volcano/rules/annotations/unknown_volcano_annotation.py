@@ -79,6 +79,7 @@ _KNOWN = {
 
 def check(subject: Subject) -> Findings:
     templates = {template.path: template.data for template in subject.templates if template.path}
+
     for base, holder in {(): subject.manifest, **templates}.items():
         for part in ("annotations", "labels"):
             keys = nested_map(holder, "metadata", part)
