@@ -96,7 +96,7 @@ def test_mistakes_of_several_values_are_not_hidden_by_others(body: str) -> None:
         )
 
 
-def test_23_mistakes_are_one_run() -> None:
+def test_all_mistakes_of_a_file_are_reported_in_one_run() -> None:
     """The first files of three new users, together."""
     body = """\
 script: train.py --fsdp full_shard

@@ -196,7 +196,8 @@ def default(manifest: Json) -> Json:
     return dict(admission(manifest).default(manifest)["spec"])
 
 
-def test_78_defaults() -> None:
+def test_unset_fields_get_defaults() -> None:
+    """Case 78 of docs/facts/jobset.md#cases."""
     spec = default(
         jobset(
             replicated("a"), failurePolicy={"rules": [{"action": "FailJobSet"}, {"name": "b"}, {}]}
@@ -217,7 +218,8 @@ def test_78_defaults() -> None:
     assert "managedBy" not in spec
 
 
-def test_78_explicit_values_are_kept() -> None:
+def test_explicit_values_are_kept() -> None:
+    """Case 78 of docs/facts/jobset.md#cases."""
     job = {"completionMode": "NonIndexed", "template": template(restartPolicy="Never")}
     given = jobset(
         replicated("a", job=job),
@@ -241,8 +243,11 @@ def test_jobset_name_is_a_label_of_the_jobs() -> None:
     assert later(jobset(replicated("lead"))) == []
 
 
-def test_3_2_the_longest_names() -> None:
-    """The limit is len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54."""
+def test_names_of_at_most_54_characters_in_all_are_accepted() -> None:
+    """The limit is len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54.
+
+    Source: docs/facts/jobset.md#admission.
+    """
     assert said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 47)) == []
     assert len(said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 48))) == 1
 

@@ -104,7 +104,8 @@ def test_master_replicas_are_required_but_worker_replicas_are_not() -> None:
     assert one(said(job)).path == (*SPECS, "Master", "replicas")
 
 
-def test_6_1_27_valid() -> None:
+def test_an_elastic_job_with_a_master_is_accepted() -> None:
+    """Case 27 of docs/facts/training-operator.md#cases."""
     policy = {"rdzvBackend": "c10d"}
     job = pytorchjob(
         1,
@@ -116,14 +117,16 @@ def test_6_1_27_valid() -> None:
     assert said(job) == []
 
 
-def test_section_8_null_replica_and_empty_replicas_are_accepted() -> None:
+def test_null_replica_and_empty_replicas_are_accepted() -> None:
+    """Source: docs/facts/training-operator.md#admission."""
     job = pytorchjob(1, None)
     job["spec"]["pytorchReplicaSpecs"]["Worker"] = None
     assert said(job) == []
     assert said(pytorchjob(None, None)) == []
 
 
-def test_6_1_21_warning_without_rejection() -> None:
+def test_the_deprecated_elastic_nproc_is_a_warning_and_no_rejection() -> None:
+    """Case 21 of docs/facts/training-operator.md#cases."""
     job = pytorchjob(None, 1, elasticPolicy={"nProcPerNode": 1})
     webhook = admission(job)
     problem = one(list(webhook.validate(job, KindContext())))
@@ -143,7 +146,10 @@ def test_not_checked_by_the_webhook() -> None:
     ("master", "workers", "longest"),
     [(1, None, 54), (None, 1, 54), (None, 11, 53), (1, 101, 52)],
 )
-def test_1_4_long_names(master: int | None, workers: int | None, longest: int) -> None:
+def test_names_too_long_for_their_pods_are_reported(
+    master: int | None, workers: int | None, longest: int
+) -> None:
+    """Source: docs/facts/training-operator.md#pods-and-services."""
     assert later(pytorchjob(master, workers, name="a" * longest)) == []
     problem = one(later(pytorchjob(master, workers, name="a" * (longest + 1))))
     assert problem.path == ("metadata", "name")
@@ -168,7 +174,10 @@ PORT = "pytorchjob-port"
         ([{"containerPort": 80, "name": PORT}], None),
     ],
 )
-def test_1_4_ports_of_the_service(ports: list[Json], last: tuple[int, str] | None) -> None:
+def test_ports_that_clash_with_the_service_are_reported(
+    ports: list[Json], last: tuple[int, str] | None
+) -> None:
+    """Source: docs/facts/training-operator.md#pods-and-services."""
     found = later(with_containers(container(ports=ports)))
     assert [p.path[-2:] for p in found] == ([last] if last else [])
 
@@ -190,7 +199,8 @@ def test_a_user_init_container_of_the_operators_name() -> None:
     assert later(alone) == []
 
 
-def test_section_8_empty_rdzv_conf() -> None:
+def test_an_empty_rdzv_conf_makes_the_controller_fail() -> None:
+    """Source: docs/facts/training-operator.md#environment."""
     problem = one(later(pytorchjob(None, 1, elasticPolicy={"rdzvConf": []})))
     assert (problem.name, problem.authority) == ("controller-failure", "training-operator")
 
@@ -206,6 +216,7 @@ def test_values_that_go_cannot_decode() -> None:
     assert one(said(with_containers(container(readinessProbe=probe)))).path[-1] == "port"
 
 
-def test_1_3_before_1_8_the_controller_reports_it() -> None:
+def test_before_1_8_the_controller_reports_a_second_master() -> None:
+    """Source: docs/facts/training-operator.md#admission."""
     problem = one(said(pytorchjob(2, 1), versions=Versions(training_operator=(1, 7))))
     assert problem.stage == "pod"

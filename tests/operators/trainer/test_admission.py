@@ -95,7 +95,8 @@ def test_refused(case: str, manifest: Json, path: tuple[Any, ...]) -> None:
     assert problem.help
 
 
-def test_2_3_env_of_the_operators_containers_may_not_be_patched() -> None:
+def test_env_of_the_operators_containers_may_not_be_patched() -> None:
+    """Source: docs/facts/trainer.md#admission."""
     problem = one(said(trainjob(runtimePatches=patch("node", env=env("A")))))
     assert problem.path[-1] == "env"
     assert "spec.trainer.env" in (problem.help or "")
@@ -125,13 +126,15 @@ def test_allowed(case: str, manifest: Json) -> None:
     assert [p.message for p in said(manifest)] == []
 
 
-def test_47_injection_into_a_missing_container() -> None:
+def test_injection_into_a_missing_container_is_rejected() -> None:
+    """Case 47 of docs/facts/trainer.md#cases."""
     targets = [{"jobName": "node", "containerNames": ["nope"]}]
     own = runtime({"torch": {"envInjection": {"targets": targets}}})
     assert "nope" in one(said(trainjob("mine"), others=[own])).message
 
 
-def test_60_defaults() -> None:
+def test_a_minimal_job_gets_defaults() -> None:
+    """Case 60 of docs/facts/trainer.md#cases."""
     spec = admission(trainjob()).default(trainjob())["spec"]
     assert spec["suspend"] is False
     assert spec["managedBy"] == "trainer.kubeflow.org/trainjob-controller"
@@ -146,7 +149,8 @@ def step(**fields: Any) -> Json:
     return {**node(), **fields}
 
 
-def test_2_2_runtimes() -> None:
+def test_the_step_of_a_runtime_has_one_replica_and_a_known_container() -> None:
+    """Source: docs/facts/trainer.md#runtimes."""
     assert said(runtime({"torch": {}})) == []
     assert said(runtime({"torch": {}}, step(replicas=1))) == []
     assert one(said(runtime({"torch": {}}, step(replicas=2)))).path[-1] == "replicas"
@@ -156,7 +160,8 @@ def test_2_2_runtimes() -> None:
     assert said(runtime({"torch": {}}, replicated("anything", replicas=5))) == []
 
 
-def test_2_2_label_disables_the_webhook() -> None:
+def test_a_label_disables_the_webhook_of_runtimes() -> None:
+    """Source: docs/facts/trainer.md#runtimes."""
     off = runtime({"torch": {}}, step(replicas=2))
     off["metadata"]["labels"] = {"trainer.kubeflow.org/webhook-validation": "disabled"}
     assert [p.stage for p in said(off)] == ["run"]
@@ -170,14 +175,16 @@ def test_2_2_label_disables_the_webhook() -> None:
         ("torchtune-llama3.2-1b", 1, 33),
     ],
 )
-def test_2_6_long_names(name: str, nodes: int, longest: int) -> None:
+def test_names_too_long_for_their_pods_are_reported(name: str, nodes: int, longest: int) -> None:
+    """Source: docs/facts/trainer.md#what-is-built."""
     assert later(trainjob(name, name="a" * longest, trainer={"numNodes": nodes})) == []
     problem = one(later(trainjob(name, name="a" * (longest + 1), trainer={"numNodes": nodes})))
     assert (problem.path, problem.stage) == (("metadata", "name"), "pod")
     assert f"at most {longest}" in (problem.help or "")
 
 
-def test_2_3_patch_without_a_match_adds_a_container() -> None:
+def test_a_patch_without_a_match_adds_a_container() -> None:
+    """Source: docs/facts/trainer.md#admission."""
     assert one(later(trainjob(runtimePatches=patch("trainer")))).path[-2:] == (0, "name")
     assert "no such job" in one(later(trainjob(runtimePatches=patch("node", job="nodes")))).message
     assert later(trainjob(runtimePatches=patch("node"))) == []
@@ -188,7 +195,8 @@ def test_flux_without_nodes_panics() -> None:
     assert later(trainjob("flux-distributed", trainer={"numNodes": 1})) == []
 
 
-def test_2_3_mount_of_an_initializer_is_required_since_2_3() -> None:
+def test_the_mount_of_an_initializer_is_required_since_2_3() -> None:
+    """Source: docs/facts/trainer.md#admission."""
     job = trainjob("torch-distributed-with-cache", initializer=DATA)
     assert said(job, versions=Versions(trainer=(2, 2))) == []
     assert len(said(job)) == 1

@@ -234,7 +234,8 @@ def test_allowed(origin: str, job: Json) -> None:
     assert [p.message for p in said(job)] == []
 
 
-def test_v5_ends_the_task_loop() -> None:
+def test_a_repeated_task_name_ends_the_task_loop() -> None:
+    """Source: docs/facts/volcano.md#the-validating-webhook, V5."""
     bad = task("t", 1, container("Bad_Name"))
     assert len(said(volcano(task("t"), bad, bad))) == 1
 
@@ -243,7 +244,8 @@ def default(job: Json) -> Json:
     return dict(admission(job).default(job)["spec"])
 
 
-def test_1_3_defaults() -> None:
+def test_unset_fields_get_defaults() -> None:
+    """Source: docs/facts/volcano.md#the-mutating-webhook."""
     spec = default(volcano(task("", 2), task("b", 3), maxRetry=0, minAvailable=0, queue=""))
     assert (spec["queue"], spec["schedulerName"], spec["maxRetry"]) == ("default", "volcano", 3)
     assert spec["minAvailable"] == 5
@@ -253,7 +255,8 @@ def test_1_3_defaults() -> None:
     ]
 
 
-def test_1_3_plugins() -> None:
+def test_a_plugin_adds_the_plugins_that_it_needs() -> None:
+    """Source: docs/facts/volcano.md#the-mutating-webhook."""
     assert default(volcano(task("master"), plugins={"mpi": []}))["plugins"] == {
         "mpi": [],
         "svc": [],
@@ -347,7 +350,8 @@ def test_refused_later(origin: str, job: Json, path: tuple[Any, ...] | None) -> 
     assert all(p.stage == "pod" and p.help for p in found)
 
 
-def test_3_1_leading_digit_before_1_36() -> None:
+def test_a_leading_digit_is_rejected_before_kubernetes_1_36() -> None:
+    """Source: docs/facts/volcano.md#names."""
     job = volcano(task("t"), name="5b", plugins={"svc": []})
     assert later(job) == []
     assert one(later(job, versions=Versions(kubernetes=(1, 35)))).path == ("metadata", "name")
@@ -356,7 +360,8 @@ def test_3_1_leading_digit_before_1_36() -> None:
 @pytest.mark.parametrize(
     ("action", "since"), [("RestartPod", 12), ("RestartPartition", 14), ("RestartJob", 1)]
 )
-def test_0_actions_by_release(action: str, since: int) -> None:
+def test_an_action_is_rejected_before_its_release(action: str, since: int) -> None:
+    """Source: docs/facts/volcano.md#what-releases-changed."""
     job = volcano(task("t"), policies=[{"event": "PodFailed", "action": action}])
     assert said(job, versions=Versions(volcano=(1, since))) == []
     before = said(job, versions=Versions(volcano=(1, since - 1)))
