@@ -79,16 +79,15 @@ def test_the_master_has_rank_0_and_workers_follow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("origin", "workers", "nproc", "world", "nnodes"),
+    ("workers", "nproc", "world", "nnodes"),
     [
-        ("6.1 case 6", 1, "2", "4", "2"),
-        ("6.1 case 7", 3, "gpu", "4", "4"),
-        ("1.5 row 6: no integer counts as one", 1, "8 ", "2", "2"),
-        ("section 8: 64 bits overflow", 1, "9223372036854775807", "-2", "2"),
+        pytest.param(1, "2", "4", "2", id="6.1 case 6"),
+        pytest.param(3, "gpu", "4", "4", id="6.1 case 7"),
+        pytest.param(1, "8 ", "2", "2", id="1.5 row 6: no integer counts as one"),
+        pytest.param(1, "9223372036854775807", "-2", "2", id="section 8: 64 bits overflow"),
     ],
 )
-def test_world_size(origin: str, workers: int, nproc: str, world: str, nnodes: str) -> None:
-    del origin
+def test_world_size(workers: int, nproc: str, world: str, nnodes: str) -> None:
     found = env(pods(pytorchjob(1, workers, nprocPerNode=nproc))["test-job-worker-0"])
     assert (found["WORLD_SIZE"], found["PET_NNODES"], found["PET_NPROC_PER_NODE"]) == (
         world,
@@ -116,19 +115,16 @@ def test_only_workers_with_a_master_have_an_init_container() -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "policy", "workers", "nnodes"),
+    ("policy", "workers", "nnodes"),
     [
-        (9, {}, 1, "1:1"),
-        (10, {"maxReplicas": 1}, 2, "1:1"),
-        (11, {"minReplicas": 1}, 2, "1:1"),
-        (2, {"minReplicas": 1, "maxReplicas": 4}, 2, "1:4"),
+        pytest.param({}, 1, "1:1", id="case 9"),
+        pytest.param({"maxReplicas": 1}, 2, "1:1", id="case 10"),
+        pytest.param({"minReplicas": 1}, 2, "1:1", id="case 11"),
+        pytest.param({"minReplicas": 1, "maxReplicas": 4}, 2, "1:4", id="case 2"),
     ],
 )
-def test_missing_elastic_bounds_have_defaults(
-    case: int, policy: Json, workers: int, nnodes: str
-) -> None:
+def test_missing_elastic_bounds_have_defaults(policy: Json, workers: int, nnodes: str) -> None:
     """Cases 2 and 9 to 11 of docs/facts/training-operator.md#cases."""
-    del case
     assert (
         env(pods(pytorchjob(None, workers, elasticPolicy=policy))["test-job-worker-0"])[
             "PET_NNODES"

@@ -50,24 +50,31 @@ def test_torch_sets_its_variables_and_port() -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "trainer", "expected"),
+    ("trainer", "expected"),
     [
-        (36, {"resourcesPerNode": {"requests": {"cpu": "4"}}}, "4"),
-        (37, {}, "1"),
-        (38, {"resourcesPerNode": {"limits": {"cpu": 2}}}, "2"),
-        (38, {"resourcesPerNode": {"limits": {"cpu": "3"}}}, "3"),
-        (38, {"resourcesPerNode": {"limits": {"cpu": "2.5"}}}, "3"),
-        (38, {"resourcesPerNode": {"limits": {"cpu": "2500m"}}}, "3"),
-        (38, {"resourcesPerNode": {"limits": {"cpu": "3.7"}}}, "4"),
-        (38, {"resourcesPerNode": {"limits": {"cpu": "0.7"}}}, "1"),
-        (39, {"resourcesPerNode": {"limits": {"example.com/gpu": 2}}}, "auto"),
-        (40, {"resourcesPerNode": {"requests": {"cpu": 6, "example.com/gpu": 2}}}, "auto"),
-        (41, {"resourcesPerNode": {"requests": {"cpu": 8}}, "numProcPerNode": 3}, "3"),
+        pytest.param({"resourcesPerNode": {"requests": {"cpu": "4"}}}, "4", id="case 36"),
+        pytest.param({}, "1", id="case 37"),
+        pytest.param({"resourcesPerNode": {"limits": {"cpu": 2}}}, "2", id="case 38: 2"),
+        pytest.param({"resourcesPerNode": {"limits": {"cpu": "3"}}}, "3", id="case 38: 3"),
+        pytest.param({"resourcesPerNode": {"limits": {"cpu": "2.5"}}}, "3", id="case 38: 2.5"),
+        pytest.param({"resourcesPerNode": {"limits": {"cpu": "2500m"}}}, "3", id="case 38: 2500m"),
+        pytest.param({"resourcesPerNode": {"limits": {"cpu": "3.7"}}}, "4", id="case 38: 3.7"),
+        pytest.param({"resourcesPerNode": {"limits": {"cpu": "0.7"}}}, "1", id="case 38: 0.7"),
+        pytest.param(
+            {"resourcesPerNode": {"limits": {"example.com/gpu": 2}}}, "auto", id="case 39"
+        ),
+        pytest.param(
+            {"resourcesPerNode": {"requests": {"cpu": 6, "example.com/gpu": 2}}},
+            "auto",
+            id="case 40",
+        ),
+        pytest.param(
+            {"resourcesPerNode": {"requests": {"cpu": 8}}, "numProcPerNode": 3}, "3", id="case 41"
+        ),
     ],
 )
-def test_processes_are_counted_from_the_resources(case: int, trainer: Json, expected: str) -> None:
+def test_processes_are_counted_from_the_resources(trainer: Json, expected: str) -> None:
     """Cases 36 to 41 of docs/facts/trainer.md#cases."""
-    del case
     assert env(made({"torch": {}}, trainer)["trainJob-node-0-0"])["PET_NPROC_PER_NODE"] == expected
 
 

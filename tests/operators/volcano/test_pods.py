@@ -133,18 +133,17 @@ def test_unnamed_tasks_are_numbered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "replicas", "policy", "least"),
+    ("replicas", "policy", "least"),
     [
-        ("C62", 9, {"totalPartitions": 3, "partitionSize": 3, "minPartitions": 2}, 6),
-        ("C63", 4, {"totalPartitions": 2, "partitionSize": 2}, 4),
-        ("C64", 5, None, 5),
+        pytest.param(
+            9, {"totalPartitions": 3, "partitionSize": 3, "minPartitions": 2}, 6, id="C62"
+        ),
+        pytest.param(4, {"totalPartitions": 2, "partitionSize": 2}, 4, id="C63"),
+        pytest.param(5, None, 5, id="C64"),
     ],
 )
-def test_the_gang_has_the_least_partitions(
-    case: str, replicas: int, policy: Json | None, least: int
-) -> None:
+def test_the_gang_has_the_least_partitions(replicas: int, policy: Json | None, least: int) -> None:
     """Cases C62 to C64 of docs/facts/volcano.md#cases."""
-    del case
     more = {"partitionPolicy": policy} if policy else {}
     group = expand(volcano(task("t", replicas, **more))).pod_group
     assert group is not None
@@ -176,14 +175,16 @@ def test_each_claim_is_mounted_once(claims: tuple[str, str], count: int) -> None
 
 
 @pytest.mark.parametrize(
-    ("case", "size", "index", "label"),
-    [("C69", 2, 1, "0"), ("C69", 2, 3, "1"), ("C70", 5, 10, "2"), ("C70", 0, 1, "0")],
+    ("size", "index", "label"),
+    [
+        pytest.param(2, 1, "0", id="C69: size 2, index 1"),
+        pytest.param(2, 3, "1", id="C69: size 2, index 3"),
+        pytest.param(5, 10, "2", id="C70: size 5, index 10"),
+        pytest.param(0, 1, "0", id="C70: size 0, index 1"),
+    ],
 )
-def test_the_partition_is_the_index_over_its_size(
-    case: str, size: int, index: int, label: str
-) -> None:
+def test_the_partition_is_the_index_over_its_size(size: int, index: int, label: str) -> None:
     """Cases C69 and C70 of docs/facts/volcano.md#cases."""
-    del case
     policy = {"totalPartitions": 6, "partitionSize": size}
     pod = pods(volcano(task("t", 12, partitionPolicy=policy)))[f"test-pytorch-t-{index}"]
     assert pod.labels["volcano.sh/partition-id"] == label
