@@ -360,7 +360,8 @@ def test_a_release_needs_one_version_everywhere_and_a_dated_entry(tmp_path: Path
     assert (status, out, err.count("not 9.9.9")) == (1, "", 4)
     changelog.write_text(entry.replace("2027-01-02", "unreleased"), encoding="utf-8")
     status, _, err = release(f"v{__version__}")
-    assert (status, "with its date" in err) == (1, True)
+    assert status == 1
+    assert "with its date" in err
 
 
 def test_the_entry_of_the_mcp_registry_has_the_name_in_the_readme_and_its_length() -> None:

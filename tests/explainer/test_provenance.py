@@ -251,7 +251,9 @@ def test_lines_that_give_the_value_come_first() -> None:
 
 def test_a_spec_that_does_not_compile_is_not_explained() -> None:
     explanation = ptcompile.explain("kind: TrainingJob\nspec: {nods: 1}\n")
-    assert (explanation.causes, explanation.jobs, explanation.ok) == ((), (), False)
+    assert explanation.causes == ()
+    assert explanation.jobs == ()
+    assert not explanation.ok
     assert causes_of({"spec": 1}, DEFAULT_CLUSTER, "pod") == ()
 
 

@@ -227,7 +227,9 @@ def test_overrides_replace_fields_of_the_task() -> None:
         "backoffLimit": 5,
         "activeDeadlineSeconds": 60,
     }
-    assert (spec["image"], spec["spot"], spec["sharedMemory"]) == ("acme/other:2", True, "2Gi")
+    assert spec["image"] == "acme/other:2"
+    assert spec["spot"] is True
+    assert spec["sharedMemory"] == "2Gi"
     assert spec["accelerator"] == "nvidia-tesla-a100/1g.5gb"
     assert flyte.from_task(train).convert().document["spec"]["image"] == IMAGE
 

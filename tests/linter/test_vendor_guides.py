@@ -53,9 +53,9 @@ def test_privileged_container_needs_it_for_devices_of_a_host_path(
     """Without privileges the device cgroup denies a device that a hostPath brings, with IPC_LOCK or without."""
     (problem,) = found("privileged-training", _pod(GPUS, host_path, privileged=True))
     assert problem.severity == severity
-    assert ("IPC_LOCK" in str(problem.help), problem.fix is not None) == (
-        (severity == "warning"),
-    ) * 2
+    is_needless = severity == "warning"
+    assert ("IPC_LOCK" in str(problem.help)) is is_needless
+    assert (problem.fix is not None) is is_needless
 
 
 @pytest.mark.parametrize(

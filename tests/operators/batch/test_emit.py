@@ -90,7 +90,8 @@ def test_unset_run_policy_fields_are_omitted() -> None:
 def test_other_run_policy_fields() -> None:
     body = "runPolicy: {activeDeadlineSeconds: 60, suspend: true, cleanPodPolicy: Running}"
     spec = manifest(smallest(body), "job")["spec"]
-    assert (spec["activeDeadlineSeconds"], spec["suspend"]) == (60, True)
+    assert spec["activeDeadlineSeconds"] == 60
+    assert spec["suspend"] is True
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,8 @@ def test_zeros_and_other_run_policy_fields() -> None:
     spec = spec_of(
         "runPolicy: {ttlSecondsAfterFinished: 0, suspend: true, cleanPodPolicy: Running}"
     )
-    assert (spec["ttlSecondsAfterFinished"], spec["suspend"]) == (0, True)
+    assert spec["ttlSecondsAfterFinished"] == 0
+    assert spec["suspend"] is True
     assert not {"ttlSecondsAfterFinished", "suspend", "failurePolicy"} & spec_of().keys()
 
 
