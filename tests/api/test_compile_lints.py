@@ -20,7 +20,7 @@ ONE_WORD = text('image: ghcr.io/acme/train:1\ncommand: ["python train.py --epoch
 MOVING = smallest("nodes: 2").replace("img:1", "ghcr.io/acme/train:latest")
 
 
-def said(found: tuple[Diagnostic, ...]) -> list[tuple[str, str, object]]:
+def summaries(found: tuple[Diagnostic, ...]) -> list[tuple[str, str, object]]:
     return [(one.name, one.severity, one.span) for one in found]
 
 
@@ -33,7 +33,7 @@ def test_compile_and_lint_report_the_same(case: Case) -> None:
     if profile is None:
         return
     linted = ptcompile.lint(case.spec, filename="spec.yaml", cluster=profile).diagnostics
-    assert said(case.compile().diagnostics) == said(linted)
+    assert summaries(case.compile().diagnostics) == summaries(linted)
 
 
 def test_error_of_a_rule_gives_no_manifest() -> None:

@@ -56,7 +56,9 @@ def example(place: Path) -> Path:
     return place
 
 
-def _one(place: Path, body: str, rules: str = RULE.format(code="ACME001", name="acme-one")) -> Path:
+def _install_plugin(
+    place: Path, body: str, rules: str = RULE.format(code="ACME001", name="acme-one")
+) -> Path:
     module = MODULE.format(body=body, rules=rules)
     install(
         place / "packages",
@@ -189,7 +191,7 @@ def test_its_rule(example: Path) -> None:
 
 def test_code_of_the_repository_is_never_loaded(place: Path) -> None:
     """The repository contains plugin metadata and modules with the names of installed plugins' modules."""
-    _one(place, "return []")
+    _install_plugin(place, "return []")
     repo = place / "repo"
     evil = "raise SystemExit('code of the repository ran')\n"
     install(
@@ -235,7 +237,7 @@ def test_code_of_the_repository_is_never_loaded(place: Path) -> None:
     ],
 )
 def test_a_broken_plugin_is_explained(place: Path, rules: str, said: str) -> None:
-    _one(place, "return []", rules)
+    _install_plugin(place, "return []", rules)
     _assert_broken(ran(place / "packages", place / "repo", "lint", "spec.yaml"), said)
 
 
@@ -248,7 +250,7 @@ def _assert_broken(done: subprocess.CompletedProcess[str], said: str) -> None:
 
 @pytest.mark.parametrize("rules", ["1/0", "exit(3)"])
 def test_a_broken_plugin_stops_every_command_that_needs_it(place: Path, rules: str) -> None:
-    _one(place, "return []", rules)
+    _install_plugin(place, "return []", rules)
     for words in (("spec.yaml",), ("plugins",), ("explain", "ACME001"), ("rules",)):
         _assert_broken(
             ran(place / "packages", place / "repo", *words),
@@ -261,7 +263,7 @@ def test_a_broken_plugin_stops_every_command_that_needs_it(place: Path, rules: s
 
 def test_missing_and_invalid_plugins(place: Path) -> None:
     install(place / "packages", "other", {"console_scripts": {"x": "y:z"}}, {}, "1.0")
-    _one(place, "return []")
+    _install_plugin(place, "return []")
     _named(place, "acm", "other")
     done = ran(place / "packages", place / "repo", "lint", "spec.yaml")
     assert done.returncode == 2
@@ -292,7 +294,7 @@ def test_two_plugins_cannot_share_a_name(example: Path) -> None:
     ],
 )
 def test_a_rule_that_fails_is_a_finding_and_status_2(place: Path, body: str, said: str) -> None:
-    _one(place, body)
+    _install_plugin(place, body)
     done = ran(
         place / "packages", place / "repo", "lint", "spec.yaml", "--output-format", "concise"
     )

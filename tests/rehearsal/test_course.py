@@ -342,7 +342,9 @@ def test_a_pod_with_a_volume_may_get_further_with_each_start(tmp_path: Path) -> 
     assert "for the 4th time" in rehearsal.events[-1][1]
 
 
-def told(tmp_path: Path, stage: Scripted, body: str, *faults: Any, **settings: Any) -> list[str]:
+def progress_of(
+    tmp_path: Path, stage: Scripted, body: str, *faults: Any, **settings: Any
+) -> list[str]:
     lines: list[str] = []
     given = RehearsalSettings(fake_python(tmp_path), **{"limit": 15.0, **settings})
     rehearse(
@@ -364,10 +366,10 @@ def test_the_progress_names_faults_and_the_first_error_with_its_meaning(tmp_path
                     log.write("ModuleNotFoundError: No module named 'hf_abcdefghijkl'\n")
             super().start(pod, config)
 
-    lines = told(tmp_path, Scripted(), RANGE, fault("kill", "1@0.2s,back=0.3s"))
+    lines = progress_of(tmp_path, Scripted(), RANGE, fault("kill", "1@0.2s,back=0.3s"))
     assert "2 of 3 pods run, 2 have met, world 2; pod 1 is killed" in lines
     assert lines[-1].startswith("0 of 3 pods run")
-    lines = told(tmp_path, Lacking(), BROKEN + "\nenv: {HF_TOKEN: hf_abcdefghijkl}")
+    lines = progress_of(tmp_path, Lacking(), BROKEN + "\nenv: {HF_TOKEN: hf_abcdefghijkl}")
     assert any("; pod 1: ModuleNotFoundError: No module named '***': " in line for line in lines), (
         lines
     )
@@ -383,7 +385,7 @@ def test_the_progress_of_a_script_is_what_its_processes_have_joined(tmp_path: Pa
     stage = Hanging()
     stage.training = joined
     script = str(tmp_path / "train.py")
-    assert "3 of 3 pods run, 3 have met, world 3" in told(
+    assert "3 of 3 pods run, 3 have met, world 3" in progress_of(
         tmp_path, stage, RANGE, script=script, limit=2.0
     )
     stage = Hanging()
@@ -392,7 +394,7 @@ def test_the_progress_of_a_script_is_what_its_processes_have_joined(tmp_path: Pa
     assert [pod.joined for pod in rehearsal.seen] == [Joined(pod, 3) for pod in range(3)]
     stage = Hanging()
     stage.training = None
-    assert told(tmp_path, stage, RANGE, script=script, limit=2.0)[-1] == "3 of 3 pods run"
+    assert progress_of(tmp_path, stage, RANGE, script=script, limit=2.0)[-1] == "3 of 3 pods run"
 
 
 def test_pods_that_wait_for_one_another_for_good_end_the_rehearsal(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset.admission import validate_update
-from tests.operators.admission import admission, later, one, said
+from tests.operators.admission import admission, errors_of, later, only
 from tests.operators.making import Json, container, jobset, replicated, template
 
 KIND = ("jobset.x-k8s.io/v1alpha2", "JobSet")
@@ -174,7 +174,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("manifest", "path"), REFUSED)
 def test_refused(manifest: Json, path: tuple[Any, ...]) -> None:
-    problem = one(said(manifest))
+    problem = only(errors_of(manifest))
     assert problem.path == ("spec", *path)
     assert (problem.name, problem.stage, problem.authority) == (
         "webhook-refusal",
@@ -201,7 +201,7 @@ ALLOWED = [
 
 @pytest.mark.parametrize("manifest", ALLOWED)
 def test_allowed(manifest: Json) -> None:
-    assert [p.message for p in said(manifest)] == []
+    assert [p.message for p in errors_of(manifest)] == []
 
 
 def default(manifest: Json) -> Json:
@@ -251,7 +251,7 @@ def test_explicit_values_are_kept() -> None:
 
 
 def test_jobset_name_is_a_label_of_the_jobs() -> None:
-    assert one(later(jobset(replicated("-lead")))).path == ("spec", "replicatedJobs", 0, "name")
+    assert only(later(jobset(replicated("-lead")))).path == ("spec", "replicatedJobs", 0, "name")
     assert later(jobset(replicated("lead"))) == []
 
 
@@ -260,8 +260,8 @@ def test_names_of_at_most_54_characters_in_all_are_accepted() -> None:
 
     Source: docs/facts/jobset.md#admission.
     """
-    assert said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 47)) == []
-    assert len(said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 48))) == 1
+    assert errors_of(jobset(replicated("rj", replicas=11, pods=101), name="a" * 47)) == []
+    assert len(errors_of(jobset(replicated("rj", replicas=11, pods=101), name="a" * 48))) == 1
 
 
 INSIDE = ("spec", "replicatedJobs", "[0]", "template", "spec", "template")

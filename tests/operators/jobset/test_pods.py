@@ -253,7 +253,7 @@ def annotated(annotations: dict[str, str], **job: Any) -> Json:
     return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
 
 
-def found(manifest: Json) -> list[tuple[str, str]]:
+def findings_of(manifest: Json) -> list[tuple[str, str]]:
     diagnostics = ptcompile.lint(manifest).diagnostics
     return [(d.name, ".".join(map(str, d.path))) for d in diagnostics if d.name in NAMES]
 
@@ -313,13 +313,15 @@ def of_replicated_job(annotations: dict[str, str]) -> Json:
 def test_annotations_of_a_jobset(
     annotations: dict[str, str], job: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
-    assert found(annotated(annotations, **job)) == expected
+    assert findings_of(annotated(annotations, **job)) == expected
 
 
 def test_annotations_of_a_replicated_job() -> None:
     path = f"spec.replicatedJobs.0.template.metadata.annotations.{EXCLUSIVE}"
-    assert found(of_replicated_job({EXCLUSIVE: "a b"})) == [("unusable-exclusive-topology", path)]
-    assert found(of_replicated_job({EXCLUSIVE: LABEL})) == []
+    assert findings_of(of_replicated_job({EXCLUSIVE: "a b"})) == [
+        ("unusable-exclusive-topology", path)
+    ]
+    assert findings_of(of_replicated_job({EXCLUSIVE: LABEL})) == []
 
 
 @pytest.mark.parametrize(

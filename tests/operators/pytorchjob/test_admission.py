@@ -9,7 +9,7 @@ import pytest
 
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.versions import Versions
-from tests.operators.admission import admission, later, one, said
+from tests.operators.admission import admission, errors_of, later, only
 from tests.operators.making import Json, container, pytorchjob, template
 
 SPECS = ("spec", "pytorchReplicaSpecs")
@@ -95,7 +95,7 @@ CASES = [
 
 @pytest.mark.parametrize(("job", "path", "text"), CASES)
 def test_refused(job: Json, path: tuple[str | int, ...], text: str) -> None:
-    problem = one(said(job))
+    problem = only(errors_of(job))
     assert problem.path == path
     assert text in problem.message
     assert (problem.name, problem.stage, problem.authority) == (
@@ -109,9 +109,9 @@ def test_refused(job: Json, path: tuple[str | int, ...], text: str) -> None:
 def test_master_replicas_are_required_but_worker_replicas_are_not() -> None:
     job = pytorchjob(1, 1)
     del job["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"]
-    assert said(job) == []
+    assert errors_of(job) == []
     del job["spec"]["pytorchReplicaSpecs"]["Master"]["replicas"]
-    assert one(said(job)).path == (*SPECS, "Master", "replicas")
+    assert only(errors_of(job)).path == (*SPECS, "Master", "replicas")
 
 
 def test_an_elastic_job_with_a_master_is_accepted() -> None:
@@ -124,22 +124,22 @@ def test_an_elastic_job_with_a_master_is_accepted() -> None:
         elasticPolicy=policy,
         runPolicy={"managedBy": "kubeflow.org/training-operator"},
     )
-    assert said(job) == []
+    assert errors_of(job) == []
 
 
 def test_null_replica_and_empty_replicas_are_accepted() -> None:
     """Source: docs/facts/training-operator.md#admission."""
     job = pytorchjob(1, None)
     job["spec"]["pytorchReplicaSpecs"]["Worker"] = None
-    assert said(job) == []
-    assert said(pytorchjob(None, None)) == []
+    assert errors_of(job) == []
+    assert errors_of(pytorchjob(None, None)) == []
 
 
 def test_the_deprecated_elastic_nproc_is_a_warning_and_no_rejection() -> None:
     """Case 21 of docs/facts/training-operator.md#cases."""
     job = pytorchjob(None, 1, elasticPolicy={"nProcPerNode": 1})
     webhook = admission(job)
-    problem = one(list(webhook.validate(job, KindContext())))
+    problem = only(list(webhook.validate(job, KindContext())))
     assert (problem.severity, problem.stage) == ("warning", "style")
     assert not list(
         webhook.validate(job, KindContext(Versions(training_operator=(1, 7))))
@@ -149,7 +149,7 @@ def test_the_deprecated_elastic_nproc_is_a_warning_and_no_rejection() -> None:
 def test_not_checked_by_the_webhook() -> None:
     """The webhook ignores min <= max, the syntax of nproc and the spelling of policies."""
     job = pytorchjob(None, 1, nprocPerNode="8 ", elasticPolicy={"minReplicas": 9, "maxReplicas": 1})
-    assert said(job) == []
+    assert errors_of(job) == []
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_names_too_long_for_their_pods_are_reported(
 ) -> None:
     """Source: docs/facts/training-operator.md#pods-and-services."""
     assert later(pytorchjob(master, workers, name="a" * longest)) == []
-    problem = one(later(pytorchjob(master, workers, name="a" * (longest + 1))))
+    problem = only(later(pytorchjob(master, workers, name="a" * (longest + 1))))
     assert problem.path == ("metadata", "name")
     assert f"at most {longest}" in (problem.help or "")
     assert (problem.stage, problem.authority) == ("pod", "kube-apiserver")
@@ -203,7 +203,7 @@ def test_a_user_init_container_of_the_operators_name() -> None:
     job = pytorchjob(1, 1)
     worker = job["spec"]["pytorchReplicaSpecs"]["Worker"]
     worker["template"] = template(container(), initContainers=[container("init-pytorch")])
-    assert one(later(job)).path[-3:] == ("initContainers", 0, "name")
+    assert only(later(job)).path[-3:] == ("initContainers", 0, "name")
     alone = pytorchjob(None, 1)
     alone["spec"]["pytorchReplicaSpecs"]["Worker"] = worker
     assert later(alone) == []
@@ -211,7 +211,7 @@ def test_a_user_init_container_of_the_operators_name() -> None:
 
 def test_an_empty_rdzv_conf_makes_the_controller_fail() -> None:
     """Source: docs/facts/training-operator.md#environment."""
-    problem = one(later(pytorchjob(None, 1, elasticPolicy={"rdzvConf": []})))
+    problem = only(later(pytorchjob(None, 1, elasticPolicy={"rdzvConf": []})))
     assert (problem.name, problem.authority) == ("controller-failure", "training-operator")
 
 
@@ -221,12 +221,12 @@ def test_values_that_go_cannot_decode() -> None:
     Source: docs/facts/volcano.md#templates.
     """
     job = with_containers(container(resources={"limits": {"cpu": "1e1.5"}}))
-    assert one(said(job)).path[-2:] == ("limits", "cpu")
+    assert only(errors_of(job)).path[-2:] == ("limits", "cpu")
     probe = {"tcpSocket": {"port": 99999999999}}
-    assert one(said(with_containers(container(readinessProbe=probe)))).path[-1] == "port"
+    assert only(errors_of(with_containers(container(readinessProbe=probe)))).path[-1] == "port"
 
 
 def test_before_1_8_the_controller_reports_a_second_master() -> None:
     """Source: docs/facts/training-operator.md#admission."""
-    problem = one(said(pytorchjob(2, 1), versions=Versions(training_operator=(1, 7))))
+    problem = only(errors_of(pytorchjob(2, 1), versions=Versions(training_operator=(1, 7))))
     assert problem.stage == "pod"

@@ -17,7 +17,7 @@ from ptcompile.linter import every_rule
 from ptcompile.linter.pages import rule_page
 from ptcompile.operators.trainer.admission import validate_update
 from ptcompile.operators.trainer.runtimes import EXAMPLES
-from tests.operators.admission import admission, later, one, said
+from tests.operators.admission import admission, errors_of, later, only
 from tests.operators.making import Json, container, node, replicated, runtime, trainjob
 
 KIND = ("trainer.kubeflow.org/v1alpha1", "TrainJob")
@@ -84,7 +84,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("manifest", "path"), REFUSED)
 def test_refused(manifest: Json, path: tuple[Any, ...]) -> None:
-    problem = one(said(manifest))
+    problem = only(errors_of(manifest))
     assert problem.path == ("spec", *path)
     assert (problem.name, problem.stage, problem.authority) == (
         "webhook-refusal",
@@ -96,7 +96,7 @@ def test_refused(manifest: Json, path: tuple[Any, ...]) -> None:
 
 def test_env_of_the_operators_containers_may_not_be_patched() -> None:
     """Source: docs/facts/trainer.md#admission."""
-    problem = one(said(trainjob(runtimePatches=patch("node", env=env("A")))))
+    problem = only(errors_of(trainjob(runtimePatches=patch("node", env=env("A")))))
     assert problem.path[-1] == "env"
     assert "spec.trainer.env" in (problem.help or "")
 
@@ -126,14 +126,14 @@ ALLOWED = [
 
 @pytest.mark.parametrize("manifest", ALLOWED)
 def test_allowed(manifest: Json) -> None:
-    assert [p.message for p in said(manifest)] == []
+    assert [p.message for p in errors_of(manifest)] == []
 
 
 def test_injection_into_a_missing_container_is_rejected() -> None:
     """Case 47 of docs/facts/trainer.md#cases."""
     targets = [{"jobName": "node", "containerNames": ["nope"]}]
     own = runtime({"torch": {"envInjection": {"targets": targets}}})
-    assert "nope" in one(said(trainjob("mine"), others=[own])).message
+    assert "nope" in only(errors_of(trainjob("mine"), others=[own])).message
 
 
 def test_a_minimal_job_gets_defaults() -> None:
@@ -154,20 +154,20 @@ def step(**fields: Any) -> Json:
 
 def test_the_step_of_a_runtime_has_one_replica_and_a_known_container() -> None:
     """Source: docs/facts/trainer.md#runtimes."""
-    assert said(runtime({"torch": {}})) == []
-    assert said(runtime({"torch": {}}, step(replicas=1))) == []
-    assert one(said(runtime({"torch": {}}, step(replicas=2)))).path[-1] == "replicas"
+    assert errors_of(runtime({"torch": {}})) == []
+    assert errors_of(runtime({"torch": {}}, step(replicas=1))) == []
+    assert only(errors_of(runtime({"torch": {}}, step(replicas=2)))).path[-1] == "replicas"
     other = node()
     other["template"]["spec"]["template"]["spec"]["containers"] = [container("trainer")]
-    assert one(said(runtime({"torch": {}}, other))).path[-1] == "containers"
-    assert said(runtime({"torch": {}}, replicated("anything", replicas=5))) == []
+    assert only(errors_of(runtime({"torch": {}}, other))).path[-1] == "containers"
+    assert errors_of(runtime({"torch": {}}, replicated("anything", replicas=5))) == []
 
 
 def test_a_label_disables_the_webhook_of_runtimes() -> None:
     """Source: docs/facts/trainer.md#runtimes."""
     off = runtime({"torch": {}}, step(replicas=2))
     off["metadata"]["labels"] = {"trainer.kubeflow.org/webhook-validation": "disabled"}
-    assert [p.stage for p in said(off)] == ["run"]
+    assert [p.stage for p in errors_of(off)] == ["run"]
 
 
 @pytest.mark.parametrize(
@@ -181,34 +181,34 @@ def test_a_label_disables_the_webhook_of_runtimes() -> None:
 def test_names_too_long_for_their_pods_are_reported(name: str, nodes: int, longest: int) -> None:
     """Source: docs/facts/trainer.md#what-is-built."""
     assert later(trainjob(name, name="a" * longest, trainer={"numNodes": nodes})) == []
-    problem = one(later(trainjob(name, name="a" * (longest + 1), trainer={"numNodes": nodes})))
+    problem = only(later(trainjob(name, name="a" * (longest + 1), trainer={"numNodes": nodes})))
     assert (problem.path, problem.stage) == (("metadata", "name"), "pod")
     assert f"at most {longest}" in (problem.help or "")
 
 
 def test_a_patch_without_a_match_adds_a_container() -> None:
     """Source: docs/facts/trainer.md#admission."""
-    assert one(later(trainjob(runtimePatches=patch("trainer")))).path[-2:] == (0, "name")
-    assert "no such job" in one(later(trainjob(runtimePatches=patch("node", job="nodes")))).message
+    assert only(later(trainjob(runtimePatches=patch("trainer")))).path[-2:] == (0, "name")
+    assert "no such job" in only(later(trainjob(runtimePatches=patch("node", job="nodes")))).message
     assert later(trainjob(runtimePatches=patch("node"))) == []
 
 
 def test_flux_without_nodes_panics() -> None:
-    assert one(later(trainjob("flux-distributed", trainer={}))).name == "controller-failure"
+    assert only(later(trainjob("flux-distributed", trainer={}))).name == "controller-failure"
     assert later(trainjob("flux-distributed", trainer={"numNodes": 1})) == []
 
 
 def test_the_mount_of_an_initializer_is_required_since_2_3() -> None:
     """Source: docs/facts/trainer.md#admission."""
     job = trainjob("torch-distributed-with-cache", initializer=DATA)
-    assert said(job, versions=Versions(trainer=(2, 2))) == []
-    assert len(said(job)) == 1
+    assert errors_of(job, versions=Versions(trainer=(2, 2))) == []
+    assert len(errors_of(job)) == 1
 
 
 def test_readme_fields_rejected_in_the_node_job() -> None:
-    assert one(later(trainjob(trainer={"image": ""}))).path == ("spec", "trainer", "image")
+    assert only(later(trainjob(trainer={"image": ""}))).path == ("spec", "trainer", "image")
     device = {"resourcesPerNode": {"requests": {"example.com/gpu": 2}}}
-    assert one(later(trainjob(trainer=device))).path[-2:] == ("requests", "example.com/gpu")
+    assert only(later(trainjob(trainer=device))).path[-2:] == ("requests", "example.com/gpu")
     both = {"requests": {"nvidia.com/gpu": 2, "cpu": 1}, "limits": {"nvidia.com/gpu": 2}}
     assert later(trainjob(trainer={"resourcesPerNode": both})) == []
     own = runtime(

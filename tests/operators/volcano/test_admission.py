@@ -13,7 +13,7 @@ import pytest
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.volcano.admission import validate_update
-from tests.operators.admission import admission, later, one, said
+from tests.operators.admission import admission, errors_of, later, only
 from tests.operators.making import Json, container, task, volcano
 
 KIND = ("batch.volcano.sh/v1alpha1", "Job")
@@ -195,7 +195,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("job", "text"), REFUSED)
 def test_refused(job: Json, text: str) -> None:
-    found = said(job)
+    found = errors_of(job)
     assert any(text in p.message for p in found), [p.message for p in found]
     assert {(p.name, p.stage, p.authority) for p in found} == {
         ("webhook-refusal", "apply", "volcano")
@@ -259,13 +259,13 @@ ALLOWED = [
 
 @pytest.mark.parametrize("job", ALLOWED)
 def test_allowed(job: Json) -> None:
-    assert [p.message for p in said(job)] == []
+    assert [p.message for p in errors_of(job)] == []
 
 
 def test_a_repeated_task_name_ends_the_task_loop() -> None:
     """Source: docs/facts/volcano.md#the-validating-webhook, V5."""
     bad = task("t", 1, container("Bad_Name"))
-    assert len(said(volcano(task("t"), bad, bad))) == 1
+    assert len(errors_of(volcano(task("t"), bad, bad))) == 1
 
 
 def default(job: Json) -> Json:
@@ -395,7 +395,7 @@ def test_a_leading_digit_is_rejected_before_kubernetes_1_36() -> None:
     """Source: docs/facts/volcano.md#names."""
     job = volcano(task("t"), name="5b", plugins={"svc": []})
     assert later(job) == []
-    assert one(later(job, versions=Versions(kubernetes=(1, 35)))).path == ("metadata", "name")
+    assert only(later(job, versions=Versions(kubernetes=(1, 35)))).path == ("metadata", "name")
 
 
 @pytest.mark.parametrize(
@@ -404,8 +404,8 @@ def test_a_leading_digit_is_rejected_before_kubernetes_1_36() -> None:
 def test_an_action_is_rejected_before_its_release(action: str, since: int) -> None:
     """Source: docs/facts/volcano.md#what-releases-changed."""
     job = volcano(task("t"), policies=[{"event": "PodFailed", "action": action}])
-    assert said(job, versions=Versions(volcano=(1, since))) == []
-    before = said(job, versions=Versions(volcano=(1, since - 1)))
+    assert errors_of(job, versions=Versions(volcano=(1, since))) == []
+    before = errors_of(job, versions=Versions(volcano=(1, since - 1)))
     assert len(before) == (0 if action == "RestartJob" else 1)
 
 
