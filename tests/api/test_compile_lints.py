@@ -227,5 +227,5 @@ def test_ignored_findings_are_counted(
         both.replace("nodes: 2", "nodes: 2\n  masterPort: 1234\n  names: {node: a}")
     )
     Path("ptcompile.toml").write_text('ignore = ["PTC109"]\n')
-    told = here(capsys, "spec.yaml", "--target", "job", "--target", "jobset", "-o", "out/").err
-    assert "1 note, 2 ignored\n" in told, told
+    errors = here(capsys, "spec.yaml", "--target", "job", "--target", "jobset", "-o", "out/").err
+    assert "1 note, 2 ignored\n" in errors, errors

@@ -238,12 +238,12 @@ def _compare_values(
 
 
 def _compare_pods(run: Run) -> Iterator[Compared]:
-    said = {pod.name for pod in run.world.pods}
+    names = {pod.name for pod in run.world.pods}
     seen = {*run.seen_pods}
     if run.is_rescaled or _never_started(run):
         return
-    for name in sorted(said | seen):
-        yield Compared("pods", name, name in said, name in seen)
+    for name in sorted(names | seen):
+        yield Compared("pods", name, name in names, name in seen)
 
 
 def _never_started(run: Run) -> bool:

@@ -156,9 +156,9 @@ def test_a_role_s_command_is_reported_at_the_role() -> None:
 
 def test_lint_reports_the_same_finding_once() -> None:
     source = text("image: img:1\ncommand: [torchrun, train.py]\nnodes: 4\ntarget: volcano")
-    told = [d for d in ptcompile.lint(source).diagnostics if d.name == "worlds-apart"]
-    assert told == list(ptcompile.compile(source).diagnostics)
-    assert len(told) == 1
+    findings = [d for d in ptcompile.lint(source).diagnostics if d.name == "worlds-apart"]
+    assert findings == list(ptcompile.compile(source).diagnostics)
+    assert len(findings) == 1
 
 
 def test_lint_does_not_report_variables_set_by_a_pass() -> None:

@@ -344,10 +344,10 @@ def test_simulate_says_where_pods_may_run() -> None:
 
 
 def test_diff_says_that_no_node_takes_a_pod_any_more() -> None:
-    said = ptcompile.diff([node(), job(4)], [node(), job(8)]).diagnostics
+    diagnostics = ptcompile.diff([node(), job(4)], [node(), job(8)]).diagnostics
     assert [
         "no longer: 0/1 nodes fit" in each.message
-        for each in said
+        for each in diagnostics
         if each.name == "fits-no-machine"
     ] == [True]
     assert not any(

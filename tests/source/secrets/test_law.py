@@ -145,8 +145,8 @@ def test_manifests(name: str) -> None:
     assert not leaks(lint_reports(text))
     assert not leaks(world_reports(text, "simulate"))
     assert not leaks(diff_reports(text))
-    told = ptcompile.import_manifests(text, filename="f.yaml").diagnostics
-    assert not leaks(iter([("import", renderer("full")(told, {"f.yaml": text}))]))
+    diagnostics = ptcompile.import_manifests(text, filename="f.yaml").diagnostics
+    assert not leaks(iter([("import", renderer("full")(diagnostics, {"f.yaml": text}))]))
 
 
 @pytest.mark.parametrize("name", SPECS)
