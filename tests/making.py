@@ -82,6 +82,14 @@ def compiled(
     return compile_document(yaml.safe_load(source), cluster, target)
 
 
+def errors_of(
+    target: str, body: str, cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = "train"
+) -> list[tuple[str, tuple[Any, ...]]]:
+    """Return the name and the path of each error in the smallest spec with these lines."""
+    problems = compiled(smallest(body, name), target, cluster).problems
+    return [(problem.name, problem.path) for problem in problems if problem.severity == "error"]
+
+
 def manifest(source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> dict[str, Any]:
     """Compile a valid spec and return the object that contains its pods."""
     done = compiled(source, target, cluster)

@@ -80,7 +80,7 @@ def test_stored_objects(case: Case, target: str, golden_file: GoldenFile) -> Non
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
 def test_findings_of_a_good_spec(case: Case, golden_file: GoldenFile) -> None:
-    if said := _said(case):
+    if said := _findings(case):
         assert said == golden_file(case, "diagnostics.txt")
 
 
@@ -114,10 +114,10 @@ def _expected_files(case: Case) -> set[str]:
     names |= {f"{target}.yaml" for target in TARGETS if compiled(case, target).ok}
     if case.name in STORED:
         names |= {f"stored-{target}.txt" for target in TARGETS if compiled(case, target).ok}
-    return names | ({"diagnostics.txt"} if _said(case) else set())
+    return names | ({"diagnostics.txt"} if _findings(case) else set())
 
 
-def _said(case: Case) -> str:
+def _findings(case: Case) -> str:
     """Return the findings for each target, one per line."""
     lines = []
     for target in TARGETS:

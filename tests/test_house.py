@@ -12,7 +12,7 @@ import re
 import tokenize
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
@@ -436,3 +436,77 @@ def test_no_import_cycles() -> None:
 
 def test_a_cycle_is_detected() -> None:
     assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}})) == {"b", "c"}
+
+
+def numbered_tests(tree: ast.AST) -> list[str]:
+    """Return the tests whose name begins with the number of a case, a section or a list."""
+    return [
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and re.match(r"test_(?!c10d_)(case_|section_)?[cv]?\d+[a-z]?(_|$)", node.name)
+    ]
+
+
+def deleted_parameters(tree: ast.AST) -> list[str]:
+    """Return the tests that delete a parameter, which only names the case."""
+    return [
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        for statement in node.body
+        if isinstance(statement, ast.Delete)
+        and {ast.unparse(target) for target in statement.targets}
+        & {parameter.arg for parameter in node.args.args}
+    ]
+
+
+def _has_boolean(node: ast.expr) -> bool:
+    """Return whether a tuple contains True, False or a comparison."""
+    return isinstance(node, ast.Tuple) and any(
+        isinstance(item, ast.Compare)
+        or (isinstance(item, ast.Constant) and isinstance(item.value, bool))
+        for item in node.elts
+    )
+
+
+def tuples_with_booleans(tree: ast.AST) -> list[str]:
+    """Return the asserts that compare a tuple in which one item is true or false."""
+    return [
+        ast.unparse(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assert)
+        for part in ast.walk(node.test)
+        if isinstance(part, ast.Compare)
+        and any(_has_boolean(side) for side in (part.left, *part.comparators))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("find", "advice"),
+    [
+        (numbered_tests, "name the test by what holds; its docstring may cite the section"),
+        (deleted_parameters, "name the case by pytest.param(..., id=...)"),
+        (tuples_with_booleans, "write one assert for each fact, so that a failure says which"),
+    ],
+)
+def test_a_failing_test_says_what_failed(find: Callable[[ast.AST], list[str]], advice: str) -> None:
+    places = {
+        path.relative_to(ROOT).as_posix(): names
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        if (names := find(_parsed(path)))
+    }
+    assert places == {}, advice
+
+
+def test_tests_that_do_not_say_what_failed_are_detected() -> None:
+    tree = ast.parse(
+        "def test_c4_to_c7(): pass\n"
+        "def test_6_1_names(): pass\n"
+        "def test_c10d_names(): pass\n"
+        "def test_cases(case, x):\n    del case\n    del x.y\n    assert (x.a, 'b' in x) == (1, True)\n"
+        "    assert (x.a, x.b) == (1, 2)\n"
+    )
+    assert numbered_tests(tree) == ["test_c4_to_c7", "test_6_1_names"]
+    assert deleted_parameters(tree) == ["test_cases"]
+    assert tuples_with_booleans(tree) == ["assert (x.a, 'b' in x) == (1, True)"]

@@ -77,12 +77,12 @@ print(json.dumps({"changed": [k for k in before if before[k] != after[k]], "read
 
 def _work(name: str, text: str, target: str | None) -> tuple[object, ...]:
     made = ptcompile.compile(text, target=target, filename=name)
-    told = ptcompile.lint(text, filename=name)
-    reports = [renderer(form)(told.diagnostics, {name: text}) for form in FORMATS]
+    report = ptcompile.lint(text, filename=name)
+    reports = [renderer(form)(report.diagnostics, {name: text}) for form in FORMATS]
     return (
         made.yaml(),
         made.diagnostics,
-        told,
+        report,
         reports,
         ptcompile.simulate(text, target=target).to_dict(),
     )

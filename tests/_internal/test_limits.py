@@ -231,5 +231,10 @@ def test_a_wide_world_of_long_values_is_folded() -> None:
         told = ptcompile.simulate(manifest).to_dict()
         return len(told["pods"]), told["folded"]
 
-    assert shown(100) == (3000, False)
-    assert shown(60_000) == (10, True)
+    pods, is_folded = shown(100)
+    assert pods == 3000
+    assert not is_folded
+
+    pods, is_folded = shown(60_000)
+    assert pods == 10
+    assert is_folded

@@ -77,7 +77,7 @@ class FakeApi:
         """Return the sorted names of a kind's objects."""
         return sorted(name for _, found, _, name in self.objects if found == plural)
 
-    def one(self, plural: str) -> Json:
+    def only(self, plural: str) -> Json:
         """Return the only object of a kind."""
         (name,) = self.names(plural)
         return next(

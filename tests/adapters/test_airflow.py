@@ -64,7 +64,7 @@ def _connection(fake: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
         "AIRFLOW_CONN_KUBERNETES_DEFAULT", json.dumps({"conn_type": "kubernetes", "extra": extra})
     )
     monkeypatch.setattr(
-        KubernetesHook, "get_connection", classmethod(lambda _cls, _id: _found(extra))
+        KubernetesHook, "get_connection", classmethod(lambda _cls, _id: _with_extra(extra))
     )
 
     async def extras(_self: Any) -> Any:
@@ -73,7 +73,7 @@ def _connection(fake: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AsyncKubernetesHook, "get_conn_extras", extras)
 
 
-def _found(extra: Any) -> Any:
+def _with_extra(extra: Any) -> Any:
     from airflow.models.connection import Connection
 
     return Connection(conn_id="kubernetes_default", conn_type="kubernetes", extra=json.dumps(extra))
@@ -128,7 +128,7 @@ def test_names_are_unique_per_try_and_labels_are_per_task(fake: FakeApi) -> None
     assert first.trigger.job == again.trigger.job
     assert fake.names("jobsets") == [first.trigger.job["name"]]  # found again, not created twice
     assert first.trigger.job["name"].startswith("train-it-")
-    labels = fake.one("jobsets")["metadata"]["labels"]
+    labels = fake.only("jobsets")["metadata"]["labels"]
     assert labels["airflow.apache.org/dag_id"] == "my-dag"
     other = deferred(operator(target="jobset"), try_number=2)
     assert other.trigger.job["name"] != first.trigger.job["name"]

@@ -161,7 +161,7 @@ def test_a_failure_has_a_reason(fake: FakeApi, scheduler: PtcompileScheduler) ->
 
 def test_volcano_s_aborted_is_cancelled(fake: FakeApi, scheduler: PtcompileScheduler) -> None:
     app_id = scheduler.submit(app(), {"target": "volcano"})
-    fake.one("jobs")["status"] = {"state": {"phase": "Aborted"}}
+    fake.only("jobs")["status"] = {"state": {"phase": "Aborted"}}
     found = scheduler.describe(app_id)
     assert found is not None
     assert found.state == AppState.CANCELLED

@@ -33,12 +33,10 @@ def test_defaults(handed: list[Any]) -> None:
     ((job, faults, options),) = handed
     assert (job.title, job.target, faults, options["max_processes"]) == ("Job/train", "job", [], 2)
     settings = options["settings"]
-    assert (settings.scale, settings.limit, settings.own_command, settings.restarts) == (
-        1.0,
-        600.0,
-        False,
-        True,
-    )
+    assert settings.scale == 1.0
+    assert settings.limit == 600.0
+    assert not settings.own_command
+    assert settings.restarts
     assert (settings.python, settings.image, settings.script, settings.keep_logs) == (
         None,
         None,
@@ -57,17 +55,13 @@ def test_options_are_handed_over(handed: list[Any]) -> None:
     settings = options["settings"]
     assert job.target == "jobset"
     assert faults == [Fault("kill", 1, 10, 20), Fault("late", 0, 150)]
-    assert (settings.scale, settings.limit, settings.restarts, options["max_processes"]) == (
-        10,
-        90,
-        False,
-        1,
-    )
-    assert (settings.own_command, settings.keep_logs, settings.mounts) == (
-        True,
-        "logs",
-        {"data": "/d"},
-    )
+    assert settings.scale == 10
+    assert settings.limit == 90
+    assert not settings.restarts
+    assert options["max_processes"] == 1
+    assert settings.own_command
+    assert settings.keep_logs == "logs"
+    assert settings.mounts == {"data": "/d"}
     assert settings.image == "i:1"
 
 

@@ -68,16 +68,16 @@ def test_a_bad_file_is_a_finding(name: str, command: str, tmp_path: Path, capsys
     start = time.process_time()
     ran = here(capsys, command, tmp_path / "bad.yaml")
     assert time.process_time() - start < 5, "fast: what it takes on a slow machine, and no more"
-    told = ran.err if command == "compile" else ran.out
+    output = ran.err if command == "compile" else ran.out
     if command == "compile":
         assert ran.out == ""
     elif name in {"no document of ours", "no kind", "a profile", "python tag", "Helm template"}:
         return  # to lint they are fine, or not ours to judge
     assert ran.status == 1, ran
-    assert wanted in told
+    assert wanted in output
     assert "\x1b" not in ran.err + ran.out, "a file cannot steer a terminal"
-    assert len(told) < 5000, "one clear message"
-    assert told.count("error[") == 1
+    assert len(output) < 5000, "one clear message"
+    assert output.count("error[") == 1
 
 
 def test_a_finding_points_at_its_line(tmp_path: Path, capsys: Capture) -> None:

@@ -366,7 +366,8 @@ def test_a_missing_baseline_is_an_error(team: Team) -> None:
 @pytest.mark.parametrize("other", ["--fix", "--diff", "--add-ignore", "--statistics"])
 def test_writing_a_baseline_does_nothing_else(other: str, team: Team) -> None:
     ran = team.run("m", "--write-baseline", "new.toml", other)
-    assert (ran.status, "--write-baseline cannot be combined with" in ran.err) == (2, True)
+    assert ran.status == 2
+    assert "--write-baseline cannot be combined with" in ran.err
 
 
 def test_odd_names_survive(team: Team) -> None:

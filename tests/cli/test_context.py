@@ -261,14 +261,14 @@ def test_an_assistant_has_the_findings_of_a_run_over_the_root(repository: Path) 
     run("lint", ".", "--ignore", "PTC576", "--write-baseline", "known.toml")
     root = str(repository)
 
-    def found(**arguments: str) -> list[str]:
+    def codes(**arguments: str) -> list[str]:
         call = Call(arguments, [root], partial(_settings, root), partial(_around, [root]))
         report: dict[str, Any] = TOOLS["lint"].run(call)
         return [finding["code"] for finding in report["diagnostics"]]
 
-    assert found(path="jobs/3.yaml") == ["PTC576"]
-    assert found(path="kustomized/patch.yaml") == []
-    assert "PTC291" not in found(text=(repository / "jobs/3.yaml").read_text())
+    assert codes(path="jobs/3.yaml") == ["PTC576"]
+    assert codes(path="kustomized/patch.yaml") == []
+    assert "PTC291" not in codes(text=(repository / "jobs/3.yaml").read_text())
 
 
 @pytest.mark.parametrize(

@@ -26,13 +26,15 @@ def ignored(
     """Return the paths that are ignored, themselves or through an ignored folder."""
     verdict = matcher(lines_of(content))
 
-    def one(path: str, is_folder: bool) -> bool:
+    def is_ignored(path: str, is_folder: bool) -> bool:
         above = path.rpartition("/")[0]
-        return (above != "" and one(above, True)) or verdict(os.fsencode(path), is_folder) is True
+        return (above != "" and is_ignored(above, True)) or verdict(
+            os.fsencode(path), is_folder
+        ) is True
 
     return {
-        *(path for path in folders if one(path, True)),
-        *(path for path in files if one(path, False)),
+        *(path for path in folders if is_ignored(path, True)),
+        *(path for path in files if is_ignored(path, False)),
     }
 
 

@@ -121,7 +121,8 @@ def test_an_unknown_kind_is_counted(tmp_path: Path, capsys: Capture) -> None:
     assert here(capsys, "lint", "--fail-on", "unchecked", tmp_path / "x.yaml").status == 1
     job = spec(tmp_path)
     ran = here(capsys, "lint", "--fail-on", "unchecked", tmp_path / "x.yaml", job)
-    assert (ran.status, "nothing was checked" in ran.err) == (0, False)
+    assert ran.status == 0
+    assert "nothing was checked" not in ran.err
     ran = here(capsys, "lint", "--unknown-kinds", "error", tmp_path / "x.yaml")
     assert ran.status == 1
 

@@ -359,10 +359,12 @@ def test_a_comment_an_option_or_the_configuration_ignores_it(
         '[per-file-ignores]\n"b.yaml" = ["PTC576"]\n', encoding="utf-8"
     )
     ran = lint(capsys, "--config", tmp_path / "ptcompile.toml", tmp_path)
-    assert (ran.out, "1 ignored" in ran.err) == ("", True)
+    assert ran.out == ""
+    assert "1 ignored" in ran.err
     write(tmp_path, b=REPEATED.replace("train}", "train}  # ptcompile: ignore[PTC576]"))
     ran = lint(capsys, tmp_path)
-    assert (ran.out, "1 ignored" in ran.err) == ("", True)
+    assert ran.out == ""
+    assert "1 ignored" in ran.err
 
 
 def test_add_ignore_writes_the_comment(tmp_path: Path, capsys: Capture) -> None:
@@ -378,7 +380,8 @@ def test_remaining_findings_have_the_address(tmp_path: Path, capsys: Capture) ->
     spec(tmp_path, "a.yaml")
     spec(tmp_path, "b.yaml", "working_dir: /data")
     ran = lint(capsys, tmp_path, "--fix")
-    assert (ran.out.count("PTC576"), "1 fixed" in ran.err) == (1, True)
+    assert ran.out.count("PTC576") == 1
+    assert "1 fixed" in ran.err
 
 
 def test_the_same_in_several_processes_and_with_earlier_results(

@@ -238,12 +238,12 @@ def _compare_values(
 
 
 def _compare_pods(run: Run) -> Iterator[Compared]:
-    said = {pod.name for pod in run.world.pods}
+    names = {pod.name for pod in run.world.pods}
     seen = {*run.seen_pods}
     if run.is_rescaled or _never_started(run):
         return
-    for name in sorted(said | seen):
-        yield Compared("pods", name, name in said, name in seen)
+    for name in sorted(names | seen):
+        yield Compared("pods", name, name in names, name in seen)
 
 
 def _never_started(run: Run) -> bool:
@@ -271,7 +271,7 @@ def _compare_ends(run: Run) -> Iterator[Compared]:
         return
     pod, code = failure
     where = f"{pod} with {'a disruption' if code is None else f'exit status {code}'}"
-    yield Compared("ends", where, _said_scope(run, pod, code), _seen_scopes(run))
+    yield Compared("ends", where, _predicted_scope(run, pod, code), _seen_scopes(run))
 
 
 def _first_failure(run: Run) -> tuple[str, int | None] | None:
@@ -290,7 +290,7 @@ def _first_failure(run: Run) -> tuple[str, int | None] | None:
     return None
 
 
-def _said_scope(run: Run, pod: str, code: int | None) -> str:
+def _predicted_scope(run: Run, pod: str, code: int | None) -> str:
     """Return what starts again, as `Kind.restarts` says: a container, a pod, a role, the job, or none."""
     view = next(item for item in run.world.pods if item.name == pod)
     kind = kind_named(kind_of(run.job))

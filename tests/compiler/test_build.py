@@ -108,7 +108,8 @@ def test_a_patch_of_an_object_beside_the_job() -> None:
     service, job = patched("manifest: {job/Service: {spec: {ports: [{port: 29500}]}}}").unwrap()
     assert (service["spec"]["ports"], job["kind"]) == ([{"port": 29500}], "Job")
     (job,) = patched("manifest: {job/Service: null, job: {spec: {suspend: true}}}").unwrap()
-    assert (job["kind"], job["spec"]["suspend"]) == ("Job", True)
+    assert job["kind"] == "Job"
+    assert job["spec"]["suspend"] is True
     assert (
         patched("manifest: {job/Service: {}, job: null}").manifests
         == patched("masterPort: 23456").manifests

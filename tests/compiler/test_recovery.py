@@ -33,7 +33,7 @@ ALONE = {
 """Single mistakes, reported by four different layers."""
 
 
-def told(*bodies: str) -> set[tuple[str, str]]:
+def messages_of(*bodies: str) -> set[tuple[str, str]]:
     """Return the codes and messages of a spec with these lines."""
     found = ptcompile.compile(smallest("\n".join(bodies))).diagnostics
     assert len({(one.code, one.path) for one in found}) == len(found)
@@ -42,17 +42,19 @@ def told(*bodies: str) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("body", ALONE.values(), ids=ALONE)
 def test_one_mistake_is_one_finding(body: str) -> None:
-    assert len(told(body)) == 1
+    assert len(messages_of(body)) == 1
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(ALONE, 2)))
 def test_two_mistakes_do_not_hide_each_other(one: str, other: str) -> None:
-    assert told(ALONE[one], ALONE[other]) == told(ALONE[one]) | told(ALONE[other])
+    assert messages_of(ALONE[one], ALONE[other]) == messages_of(ALONE[one]) | messages_of(
+        ALONE[other]
+    )
 
 
 def test_all_mistakes_are_reported_together() -> None:
     bodies = [body for name, body in ALONE.items() if name != "the API server, of a reference"]
-    assert told(*bodies) == set().union(*(told(body) for body in bodies))
+    assert messages_of(*bodies) == set().union(*(messages_of(body) for body in bodies))
 
 
 def test_a_bad_name_hides_nothing_and_is_not_hidden() -> None:
@@ -79,7 +81,7 @@ BESIDE = [
 ]
 
 
-def told_alone(body: str) -> set[tuple[str, str]]:
+def messages_alone(body: str) -> set[tuple[str, str]]:
     return {
         (one.code, one.message)
         for one in ptcompile.compile(text(f"image: a:1\n{body}")).diagnostics
@@ -88,15 +90,15 @@ def told_alone(body: str) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("body", COMPARED.values(), ids=COMPARED)
 def test_mistakes_of_several_values_are_not_hidden_by_others(body: str) -> None:
-    errors = told_alone(body)
+    errors = messages_alone(body)
     assert len(errors) == 1
     for beside in BESIDE:
-        assert told_alone(f"{body}\n{beside}") == errors | told_alone(f"script: t.py\n{beside}"), (
-            beside
-        )
+        assert messages_alone(f"{body}\n{beside}") == errors | messages_alone(
+            f"script: t.py\n{beside}"
+        ), beside
 
 
-def test_23_mistakes_are_one_run() -> None:
+def test_all_mistakes_of_a_file_are_reported_in_one_run() -> None:
     """The first files of three new users, together."""
     body = """\
 script: train.py --fsdp full_shard
@@ -148,7 +150,7 @@ FOLLOWING = [
     "body", [body for _, body in FOLLOWING], ids=[name for name, _ in FOLLOWING]
 )
 def test_consequences_of_a_mistake_are_not_reported(body: str) -> None:
-    assert len(told(body)) == 1
+    assert len(messages_of(body)) == 1
 
 
 def test_an_invalid_script_is_not_reported_as_missing() -> None:

@@ -146,13 +146,13 @@ def test_the_trace_is_only_computed_on_demand(monkeypatch: pytest.MonkeyPatch) -
 NODES, NAME = ("spec", "nodes"), ("metadata", "name")
 
 
-def said(value: Any, *place: str | int) -> Any:
+def from_place(value: Any, *place: str | int) -> Any:
     return with_origin(value, Origin((place,)))
 
 
 @pytest.mark.parametrize("value", ["x", 3, True, False, ""])
 def test_a_marked_value_equals_the_value(value: Any) -> None:
-    one = said(value, *NODES)
+    one = from_place(value, *NODES)
     assert one == value
     assert hash(one) == hash(value)
     assert bool(one) == bool(value)
@@ -161,16 +161,17 @@ def test_a_marked_value_equals_the_value(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [None, 1.5])
 def test_values_that_cannot_be_marked_are_unchanged(value: Any) -> None:
-    assert said(value, *NODES) is value
+    assert from_place(value, *NODES) is value
     assert origin_of(value) is NO_ORIGIN
 
 
 @pytest.mark.parametrize(
     ("made", "value"),
     [
-        (said(3, *NODES) - 1, 2), (1 + said(3, *NODES), 4), (said(3, *NODES) + 1, 4), (2 * said(3, *NODES), 6),
-        (sum([said(3, *NODES)]), 3), ("--n=" + said("3", *NODES), "--n=3"),
-        (said("3", *NODES) + ":4", "3:4"),
+        (from_place(3, *NODES) - 1, 2), (1 + from_place(3, *NODES), 4), (from_place(3, *NODES) + 1, 4),
+    (2 * from_place(3, *NODES), 6),
+        (sum([from_place(3, *NODES)]), 3), ("--n=" + from_place("3", *NODES), "--n=3"),
+        (from_place("3", *NODES) + ":4", "3:4"),
     ],
 )  # fmt: skip
 def test_derived_values_keep_the_mark(made: Any, value: Any) -> None:
@@ -179,15 +180,15 @@ def test_derived_values_keep_the_mark(made: Any, value: Any) -> None:
 
 
 def test_a_number_converted_to_text_keeps_the_mark() -> None:
-    assert origin_of(str(said(3, *NODES))) == Origin((NODES,))
+    assert origin_of(str(from_place(3, *NODES))) == Origin((NODES,))
 
 
 def test_a_value_from_two_fields_has_both_paths() -> None:
-    assert origin_of(said("a", *NAME) + said("b", *NODES)).paths == (NAME, NODES)
+    assert origin_of(from_place("a", *NAME) + from_place("b", *NODES)).paths == (NAME, NODES)
 
 
 def test_the_first_writer_is_kept() -> None:
-    first = with_writer({"a": said("x", *NODES), "b": [1], "c": {}}, "shm", "node")
+    first = with_writer({"a": from_place("x", *NODES), "b": [1], "c": {}}, "shm", "node")
     again = with_writer(first, "env")
     assert [origin_of(one) for one in (again["a"], again["b"][0])] == [
         Origin((NODES,), writer="shm", role="node"),
@@ -199,13 +200,13 @@ def test_the_first_writer_is_kept() -> None:
 
 VOLUMES = ("spec", "volumes")
 HELD: list[tuple[Any, tuple[Any, ...] | None]] = [
-    ({said("name", *VOLUMES, 0, "name"): said("v", *VOLUMES, 0, "name")}, (*VOLUMES, 0)),
-    ([{said("name", *VOLUMES, 0, "name"): said("v", *VOLUMES, 0, "name")}], VOLUMES),
-    ({"name": said("A", "spec", "env", "A"), "value": said("b", "spec", "env", "A")}, ("spec", "env", "A")),
-    ({"cpu": said("1", "spec", "resources", "cpu"), "gpu": said("2", "spec", "resources", "gpu")},
+    ({from_place("name", *VOLUMES, 0, "name"): from_place("v", *VOLUMES, 0, "name")}, (*VOLUMES, 0)),
+    ([{from_place("name", *VOLUMES, 0, "name"): from_place("v", *VOLUMES, 0, "name")}], VOLUMES),
+    ({"name": from_place("A", "spec", "env", "A"), "value": from_place("b", "spec", "env", "A")}, ("spec", "env", "A")),
+    ({"cpu": from_place("1", "spec", "resources", "cpu"), "gpu": from_place("2", "spec", "resources", "gpu")},
      ("spec", "resources")),
-    ({"cpu": said("1", "spec", "resources", "cpu"), "memory": "2Gi"}, ("spec", "resources")),
-    ({"cpu": said("1", "spec", "resources", "cpu")}, ("spec", "resources")),
+    ({"cpu": from_place("1", "spec", "resources", "cpu"), "memory": "2Gi"}, ("spec", "resources")),
+    ({"cpu": from_place("1", "spec", "resources", "cpu")}, ("spec", "resources")),
     ({"medium": "Memory"}, None),
     ([], None),
 ]  # fmt: skip

@@ -86,7 +86,7 @@ COMMANDS = [
 ]
 
 
-def said(body: str, target: str) -> list[tuple[str, str]]:
+def warnings_of(body: str, target: str) -> list[tuple[str, str]]:
     problems = compiled(text(f"image: img:1\n{body}\nnodes: 4"), target).problems
     assert all(
         p.severity == "warning" and p.stage == "run" and "script" in f"{p.help}" for p in problems
@@ -99,7 +99,7 @@ def said(body: str, target: str) -> list[tuple[str, str]]:
 def test_pods_that_would_each_train_alone_are_a_warning(
     body: str, name: str, where: str, target: str
 ) -> None:
-    assert said(body, target) == [(name, where)]
+    assert warnings_of(body, target) == [(name, where)]
 
 
 def test_elastic_is_a_cure_for_a_torchrun_that_reads_variables() -> None:
@@ -116,15 +116,15 @@ def test_elastic_is_a_cure_for_a_torchrun_that_reads_variables() -> None:
 
 @pytest.mark.parametrize("target", sorted(TELLING))
 def test_operators_that_configure_torchrun_need_no_warning(target: str) -> None:
-    assert said("command: [torchrun, train.py]", target) == []
-    assert said("command: [torchrun, --standalone, train.py]", target) == [
+    assert warnings_of("command: [torchrun, train.py]", target) == []
+    assert warnings_of("command: [torchrun, --standalone, train.py]", target) == [
         ("standalone-on-many-pods", "command")
     ]
 
 
 @pytest.mark.parametrize("target", SEVERAL)
 def test_accelerate_reads_the_variables_of_no_operator(target: str) -> None:
-    assert said("command: [accelerate, launch, train.py]", target) == [
+    assert warnings_of("command: [accelerate, launch, train.py]", target) == [
         ("launcher-alone", "command")
     ]
 
@@ -141,7 +141,7 @@ def test_accelerate_reads_the_variables_of_no_operator(target: str) -> None:
     ],
 )
 def test_working_and_undecidable_commands_have_no_finding(body: str) -> None:
-    assert said(body, "jobset") == []
+    assert warnings_of(body, "jobset") == []
 
 
 def test_one_node_needs_no_rendezvous() -> None:
@@ -156,9 +156,9 @@ def test_a_role_s_command_is_reported_at_the_role() -> None:
 
 def test_lint_reports_the_same_finding_once() -> None:
     source = text("image: img:1\ncommand: [torchrun, train.py]\nnodes: 4\ntarget: volcano")
-    told = [d for d in ptcompile.lint(source).diagnostics if d.name == "worlds-apart"]
-    assert told == list(ptcompile.compile(source).diagnostics)
-    assert len(told) == 1
+    findings = [d for d in ptcompile.lint(source).diagnostics if d.name == "worlds-apart"]
+    assert findings == list(ptcompile.compile(source).diagnostics)
+    assert len(findings) == 1
 
 
 def test_lint_does_not_report_variables_set_by_a_pass() -> None:

@@ -80,7 +80,10 @@ def test_the_named_pod_is_to_blame() -> None:
         pod0_log=closed("11:00:00.0"), pod1_log="step 1\n", pod2_log=f"{ADDRESS}\nstep 1\nstep 2\n"
     )
     assert found is not None
-    assert (found.file, found.line, found.pod, found.is_silent) == ("pod-2.log", 3, "pod-2", True)
+    assert found.file == "pod-2.log"
+    assert found.line == 3
+    assert found.pod == "pod-2"
+    assert found.is_silent
 
 
 def test_the_only_silent_pod_is_to_blame() -> None:
@@ -88,13 +91,16 @@ def test_the_only_silent_pod_is_to_blame() -> None:
         pod0_log=closed("11:00:00.0"), pod1_log="step 1\n\n", pod2_log=closed("11:00:01.0")
     )
     assert found is not None
-    assert (found.file, found.line, found.is_silent) == ("pod-1.log", 1, True)
+    assert found.file == "pod-1.log"
+    assert found.line == 1
+    assert found.is_silent
 
 
 def test_nobody_is_to_blame_where_several_are_silent() -> None:
     found = origin(pod0_log=closed("11:00:00.0"), pod1_log="step 1\n", pod2_log="")
     assert found is not None
-    assert (found.file, found.is_silent) == ("pod-0.log", False)
+    assert found.file == "pod-0.log"
+    assert not found.is_silent
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from ptcompile.diagnostics.codes import CODES
 ROLES = {"first", "either", "secondary", "summary", "notice"}
 
 
-def found(line: str, before: str = "") -> list[str]:
+def message_ids(line: str, before: str = "") -> list[str]:
     finder = Finder()
     return (
         [match.message.id for match in finder.matches(line, before)]
@@ -26,7 +26,7 @@ def test_every_example_is_found(message: Message) -> None:
     assert message.examples
     for example in message.examples:
         *before, line = example.split("\n")
-        assert message.id in found(line, "\n".join(before)), example
+        assert message.id in message_ids(line, "\n".join(before)), example
         assert len(before) < message.lines
 
 
@@ -66,27 +66,27 @@ def test_a_consequence_is_farther_from_the_cause_than_what_can_be_one() -> None:
 
 
 def test_the_nearest_message_of_a_line_comes_first() -> None:
-    assert found("Exit Code: 137, reason OOMKilled")[0] == "oomkilled"
+    assert message_ids("Exit Code: 137, reason OOMKilled")[0] == "oomkilled"
     assert (
-        found("ValueError: invalid literal for int() with base 10: 'tcp://10.0.0.1:80'")[0]
+        message_ids("ValueError: invalid literal for int() with base 10: 'tcp://10.0.0.1:80'")[0]
         == "svc-env-port"
     )
 
 
 def test_an_exception_is_the_script_s_if_nothing_else_is_known() -> None:
-    assert found("KeyError: 'lr'") == ["py-traceback"]
-    assert found("torch.distributed.DistStoreError: wait timeout after 3ms, keys: /a") == [
+    assert message_ids("KeyError: 'lr'") == ["py-traceback"]
+    assert message_ids("torch.distributed.DistStoreError: wait timeout after 3ms, keys: /a") == [
         "store-wait-timeout"
     ]
-    assert found("step 3: no Error here, all is well") == []
+    assert message_ids("step 3: no Error here, all is well") == []
 
 
 def test_a_message_of_two_lines() -> None:
     above = "You requested gpu: [0, 1]"
-    assert found(" But your machine only has: [0]", above) == []
-    assert found("lightning_fabric: You requested gpu: [0, 1] But your machine only has: [0]") == [
-        "lightning-gpus"
-    ]
+    assert message_ids(" But your machine only has: [0]", above) == []
+    assert message_ids(
+        "lightning_fabric: You requested gpu: [0, 1] But your machine only has: [0]"
+    ) == ["lightning-gpus"]
 
 
 def test_a_finder_stops_when_its_budget_is_spent(monkeypatch: pytest.MonkeyPatch) -> None:

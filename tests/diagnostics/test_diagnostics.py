@@ -43,13 +43,11 @@ def test_the_json_form_has_the_contract_s_names() -> None:
 
 def test_a_problem_defaults_to_an_error_of_the_api_server() -> None:
     one = Problem("invalid-value", (), "m")
-    assert (one.severity, one.stage, one.authority, one.on_key, one.span) == (
-        "error",
-        "apply",
-        "kube-apiserver",
-        False,
-        None,
-    )
+    assert one.severity == "error"
+    assert one.stage == "apply"
+    assert one.authority == "kube-apiserver"
+    assert not one.on_key
+    assert one.span is None
 
 
 def test_every_name_has_a_code() -> None:

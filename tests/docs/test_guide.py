@@ -52,9 +52,9 @@ def test_the_passes_are_in_order() -> None:
 
 def test_every_field_of_the_profile_is_documented() -> None:
     rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", text("clusters.md"), re.MULTILINE)
-    told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    documented = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     fields = {field.alias or name for name, field in ProfileSpec.model_fields.items()}
-    assert told == fields
+    assert documented == fields
 
 
 @pytest.mark.parametrize("model", [Target, Wiring])

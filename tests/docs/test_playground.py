@@ -100,7 +100,7 @@ def wait_for(tab: Browser, name: str, accept: Callable[[str], object]) -> str:  
         watch_workers(tab)
         text: str = tab.run(f"document.getElementById('playground-{name}')?.textContent ?? ''")
         if accept(text) or time.monotonic() > until:
-            assert accept(text), (text, tab.said())
+            assert accept(text), (text, tab.errors())
             return text
         time.sleep(0.1)
 

@@ -60,7 +60,7 @@ def emitted(data: Json, cluster: Json | ClusterProfile, target: str | None) -> l
     return chosen.emit(job, profile)
 
 
-def told(manifests: Sequence[Json]) -> Counter[tuple[str, str]]:
+def count_values(manifests: Sequence[Json]) -> Counter[tuple[str, str]]:
     """Count each value per place, where list items are identified by name or not at all."""
     return Counter(
         (place(path, manifests), repr(value)) for path, value in every_leaf(list(manifests))

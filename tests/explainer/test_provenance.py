@@ -16,7 +16,7 @@ from ptcompile.operators.targets import TARGETS
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.conftest import PROFILE, Case, pair_name
 from tests.explainer.cases import SOME, by_record, causes_of, explained
-from tests.explainer.reference import Json, emitted, every_leaf, place, told, without
+from tests.explainer.reference import Json, count_values, emitted, every_leaf, place, without
 from tests.making import DEFAULT_CLUSTER, profile, smallest
 from tests.recordings import AGAIN, RECORDINGS, recorded
 from tests.strategies import profiles, specs
@@ -79,7 +79,7 @@ def _law_2(
     A variable with a default keeps its name; only the rest of the variable changes.
     """
     given_profile = cluster.document()
-    whole = told(manifests)
+    whole = count_values(manifests)
     lines: dict[tuple[Any, ...], list[Cause]] = {}
     for one in causes:
         for line in one.inputs:
@@ -92,7 +92,7 @@ def _law_2(
             )
         else:
             now = emitted(data, without(given_profile, path), target)
-        left = told(now)
+        left = count_values(now)
         gone = {where for where, _ in whole - left}
         for one in affected:
             entry = (place((one.manifest, *one.path), manifests), repr(_value(one, manifests)))
@@ -251,7 +251,9 @@ def test_lines_that_give_the_value_come_first() -> None:
 
 def test_a_spec_that_does_not_compile_is_not_explained() -> None:
     explanation = ptcompile.explain("kind: TrainingJob\nspec: {nods: 1}\n")
-    assert (explanation.causes, explanation.jobs, explanation.ok) == ((), (), False)
+    assert explanation.causes == ()
+    assert explanation.jobs == ()
+    assert not explanation.ok
     assert causes_of({"spec": 1}, DEFAULT_CLUSTER, "pod") == ()
 
 

@@ -38,7 +38,8 @@ def platform(**config: Any) -> flyte.Platform:
     return made
 
 
-def test_01_master_and_workers_are_equal() -> None:
+def test_the_master_and_the_workers_are_equal() -> None:
+    """Case 1 of docs/facts/flyte.md#cases."""
     with pytest.warns(flyte.FlyteWarning, match="per_replica_storage_request"):
         spec = flyte.pytorch_task(
             name="job",
@@ -69,7 +70,8 @@ def test_01_master_and_workers_are_equal() -> None:
     assert {role["restartPolicy"] for role in roles(made).values()} == {"Never"}
 
 
-def test_02_elastic_has_workers_only(words: Any) -> None:
+def test_an_elastic_job_has_workers_only(words: Any) -> None:
+    """Case 2 of docs/facts/flyte.md#cases."""
     made = manifest(words.Elastic(nnodes="1:2", nproc_per_node=4))
     assert {key: role["replicas"] for key, role in roles(made).items()} == {"Worker": 2}
     policy = made["spec"]["elasticPolicy"]
@@ -79,7 +81,8 @@ def test_02_elastic_has_workers_only(words: Any) -> None:
     assert "nProcPerNode" not in policy
 
 
-def test_02b_elastic_starts_one_process_as_in_flyte(words: Any) -> None:
+def test_an_elastic_job_starts_one_process_as_in_flyte(words: Any) -> None:
+    """Case 2 of docs/facts/flyte.md#cases."""
     made = manifest(
         words.Elastic(nnodes=2), requests=words.Resources(gpu="8"), limits=words.Resources(gpu="8")
     )
@@ -87,7 +90,8 @@ def test_02b_elastic_starts_one_process_as_in_flyte(words: Any) -> None:
     assert made["spec"]["nprocPerNode"] == "1"
 
 
-def test_03_different_roles(words: Any) -> None:
+def test_each_role_has_its_own_image_resources_and_policy(words: Any) -> None:
+    """Case 3 of docs/facts/flyte.md#cases."""
     config = words.PyTorch(
         master=words.Master(
             image="m:1",
@@ -114,7 +118,8 @@ def test_03_different_roles(words: Any) -> None:
     assert resources(inherits, "Master")[GPU] == ("1", "1")
 
 
-def test_04_the_master_inherits_from_the_task(words: Any) -> None:
+def test_the_master_inherits_from_the_task(words: Any) -> None:
+    """Case 4 of docs/facts/flyte.md#cases."""
     config = words.PyTorch(worker=words.Worker(replicas=2, requests=words.Resources(cpu="1024m")))
     task = (
         words.Resources(cpu="100m", mem="512Mi"),
@@ -129,7 +134,8 @@ def test_04_the_master_inherits_from_the_task(words: Any) -> None:
     assert {role["restartPolicy"] for role in roles(made).values()} == {"Never"}
 
 
-def test_05_run_policy(words: Any) -> None:
+def test_the_run_policy_keeps_all_its_fields(words: Any) -> None:
+    """Case 5 of docs/facts/flyte.md#cases."""
     policy = words.RunPolicy(words.CleanPodPolicy.ALL, 10000, 1000, 100)
     made = manifest(words.PyTorch(worker=words.Worker(replicas=1), run_policy=policy))
     assert made["spec"]["runPolicy"] == {
@@ -142,7 +148,8 @@ def test_05_run_policy(words: Any) -> None:
     assert roles(made)["Worker"]["restartPolicy"] == "OnFailure"
 
 
-def test_06_no_workers(words: Any) -> None:
+def test_without_workers_there_is_only_a_master(words: Any) -> None:
+    """Case 6 of docs/facts/flyte.md#cases."""
     made = manifest(words.PyTorch(worker=words.Worker(replicas=0)))
     assert {key: role["replicas"] for key, role in roles(made).items()} == {"Master": 1}
 
@@ -150,14 +157,16 @@ def test_06_no_workers(words: Any) -> None:
 TAINT = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
 
 
-def test_07_only_the_role_with_gpus_tolerates(words: Any) -> None:
+def test_only_the_role_with_gpus_tolerates(words: Any) -> None:
+    """Case 7 of docs/facts/flyte.md#cases."""
     config = words.PyTorch(worker=words.Worker(replicas=1, limits=words.Resources(gpu="1")))
     made = manifest(config, platform=platform(resource_tolerations={GPU: [TAINT]}))
     assert pod(made)["tolerations"] == [TAINT]
     assert "tolerations" not in pod(made, "Master")
 
 
-def test_08_accelerator_affinity_and_tolerations(words: Any) -> None:
+def test_an_accelerator_adds_affinity_and_tolerations(words: Any) -> None:
+    """Case 8 of docs/facts/flyte.md#cases."""
     where = platform(
         gpu_device_node_label="gpu-node-label", add_tolerations_for_extended_resources=[GPU]
     )
@@ -180,7 +189,8 @@ def test_08_accelerator_affinity_and_tolerations(words: Any) -> None:
     ]
 
 
-def test_09_accelerator_partition(words: Any) -> None:
+def test_a_partition_of_an_accelerator_adds_an_expression(words: Any) -> None:
+    """Case 9 of docs/facts/flyte.md#cases."""
     where = platform(
         gpu_device_node_label="gpu-node-label",
         gpu_partition_size_node_label="gpu-partition-size",
@@ -200,7 +210,8 @@ def test_09_accelerator_partition(words: Any) -> None:
     ]
 
 
-def test_10_labels_on_the_job_and_its_pods(words: Any) -> None:
+def test_labels_are_on_the_job_and_its_pods(words: Any) -> None:
+    """Case 10 of docs/facts/flyte.md#cases."""
     template = words.PodTemplate(labels={"team": "nlp"}, annotations={"note": "x"})
     made = manifest(
         words.PyTorch(worker=words.Worker(replicas=1)), pod_template=template, labels={"own": "1"}
@@ -210,14 +221,16 @@ def test_10_labels_on_the_job_and_its_pods(words: Any) -> None:
     assert [role["template"]["metadata"] for role in roles(made).values()] == [both, both]
 
 
-def test_11_deprecated_num_workers(words: Any) -> None:
+def test_the_deprecated_num_workers_counts_workers(words: Any) -> None:
+    """Case 11 of docs/facts/flyte.md#cases."""
     # Flyte writes workerReplicas 10 and masterReplicas 1, both with empty resources
     spec = document(words.PyTorch(num_workers=10))
     assert spec["worker"] == {"replicas": 10}
     assert "master" not in spec
 
 
-def test_12_all_policies(words: Any) -> None:
+def test_policies_of_roles_and_of_the_run_are_kept(words: Any) -> None:
+    """Case 12 of docs/facts/flyte.md#cases."""
     worker = words.Worker(
         image="w:1",
         replicas=5,
@@ -243,7 +256,8 @@ def test_12_all_policies(words: Any) -> None:
     }
 
 
-def test_13_run_policy_of_an_elastic_job(words: Any) -> None:
+def test_an_elastic_job_keeps_its_run_policy(words: Any) -> None:
+    """Case 13 of docs/facts/flyte.md#cases."""
     policy = words.RunPolicy(words.CleanPodPolicy.ALL, 600, 36000)
     made = manifest(words.Elastic(nnodes=2, run_policy=policy))
     assert made["spec"]["runPolicy"] == {
@@ -253,7 +267,8 @@ def test_13_run_policy_of_an_elastic_job(words: Any) -> None:
     }
 
 
-def test_14_single_node_timeouts_and_threads(words: Any) -> None:
+def test_timeouts_need_two_nodes_and_threads_default_to_1(words: Any) -> None:
+    """Case 14 of docs/facts/flyte.md#cases."""
     # a single node waits for nobody; with two, the 15 minutes are in the manifest
     assert document(words.Elastic()).get("elastic", {}).get("rdzvConfigs") is None
     assert f"timeout={WAIT},join_timeout={WAIT}" in " ".join(
@@ -288,16 +303,18 @@ OWN = {
         (False, OWN, ["mine"]),
     ],
 )
-def test_15_shared_memory(
+def test_shared_memory_is_mounted_once_unless_refused(
     words: Any, kept: bool, spec: dict[str, Any] | None, mounts: list[str]
 ) -> None:
+    """Case 15 of docs/facts/flyte.md#cases."""
     template = words.PodTemplate(words.pod_spec(spec)) if spec is not None else None
     made = manifest(words.Elastic(increase_shared_mem=kept), pod_template=template)
     assert [one["name"] for one in main(made).get("volumeMounts", [])] == mounts
     assert [one["name"] for one in pod(made).get("volumes", [])] == mounts
 
 
-def test_15_shared_memory_of_the_task_wins(words: Any) -> None:
+def test_shared_memory_of_the_task_wins(words: Any) -> None:
+    """Case 15 of docs/facts/flyte.md#cases."""
     config = words.Elastic(increase_shared_mem=False)
     assert pod(manifest(config, shared_memory=True))["volumes"][0]["emptyDir"] == {
         "medium": "Memory"
@@ -306,7 +323,8 @@ def test_15_shared_memory_of_the_task_wins(words: Any) -> None:
     assert "podTemplate" not in document(words.Elastic(), shared_memory=True)
 
 
-def test_16_policies_as_strings_in_any_case(words: Any) -> None:
+def test_policies_are_strings_in_any_case(words: Any) -> None:
+    """Case 16 of docs/facts/flyte.md#cases."""
     # as Flyte 2's SDK writes them
     made = manifest(
         words.Elastic(nnodes=2, nproc_per_node=2, max_restarts=3, run_policy=words.RunPolicy("all"))
@@ -330,9 +348,10 @@ def test_16_policies_as_strings_in_any_case(words: Any) -> None:
         ("40", "50", ("40", "50")),  # Flyte: 20 and 20
     ],
 )
-def test_17_default_of_a_missing_request_or_limit(
+def test_a_missing_request_or_limit_has_a_default(
     words: Any, request_: str, limit: str, here: Any
 ) -> None:
+    """Case 17 of docs/facts/flyte.md#cases."""
     check_half(words, request_, limit, here, platform(default_cpus="10"))
 
 
@@ -346,7 +365,8 @@ def test_17_default_of_a_missing_request_or_limit(
         ("1", "2", ("1", "2")),
     ],
 )
-def test_18_nothing_is_clamped_silently(words: Any, request_: str, limit: str, here: Any) -> None:
+def test_nothing_is_clamped_silently(words: Any, request_: str, limit: str, here: Any) -> None:
+    """Case 18 of docs/facts/flyte.md#cases."""
     check_half(words, request_, limit, here, platform())
 
 
@@ -354,7 +374,7 @@ def check_half(words: Any, request_: str, limit: str, here: Any, where: flyte.Pl
     halves = {"requests": words.Resources(cpu=request_), "limits": words.Resources(cpu=limit)}
     if isinstance(here, str):
         task = flyte.task(
-            test_06_no_workers,
+            test_without_workers_there_is_only_a_master,
             task_config=words.Elastic(),
             script="t.py",
             image="i",
@@ -365,7 +385,8 @@ def check_half(words: Any, request_: str, limit: str, here: Any, where: flyte.Pl
         assert resources(manifest(words.Elastic(), platform=where, **halves))["cpu"] == here
 
 
-def test_19_scratch_disk(words: Any) -> None:
+def test_scratch_disk_is_requested_only_if_asked_for(words: Any) -> None:
+    """Case 19 of docs/facts/flyte.md#cases."""
     made = manifest(words.Elastic(), requests=words.Resources(ephemeral_storage="1"))
     assert resources(made) == {"ephemeral-storage": ("1", "1")}
     assert resources(manifest(words.Elastic(), requests=words.Resources(cpu=1))) == {
@@ -373,7 +394,8 @@ def test_19_scratch_disk(words: Any) -> None:
     }
 
 
-def test_20_gpu_with_default_resources(words: Any) -> None:
+def test_a_gpu_comes_with_default_resources(words: Any) -> None:
+    """Case 20 of docs/facts/flyte.md#cases."""
     where = platform(default_cpus="1", default_memory="1Gi")
     made = manifest(words.Elastic(), limits=words.Resources(gpu=1), platform=where)
     assert resources(made) == {"cpu": ("1", "1"), "memory": ("1Gi", "1Gi"), GPU: ("1", "1")}
@@ -383,7 +405,8 @@ def test_20_gpu_with_default_resources(words: Any) -> None:
     assert resources(tpu)["google.com/tpu"] == ("1", "1")
 
 
-def test_21_replica_resources_override_the_task(words: Any) -> None:
+def test_replica_resources_override_the_task(words: Any) -> None:
+    """Case 21 of docs/facts/flyte.md#cases."""
     config = words.PyTorch(worker=words.Worker(replicas=1, limits=words.Resources(gpu=4)))
     made = manifest(
         config,
@@ -394,7 +417,8 @@ def test_21_replica_resources_override_the_task(words: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["250x", "blah"])
-def test_22_invalid_quantities(words: Any, text: str) -> None:
+def test_invalid_quantities_are_reported(words: Any, text: str) -> None:
+    """Case 22 of docs/facts/flyte.md#cases."""
     config = words.PyTorch(worker=words.Worker(replicas=1, requests=words.Resources(mem=text)))
     expected = f"task_config.worker.requests.mem: {text!r} is not a Kubernetes quantity"
     assert messages(config) == [expected]
@@ -408,7 +432,8 @@ def test_22_invalid_quantities(words: Any, text: str) -> None:
         ({"cpu": "1"}, 0),
     ],
 )
-def test_23_tolerations_by_resource(words: Any, given: dict[str, str], count: int) -> None:
+def test_resources_add_their_tolerations(words: Any, given: dict[str, str], count: int) -> None:
+    """Case 23 of docs/facts/flyte.md#cases."""
     disk = {"key": "storage", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
     taints = {"ephemeral-storage": [disk], GPU: [TAINT]}
     made = manifest(
@@ -433,7 +458,10 @@ AFFINITY = {
 
 
 @pytest.mark.parametrize("requirement", [SPOT, {"key": "x/interruptible", "operator": "Exists"}])
-def test_24_interruptible(words: Any, requirement: dict[str, Any]) -> None:
+def test_an_interruptible_task_adds_its_requirement_to_each_term(
+    words: Any, requirement: dict[str, Any]
+) -> None:
+    """Case 24 of docs/facts/flyte.md#cases."""
     where = platform(interruptible_node_selector_requirement=requirement, default_affinity=AFFINITY)
     made = manifest(words.Elastic(), interruptible=True, platform=where)
     assert expressions(made) == [[OLD, requirement]]
@@ -451,14 +479,16 @@ def test_24_interruptible(words: Any, requirement: dict[str, Any]) -> None:
     ]
 
 
-def test_25_accelerator_without_a_gpu(words: Any) -> None:
+def test_an_accelerator_without_a_gpu_has_no_effect(words: Any) -> None:
+    """Case 25 of docs/facts/flyte.md#cases."""
     assert "accelerator" not in document(words.Elastic(), accelerator="h100")
     assert messages(words.Elastic(), accelerator="h100") == [
         "accelerator: no pod requests a GPU, so it has no effect"
     ]
 
 
-def test_26_whole_device(words: Any) -> None:
+def test_a_whole_device_excludes_partitions(words: Any) -> None:
+    """Case 26 of docs/facts/flyte.md#cases."""
     limits = words.Resources(gpu=1)
     labels = {"gpu_device_node_label": "device", "gpu_partition_size_node_label": "size"}
     made = manifest(
@@ -484,7 +514,8 @@ def test_26_whole_device(words: Any) -> None:
     assert accepted in pod(made)["tolerations"]
 
 
-def test_27_tpu(words: Any) -> None:
+def test_a_tpu_selects_its_type_and_topology(words: Any) -> None:
+    """Case 27 of docs/facts/flyte.md#cases."""
     made = manifest(
         words.Elastic(), limits=words.Resources(gpu=4), accelerator="V5P/2x2x2", platform=platform()
     )
@@ -497,7 +528,8 @@ def test_27_tpu(words: Any) -> None:
     assert {one["key"] for one in pod(made)["tolerations"]} == set(expected)
 
 
-def test_28_device_names() -> None:
+def test_device_names_are_normalized() -> None:
+    """Case 28 of docs/facts/flyte.md#cases."""
     assert (
         node_device_name("h100")
         == node_device_name("H100")
@@ -509,7 +541,8 @@ def test_28_device_names() -> None:
     assert node_device_name("L40s") == "nvidia-l40s"
 
 
-def test_29_node_selectors(words: Any) -> None:
+def test_the_node_selector_of_the_template_wins(words: Any) -> None:
+    """Case 29 of docs/facts/flyte.md#cases."""
     where = platform(
         default_node_selector={"user": "default"},
         interruptible_node_selector={"x/interruptible": "true"},
@@ -523,7 +556,8 @@ def test_29_node_selectors(words: Any) -> None:
     assert expressions(made) == [[SPOT]]
 
 
-def test_30_tolerations_of_extended_resources(words: Any) -> None:
+def test_extended_resources_add_tolerations_once(words: Any) -> None:
+    """Case 30 of docs/facts/flyte.md#cases."""
     there = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
     own = words.PodTemplate(
         words.pod_spec(
@@ -543,13 +577,17 @@ def test_30_tolerations_of_extended_resources(words: Any) -> None:
 
 
 @pytest.mark.parametrize(("asked", "limit"), [("2Gi", {"sizeLimit": "2Gi"}), (True, {})])
-def test_31_size_of_shared_memory(words: Any, asked: bool | str, limit: dict[str, str]) -> None:
+def test_the_size_of_shared_memory_is_its_limit(
+    words: Any, asked: bool | str, limit: dict[str, str]
+) -> None:
+    """Case 31 of docs/facts/flyte.md#cases."""
     made = manifest(words.Elastic(), shared_memory=asked)
     # Flyte writes a zero quantity for "no size"; the kubelet uses the memory limit for both
     assert pod(made)["volumes"] == [{"name": "shm", "emptyDir": {"medium": "Memory", **limit}}]
 
 
-def test_31_rejected_shared_memory(words: Any) -> None:
+def test_invalid_shared_memory_is_reported_and_a_taken_name_changed(words: Any) -> None:
+    """Case 31 of docs/facts/flyte.md#cases."""
     # of Flyte's seven errors, a missing name, path or container cannot occur; a taken name is changed
     assert messages(words.Elastic(), shared_memory="much")[0].startswith("shared_memory: ")
     taken = {"containers": [], "volumes": [{"name": "shm", "emptyDir": {}}]}
@@ -563,19 +601,22 @@ def test_31_rejected_shared_memory(words: Any) -> None:
     assert [one["name"] for one in pod(mounted)["volumes"]] == ["mine"]
 
 
-def test_32_labels_of_a_partition_come_from_the_user(words: Any) -> None:
+def test_labels_of_a_partition_come_from_the_user(words: Any) -> None:
+    """Case 32 of docs/facts/flyte.md#cases."""
     # Union counts slices for its quota by this label; users set it themselves
     made = manifest(words.Elastic(), labels={"platform.union.ai/gpu-partition-slices": "1"})
     assert made["metadata"]["labels"] == {"platform.union.ai/gpu-partition-slices": "1"}
 
 
-def test_33_only_the_user_s_environment(words: Any) -> None:
+def test_the_environment_is_only_that_of_the_user(words: Any) -> None:
+    """Case 33 of docs/facts/flyte.md#cases."""
     # Flyte adds 13 or 14 variables about the execution and its console's URL; none exists outside Flyte
     made = manifest(words.Elastic(), environment={"B": "1", "A": "2"})
     assert env(made) == {"B": "1", "A": "2"}
 
 
-def test_34_four_nodes_without_an_operator(words: Any) -> None:
+def test_four_nodes_without_an_operator_are_an_indexed_job(words: Any) -> None:
+    """Case 34 of docs/facts/flyte.md#cases."""
     # Flyte 2 makes a JobSet of a clustered environment; the target job writes its Indexed Job
     job = every(
         words.Elastic(nnodes=4, nproc_per_node=8), target="job", labels={"flyte.org/execution": "f"}
@@ -595,7 +636,8 @@ def every(config: Any, **knobs: Any) -> dict[str, dict[str, Any]]:
     }
 
 
-def test_35_options_of_torchrun(words: Any) -> None:
+def test_torchrun_gets_its_options_on_the_command_line(words: Any) -> None:
+    """Case 35 of docs/facts/flyte.md#cases."""
     # ptcompile passes Flyte's NNODES, NPROC_PER_NODE and RDZV_BACKEND as torchrun options
     job = every(words.Elastic(nnodes=4, nproc_per_node=8, max_restarts=3), target="job")["Job"]
     command = " ".join(job["spec"]["template"]["spec"]["containers"][0]["command"])
@@ -603,17 +645,22 @@ def test_35_options_of_torchrun(words: Any) -> None:
         assert option in command
 
 
-def test_36_limits_of_names_and_restarts(words: Any) -> None:
+def test_negative_restarts_and_long_names_are_rejected(words: Any) -> None:
+    """Case 36 of docs/facts/flyte.md#cases."""
     # both reject -1; ptcompile rejects a long name instead of hashing it, because people search for it
     assert messages(words.Elastic(max_restarts=-1))[0].startswith("task_config.max_restarts: ")
     long = flyte.task(
-        test_06_no_workers, task_config=words.Elastic(nnodes=2), script="t.py", image="i"
+        test_without_workers_there_is_only_a_master,
+        task_config=words.Elastic(nnodes=2),
+        script="t.py",
+        image="i",
     )
     found = long.compile("x" * 140).diagnostics
     assert {one.path for one in found if one.severity == "error"} == {("name",)}
 
 
-def test_37_the_launcher_s_command(words: Any) -> None:
+def test_the_command_is_that_of_the_launcher(words: Any) -> None:
+    """Case 37 of docs/facts/flyte.md#cases."""
     # the launcher's checks (DNS, environment, torchrun) run in the pod; its argv is the container's command
     job = every(words.Elastic(nnodes=4, nproc_per_node=8), target="job")["Job"]
     command = job["spec"]["template"]["spec"]["containers"][0]["command"]
@@ -633,19 +680,25 @@ def test_37_the_launcher_s_command(words: Any) -> None:
         (2, 8, 8, None),
     ],
 )
-def test_38_impossible_numbers(
+def test_impossible_numbers_are_reported(
     words: Any, nnodes: int | str, nproc: int, gpu: int | None, at: str | None
 ) -> None:
+    """Case 38 of docs/facts/flyte.md#cases."""
     limits = words.Resources(gpu=gpu) if gpu else None
     config = words.Elastic(nnodes=nnodes, nproc_per_node=nproc)
     task = flyte.task(
-        test_06_no_workers, task_config=config, script="t.py", image="i", limits=limits
+        test_without_workers_there_is_only_a_master,
+        task_config=config,
+        script="t.py",
+        image="i",
+        limits=limits,
     )
     found = [one.message for one in task.compile("job").diagnostics if one.severity == "error"]
     assert [one[: len(at or "")] for one in found] == ([at] if at else [])
 
 
-def test_38_accelerator_object_of_flytekit() -> None:
+def test_accelerator_objects_of_flytekit_are_read() -> None:
+    """Case 38 of docs/facts/flyte.md#cases."""
     real = pytest.importorskip("flytekit.extras.accelerators")
     where = platform()
     names = {

@@ -114,7 +114,9 @@ def test_an_unchanged_flytekit_task() -> None:
         "backoffLimit": 3,
         "activeDeadlineSeconds": 60,
     }
-    assert (spec["image"], spec["spot"], spec["podLabels"]) == ("a/b:1", True, {"x": "y"})
+    assert spec["image"] == "a/b:1"
+    assert spec["spot"] is True
+    assert spec["podLabels"] == {"x": "y"}
     assert spec["volumeMounts"][0]["mountPath"] == "/etc/flyte/secrets/g"
     anywhere = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"spot": {}}}
     manifest = ptcompile.compile(converted.document, cluster=anywhere).unwrap()[0]

@@ -250,12 +250,12 @@ class Row(NamedTuple):
     """Kind, pods and processes, or None if it does not compile."""
     words: Any = None
     """Spec fields that the row is about."""
-    told: frozenset[str] = frozenset()
+    reported: frozenset[str] = frozenset()
     """Paths of errors and warnings, except that a result is dropped."""
     knobs: Any = None
 
 
-def told(*paths: str) -> frozenset[str]:
+def reported(*paths: str) -> frozenset[str]:
     return frozenset(paths)
 
 
@@ -278,7 +278,7 @@ ROWS = (
                 "limits": {"memory": "8Gi"},
             }
         },
-        told("cache", "cache_version"),
+        reported("cache", "cache_version"),
     ),
     Row(mnist_sandbox, {}, ("PyTorchJob", 2, 2), {"resources": {"cpu": "500m", "memory": "500Mi"}}),
     Row(
@@ -302,7 +302,7 @@ ROWS = (
         {},
         ("Job", 1, 1),
         {"runPolicy": {"backoffLimit": 2}},
-        told("task_config.run_policy.clean_pod_policy"),
+        reported("task_config.run_policy.clean_pod_policy"),
     ),
     Row(
         migrated_two_nodes,
@@ -316,7 +316,7 @@ ROWS = (
                 "backoffLimit": 2,
             }
         },
-        told("task_config.run_policy.active_deadline_seconds"),
+        reported("task_config.run_policy.active_deadline_seconds"),
     ),
     Row(
         migrated_roles,
@@ -335,7 +335,7 @@ ROWS = (
         union_bert,
         {"dataset_shards": "s3://b/d", "wandb_entity": "me"},
         None,
-        told=told("secret_requests.0.group"),
+        reported=reported("secret_requests.0.group"),
     ),
     Row(
         union_liger,
@@ -373,7 +373,12 @@ ROWS = (
             }
         },
     ),
-    Row(sweep, {"command": "python run.py", "run_name": "a"}, None, told=told("container_image")),
+    Row(
+        sweep,
+        {"command": "python run.py", "run_name": "a"},
+        None,
+        reported=reported("container_image"),
+    ),
     Row(
         sweep,
         {"command": "python run.py", "run_name": "a"},
@@ -390,9 +395,9 @@ ROWS = (
             "podLabels": {"team": "ml-platform"},
             "spot": True,
         },
-        told("interruptible"),
+        reported("interruptible"),
     ),
-    Row(plugin_readme, {}, None, told=told("container_image")),
+    Row(plugin_readme, {}, None, reported=reported("container_image")),
     Row(
         plugin_readme,
         {},
@@ -418,7 +423,7 @@ ROWS = (
         {"data_path": "s3://b"},
         ("PyTorchJob", 2, 8),
         {"sharedMemory": "2Gi"},
-        told("task_config.nnodes"),
+        reported("task_config.nnodes"),
     ),
 )
 
@@ -430,7 +435,7 @@ def test_a_public_task(row: Row) -> None:
     made = flyte.from_task(row.task, **(row.knobs or {}))
     result = made.compile(inputs=row.inputs)
     found = {".".join(map(str, one.path)) for one in result.diagnostics if one.severity != "note"}
-    assert found - {"outputs"} == row.told
+    assert found - {"outputs"} == row.reported
     if row.world is None:
         assert not result.ok
         return

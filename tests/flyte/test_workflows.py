@@ -135,7 +135,7 @@ def args(made: dict[str, Any]) -> list[str]:
     ]
 
 
-def said(result: ptcompile.Result, severity: str) -> dict[str, str]:
+def messages_by_place(result: ptcompile.Result, severity: str) -> dict[str, str]:
     return {
         f"{(one.resource or '').rpartition('/')[2]}:{'.'.join(map(str, one.path))}": one.message
         for one in result.diagnostics
@@ -162,7 +162,9 @@ def test_the_jobs_of_a_workflow_in_order() -> None:
 
 
 def test_other_tasks_are_named() -> None:
-    found = said(flyte.from_workflow(pipeline, inputs={"epochs": 1}).compile(), "warning")
+    found = messages_by_place(
+        flyte.from_workflow(pipeline, inputs={"epochs": 1}).compile(), "warning"
+    )
     assert (
         found[":n0"]
         == "n0: prepare is a task without PyTorch or Elastic, for which no manifest is written"
@@ -176,7 +178,7 @@ def test_every_other_kind_of_node_is_named() -> None:
     rest = ", for which no manifest is written"
     assert {
         message.partition(" is ")[2].removesuffix(rest)
-        for message in said(result, "warning").values()
+        for message in messages_by_place(result, "warning").values()
     } == {
         "a map task, one pod per item",
         "a conditional, decided when the workflow runs",
@@ -186,7 +188,7 @@ def test_every_other_kind_of_node_is_named() -> None:
 
 
 def test_the_output_of_another_node_needs_a_value() -> None:
-    found = said(flyte.from_workflow(pipeline).compile(), "error")
+    found = messages_by_place(flyte.from_workflow(pipeline).compile(), "error")
     assert found == {
         "train:inputs.data": "inputs.data: needs a value: it is the output of node n0 (prepare)",
         "train:inputs.epochs": "inputs.epochs: needs a value: it is the workflow's input 'epochs'",
@@ -227,7 +229,9 @@ def test_overrides_replace_fields_of_the_task() -> None:
         "backoffLimit": 5,
         "activeDeadlineSeconds": 60,
     }
-    assert (spec["image"], spec["spot"], spec["sharedMemory"]) == ("acme/other:2", True, "2Gi")
+    assert spec["image"] == "acme/other:2"
+    assert spec["spot"] is True
+    assert spec["sharedMemory"] == "2Gi"
     assert spec["accelerator"] == "nvidia-tesla-a100/1g.5gb"
     assert flyte.from_task(train).convert().document["spec"]["image"] == IMAGE
 
@@ -235,7 +239,7 @@ def test_overrides_replace_fields_of_the_task() -> None:
 def test_a_node_alone() -> None:
     node = pipeline.nodes[2]
     task = flyte.from_node(node)
-    found = said(task.compile(), "error")
+    found = messages_by_place(task.compile(), "error")
     assert [*found] == ["train:inputs.data", "train:inputs.epochs", "train:inputs.tags"]
     result = task.compile("other", inputs={"data": "d", "epochs": 2, "tags": []})
     assert result.unwrap()[0]["metadata"]["name"] == "other"
@@ -276,7 +280,7 @@ def test_a_custom_script_takes_no_inputs() -> None:
 
 
 def test_other_objects_are_rejected() -> None:
-    assert said(flyte.from_workflow(nothing).compile(), "error") == {
+    assert messages_by_place(flyte.from_workflow(nothing).compile(), "error") == {
         ":workflow": f"workflow: {__name__}.nothing has no PyTorch task"
     }
     with pytest.raises(TypeError, match="is not a flytekit workflow"):

@@ -24,7 +24,7 @@ def pod(
     }
 
 
-def said(template: dict[str, Any]) -> list[tuple[Any, str]]:
+def gap_messages(template: dict[str, Any]) -> list[tuple[Any, str]]:
     return [(gap.path[3:], gap.message) for gap in gaps(template)]
 
 
@@ -72,7 +72,7 @@ GAPS = [
 def test_a_gap_is_reported_once(
     template: dict[str, Any], path: tuple[Any, ...], message: str
 ) -> None:
-    (found,) = said(template)
+    (found,) = gap_messages(template)
     assert found[0] == path
     assert message in found[1]
 
@@ -103,7 +103,7 @@ def test_a_gap_is_reported_once(
     ],
 )
 def test_complete_fabrics_have_no_gap(template: dict[str, Any]) -> None:
-    assert said(template) == []
+    assert gap_messages(template) == []
 
 
 ANY = st.recursive(

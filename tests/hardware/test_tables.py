@@ -45,11 +45,9 @@ def test_the_json_format(capsys: Capture) -> None:
     assert data["accelerators"].keys() == ROWS.keys()
     assert data["fabrics"].keys() == FABRICS.keys()
     gb200 = data["accelerators"]["nvidia-gb200"]
-    assert (gb200["resource"], gb200["nodesPerDomain"], gb200["arm64"]) == (
-        "nvidia.com/gpu",
-        18,
-        True,
-    )
+    assert gb200["resource"] == "nvidia.com/gpu"
+    assert gb200["nodesPerDomain"] == 18
+    assert gb200["arm64"] is True
     (machine,) = gb200["clouds"]["eks"]["machines"]
     assert (machine["devices"], machine["fabricDevices"], machine["localDisk"]) == (
         4,

@@ -59,7 +59,8 @@ def test_over_is_idempotent_and_has_an_identity() -> None:
 
 def test_nodes_are_pods() -> None:
     job = making.job(making.template(), making.template(), replicas=3)
-    assert (job.nodes, job.elastic) == (4, False)
+    assert job.nodes == 4
+    assert not job.elastic
     assert job._replace(min_nodes=2).elastic
 
 
@@ -115,13 +116,13 @@ def test_a_spec_that_sets_nothing_has_the_defaults_of_a_job() -> None:
     assert spec is not None
     job = lower(spec, making.DEFAULT_CLUSTER)
     assert job == Job("train", job.roles, 1, launch=job.launch)
-    assert (job.spot, job.shared_memory, job.master_port, job.compute_domain) == (
-        False,
-        True,
-        23456,
-        False,
-    )
-    assert (job.runtime_nodes, job.run_policy.suspend, job.names) == (False, False, JobNames())
+    assert not job.spot
+    assert job.shared_memory is True
+    assert job.master_port == 23456
+    assert not job.compute_domain
+    assert not job.runtime_nodes
+    assert not job.run_policy.suspend
+    assert job.names == JobNames()
     assert [role.trains for role in job.roles] == [True]
 
 
@@ -134,11 +135,17 @@ def test_numbers_of_nodes_and_pods() -> None:
     loaders = Role("loader", 2, making.template(), trains=False)
     job = making.job(replicas=4, min_nodes=2, max_nodes=6)
     job = job._replace(roles=(*job.roles, loaders))
-    assert (job.nodes, job.pods, job.min_pods, job.peak_nodes, job.elastic) == (4, 6, 4, 6, True)
+    assert job.nodes == 4
+    assert job.pods == 6
+    assert job.min_pods == 4
+    assert job.peak_nodes == 6
+    assert job.elastic
     assert [role.name for role in job.training_roles] == ["node"]
     assert job.auxiliary_roles == (loaders,)
     fixed = making.job(replicas=4)
-    assert (fixed.peak_nodes, fixed.min_pods, fixed.elastic) == (4, 4, False)
+    assert fixed.peak_nodes == 4
+    assert fixed.min_pods == 4
+    assert not fixed.elastic
 
 
 C10D: list[dict[str, Any]] = [

@@ -230,7 +230,8 @@ def test_a_role_s_null_removes_the_job_s_value() -> None:
         {"labels": {"x": "y"}},
         "high",
     )
-    assert ("metadata" in worker, "priorityClassName" in worker["spec"]) == (False, False)
+    assert "metadata" not in worker
+    assert "priorityClassName" not in worker["spec"]
     assert "workingDir" not in worker["spec"]["containers"][0]
     assert "env" not in worker["spec"]["containers"][0]
 
@@ -248,10 +249,8 @@ def test_a_role_overrides_the_job_s_null() -> None:
     master, last = templates(
         manifest(text(json.dumps({**body, "worker": worker})), "pytorchjob", PROFILE)
     )
-    assert ("env" in master["spec"]["containers"][0], "priorityClassName" in master["spec"]) == (
-        False,
-        False,
-    )
+    assert "env" not in master["spec"]["containers"][0]
+    assert "priorityClassName" not in master["spec"]
     assert last["spec"]["containers"][0]["env"] == [{"name": "P", "value": "2"}]
     assert last["spec"]["priorityClassName"] == "own"
 
@@ -289,9 +288,8 @@ def test_null_under_elastic_omits_the_option(target: str) -> None:
     }
     for more, there in (({}, True), (null, False)):
         made = str(manifest(text(json.dumps({**body, "elastic": {**elastic, **more}})), target))
-        assert ("--monitor-interval" in made, "--rdzv-id" in made, "--rdzv-conf" in made) == (
-            there,
-        ) * 3
+        for option in ("--monitor-interval", "--rdzv-id", "--rdzv-conf"):
+            assert (option in made) is there, option
 
 
 def test_null_under_elastic_in_an_elastic_policy() -> None:
@@ -302,10 +300,8 @@ def test_null_under_elastic_in_an_elastic_policy() -> None:
         "elastic": {"nnodes": "1:2", "nprocPerNode": 1, **null},
     }
     policy = manifest(text(json.dumps(body)), "pytorchjob")["spec"]["elasticPolicy"]
-    assert ("rdzvId" in policy, policy["rdzvConf"]) == (
-        False,
-        [{"key": "join_timeout", "value": str(JOIN_TIMEOUT_SECONDS)}],
-    )
+    assert "rdzvId" not in policy
+    assert policy["rdzvConf"] == [{"key": "join_timeout", "value": str(JOIN_TIMEOUT_SECONDS)}]
 
 
 NEEDED: list[tuple[str, str, Json, tuple[str | int, ...]]] = [

@@ -221,18 +221,14 @@ def test_a_template_over_a_base_keeps_all_of_its_own() -> None:
     merged = pod_template.write(pod_template.merge_under(template, BASE, "pytorch"))
     spec, containers = merged["spec"], {one["name"]: one for one in merged["spec"]["containers"]}
     assert merged["metadata"]["labels"] == {"a": "b", "z": "base"}
-    assert (spec["hostname"], spec["enableServiceLinks"], spec["affinity"]) == (
-        "base",
-        False,
-        {"podAffinity": {}},
-    )
+    assert spec["hostname"] == "base"
+    assert spec["enableServiceLinks"] is False
+    assert spec["affinity"] == {"podAffinity": {}}
     assert spec["dnsConfig"] == {"nameservers": ["1.1.1.1"]}
     assert [*containers] == ["pytorch", "proxy", "side"]
     main = containers["pytorch"]
-    assert (main["image"], main["tty"], main["env"]) == (
-        "p",
-        True,
-        [{"name": "Z"}, {"name": "A", "value": "1"}],
-    )
+    assert main["image"] == "p"
+    assert main["tty"] is True
+    assert main["env"] == [{"name": "Z"}, {"name": "A", "value": "1"}]
     assert spec["volumes"] == [{"name": "w"}, {"name": "v", "emptyDir": {}}]
     assert pod_template.merge_under(nulled(), BASE, "pytorch").nulls == NULLS

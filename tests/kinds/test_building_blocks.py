@@ -231,8 +231,12 @@ def test_ports_and_containers_as_json() -> None:
         "protocol": "UDP",
     }
     plain = ContainerView("a", False, {"image": "i"}).to_dict()
-    assert (plain["command"], plain["args"], plain["init"]) == (None, None, False)
+    assert plain["command"] is None
+    assert plain["args"] is None
+    assert plain["init"] is False
     written = ContainerView("a", True, {"image": "i", "command": ["c"], "args": ["x"]}).to_dict()
-    assert (written["command"], written["args"], written["init"]) == (["c"], ["x"], True)
+    assert written["command"] == ["c"]
+    assert written["args"] == ["x"]
+    assert written["init"] is True
     assert PodView("a", "job", 0, {}).restart_policy == "Always"
     assert PodView("a", "job", 0, {"restartPolicy": "Never"}).restart_policy == "Never"

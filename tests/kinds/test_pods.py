@@ -82,7 +82,9 @@ def test_fields_of_a_container() -> None:
     assert (view.env, view.ports) == (({"name": "A"}, {}), ({"containerPort": 1},))
     assert (view.resources, view.mounts) == ({"limits": {"cpu": 1}}, ({"mountPath": "/a"},))
     data = view.to_dict()
-    assert (data["name"], data["init"], data["mounts"]) == ("c", False, ["/a"])
+    assert data["name"] == "c"
+    assert data["init"] is False
+    assert data["mounts"] == ["/a"]
     assert data["command"] == ["a"]
 
 
@@ -98,7 +100,8 @@ def test_an_image_s_own_command(spec: Json) -> None:
         (),
         {},
     )
-    assert (view.to_dict()["command"], view.to_dict()["init"]) == (None, True)
+    assert view.to_dict()["command"] is None
+    assert view.to_dict()["init"] is True
 
 
 def test_fields_of_a_pod() -> None:

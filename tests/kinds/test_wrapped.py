@@ -16,7 +16,7 @@ CONTAINERS = "containers: [{name: main, image: 'a:1', command: [python train.py]
 POD_SPEC = "spec: {restartPolicy: %s, " + CONTAINERS + "}"
 
 
-def found(text: str) -> dict[str, str]:
+def errors_by_name(text: str) -> dict[str, str]:
     """Return the names and paths of the findings."""
     return {
         d.name: ".".join(map(str, d.path))
@@ -43,7 +43,7 @@ spec:
   jobTemplate: {{spec: {{template: {{{POD_SPEC % "Never"}}}}}}}
 """
     under = "spec.jobTemplate.spec.template.spec.containers.0"
-    assert found(text) == {
+    assert errors_by_name(text) == {
         "command-in-one-word": f"{under}.command.0",
         "fractional-bytes": f"{under}.resources.limits.memory",
     }
@@ -73,7 +73,7 @@ spec:
 def test_pod_templates(kind: str, spec: str, under: str) -> None:
     version, _, name = kind.rpartition("/")
     text = f"apiVersion: {version}\nkind: {name}\nmetadata: {{name: a}}\nspec: {spec % (POD_SPEC % 'Always')}\n"
-    mine = {name: path for name, path in found(text).items() if "containers" in path}
+    mine = {name: path for name, path in errors_by_name(text).items() if "containers" in path}
     assert mine == {
         "command-in-one-word": f"{under}.spec.containers.0.command.0",
         "fractional-bytes": f"{under}.spec.containers.0.resources.limits.memory",
@@ -93,18 +93,18 @@ spec:
         action: create
         manifest: |
 {textwrap.indent(JOB, "          ")}"""
-    assert set(found(workflow).values()) == {"spec.templates.0.resource.manifest"}
+    assert set(errors_by_name(workflow).values()) == {"spec.templates.0.resource.manifest"}
     config = (
         f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  job.yaml: |\n{inner}"
     )
-    assert found(config) == {
+    assert errors_by_name(config) == {
         "command-in-one-word": "data.job.yaml",
         "fractional-bytes": "data.job.yaml",
     }
-    assert found(config.replace("512m", "'{{inputs.parameters.memory}}'")) == {
+    assert errors_by_name(config.replace("512m", "'{{inputs.parameters.memory}}'")) == {
         "command-in-one-word": "data.job.yaml"
     }
-    assert found(config.replace("apiVersion: batch", "# batch")) == {}
+    assert errors_by_name(config.replace("apiVersion: batch", "# batch")) == {}
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,9 @@ def test_kinds_of_other_groups_are_not_read_as_kubernetes_own(
     version: str, kind: str, spec: str
 ) -> None:
     assert (
-        found(f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\nspec: {{{spec}}}\n")
+        errors_by_name(
+            f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: x}}\nspec: {{{spec}}}\n"
+        )
         == {}
     )
 

@@ -26,9 +26,9 @@ from tests.laws.verbs import (
     SPEC,
     Given,
     Said,
+    findings_of,
     nothing_runs,
     run,
-    said,
     signature,
 )
 
@@ -82,14 +82,14 @@ def reference(name: str) -> list[Said]:
     """Return what most verbs find: what the first one without a reason does."""
     circumstance = CIRCUMSTANCES[name]
     verb = next(verb for verb in verbs_of(name) if verb not in circumstance.different)
-    return said(FUNCTIONS[verb](given_to(circumstance)))
+    return findings_of(FUNCTIONS[verb](given_to(circumstance)))
 
 
 @pytest.mark.parametrize(("name", "verb"), PAIRS)
 def test_verbs_agree(name: str, verb: str) -> None:
     circumstance = CIRCUMSTANCES[name]
     expected = reference(name)
-    found = said(FUNCTIONS[verb](given_to(circumstance)))
+    found = findings_of(FUNCTIONS[verb](given_to(circumstance)))
     assert tuple(one.code for one in expected) == circumstance.codes
     if verb in circumstance.different:
         assert found != expected, "the reason is not needed any more"
@@ -108,7 +108,7 @@ def test_a_command_finds_what_its_function_does(name: str, verb: str, capsys: Ca
     function = FUNCTIONS[
         "simulate" if verb == "rehearse" else verb
     ]  # which reads the same, and returns warnings too
-    expected = said(function(given_to(circumstance)))
+    expected = findings_of(function(given_to(circumstance)))
     done = run(verb, circumstance.given, capsys)
     if circumstance.is_usage:
         assert (done.status, done.findings) == (2, [])
@@ -176,7 +176,8 @@ def test_diff_reads_the_schemas_of_the_configuration(capsys: Capture) -> None:
 def test_lint_says_so_whatever_it_is_to_do(option: str, capsys: Capture) -> None:
     Path(FILENAME).write_text("# a comment\n", encoding="utf-8")
     done = here(capsys, "lint", FILENAME, option)
-    assert (done.status, "PTC009" in done.out) == (2, True), done
+    assert done.status == 2, done
+    assert "PTC009" in done.out, done
     assert not Path("known.toml").exists()
     assert here(capsys, "lint", FILENAME, option, "--allow-empty").status == 0
 

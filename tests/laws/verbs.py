@@ -71,7 +71,7 @@ class Said(NamedTuple):
 Diagnostics = Iterable[ptcompile.Diagnostic]
 
 
-def said(diagnostics: Diagnostics) -> list[Said]:
+def findings_of(diagnostics: Diagnostics) -> list[Said]:
     """Return the findings of a function."""
     return [
         Said(

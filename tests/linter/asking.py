@@ -40,11 +40,13 @@ def container(**fields: Any) -> Json:
     return pod(containers=[{"name": "pytorch", "image": "train:1", **fields}])
 
 
-def found(rule: str, manifest: Mapping[str, Any], *others: Mapping[str, Any]) -> list[Problem]:
+def problems_of(
+    rule: str, manifest: Mapping[str, Any], *others: Mapping[str, Any]
+) -> list[Problem]:
     """Return what a rule finds in an object of a stream."""
     return list(run(manifest, stream=[manifest, *others], only={rule}))
 
 
 def fires(rule: str, manifest: Mapping[str, Any], *others: Mapping[str, Any]) -> bool:
     """Return whether a rule finds anything."""
-    return bool(found(rule, manifest, *others))
+    return bool(problems_of(rule, manifest, *others))

@@ -11,7 +11,7 @@ from ptcompile.linter import run
 Json = dict[str, Any]
 
 
-def found(
+def rules_with_problems(
     manifest: Json, *, others: Sequence[Json] = (), versions: Versions | None = None
 ) -> set[str]:
     """Return the names of the rules that find something in an object."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linter.asking import Json, fires, found, pod
+from tests.linter.asking import Json, fires, pod, problems_of
 
 MAIN = {"name": "a", "image": "a:1", "command": ["python", "train.py"]}
 
@@ -44,9 +44,9 @@ def _sidecar(*command: str) -> Json:
     ],
 )
 def test_commands_that_never_end(command: tuple[str, ...]) -> None:
-    assert [problem.severity for problem in found("endless-init-container", _init(*command))] == [
-        "error"
-    ]
+    assert [
+        problem.severity for problem in problems_of("endless-init-container", _init(*command))
+    ] == ["error"]
     assert fires("blocking-sidecar", _sidecar(*command))
 
 
@@ -90,7 +90,7 @@ def test_init_containers_that_may_run_on() -> None:
 
 
 def test_an_image_that_runs_a_server_is_a_warning() -> None:
-    (problem,) = found("endless-init-container", _init(image="docker.io/library/redis:7"))
+    (problem,) = problems_of("endless-init-container", _init(image="docker.io/library/redis:7"))
     assert problem.severity == "warning"
     assert problem.path[-1] == "image"
 

@@ -16,7 +16,7 @@ from ptcompile.linter.rule import subject_of
 from ptcompile.simulator.kubelet import imported_names
 from ptcompile.simulator.obstacles import pod_specific_part
 from ptcompile.world.workload import Stream
-from tests.linter.asking import container, fires, found
+from tests.linter.asking import container, fires, problems_of
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_value_of_a_configmap_is_reported_where_the_container_reads_it(
     fields: dict[str, Any], path: tuple[str | int, ...]
 ) -> None:
     manifest = container(resources={"limits": {"cpu": 4}}, **fields)
-    (threads,) = found("threads-above-cpus", manifest, in_configmap(**MOVED))
+    (threads,) = problems_of("threads-above-cpus", manifest, in_configmap(**MOVED))
     assert threads.path == ("spec", "containers", 0, *path)
     assert threads.message.endswith(
         " are throttled (OMP_NUM_THREADS is set by ConfigMap default/env)"
@@ -197,7 +197,7 @@ def test_a_value_of_a_configmap_is_reported_where_the_container_reads_it(
 def test_names_and_secrets_of_a_configmap(fields: dict[str, Any]) -> None:
     manifest = container(**fields)
     assert fires("misspelt-env", manifest, in_configmap(**MOVED))
-    (secret,) = found("secret-in-env", manifest, in_configmap(**MOVED))
+    (secret,) = problems_of("secret-in-env", manifest, in_configmap(**MOVED))
     assert "the secret WANDB_API_KEY can be read by everyone" in secret.message
     assert not any(
         value in f"{secret.message} {secret.help}" for value in (MOVED["WANDB_API_KEY"], "0123")

@@ -28,7 +28,7 @@ CLUSTER = {
 """A cluster whose API server keeps every field of the examples."""
 
 
-def told(text: str, rule: Rule) -> list[Diagnostic]:
+def findings_of(text: str, rule: Rule) -> list[Diagnostic]:
     """Return the findings of an example, without notes of other rules on what it leaves out."""
     report = ptcompile.lint(text, cluster=CLUSTER)
     return [d for d in report.diagnostics if d.severity != "note" or d.name == rule.name]
@@ -41,7 +41,7 @@ def test_the_bad_example_is_reported_at_its_line(rule: Rule) -> None:
         number for number, line in enumerate(bad.splitlines(), 1) if line.endswith(FINDING_MARK)
     ]
     assert len(marked) == 1, "mark one line"
-    found = told(bad, rule)
+    found = findings_of(bad, rule)
     assert [(d.name, d.span and d.span.line) for d in found] == [(rule.name, marked[0])]
     assert (found[0].severity, found[0].stage, found[0].authority) == (
         rule.severity,
@@ -52,7 +52,7 @@ def test_the_bad_example_is_reported_at_its_line(rule: Rule) -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_the_good_example_is_clean(rule: Rule) -> None:
-    assert [d.name for d in told(rule_page(rule).good, rule)] == []
+    assert [d.name for d in findings_of(rule_page(rule).good, rule)] == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

@@ -8,7 +8,7 @@ import pytest
 
 import ptcompile
 from ptcompile.kubernetes.pod_spec import SHM_PATH
-from tests.linter.asking import found, pod
+from tests.linter.asking import pod, problems_of
 
 GPUS = {"nvidia.com/gpu": 8}
 
@@ -29,7 +29,7 @@ def _pod(
 
 
 def _severities(rule: str, manifest: dict[str, Any]) -> list[str]:
-    return [problem.severity for problem in found(rule, manifest)]
+    return [problem.severity for problem in problems_of(rule, manifest)]
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_privileged_container_needs_it_for_devices_of_a_host_path(
     host_path: str, severity: str
 ) -> None:
     """Without privileges the device cgroup denies a device that a hostPath brings, with IPC_LOCK or without."""
-    (problem,) = found("privileged-training", _pod(GPUS, host_path, privileged=True))
+    (problem,) = problems_of("privileged-training", _pod(GPUS, host_path, privileged=True))
     assert problem.severity == severity
-    assert ("IPC_LOCK" in str(problem.help), problem.fix is not None) == (
-        (severity == "warning"),
-    ) * 2
+    is_needless = severity == "warning"
+    assert ("IPC_LOCK" in str(problem.help)) is is_needless
+    assert (problem.fix is not None) is is_needless
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ def admission(manifest: dict[str, Any]) -> Kind:
     return kind
 
 
-def said(
+def errors_of(
     manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None
 ) -> list[Problem]:
     """Return the errors found after defaulting, without warnings."""
@@ -37,7 +37,7 @@ def later(
     )
 
 
-def one(problems: list[Problem]) -> Problem:
+def only(problems: list[Problem]) -> Problem:
     """Return the only problem."""
     assert len(problems) == 1, [p.message for p in problems]
     return problems[0]

@@ -98,7 +98,9 @@ def test_unknown_kind_has_no_behavior() -> None:
         operators.kind_named(("batch/v1", "Job")),
         operators.kind_named(("example.com/v1", "Train")),
     )
-    assert (job.rendezvous.across_objects, job.rendezvous.roles, job.schema) == (True, False, "")
+    assert job.rendezvous.across_objects
+    assert not job.rendezvous.roles
+    assert job.schema == ""
     assert job.key == ("batch/v1", "Job")
     assert type(unknown) is Kind
     assert unknown.namespaced

@@ -131,8 +131,12 @@ def test_each_job_of_a_replicated_job_counts_its_own_pods() -> None:
 
 def test_the_delays_are_those_of_the_job_controller_and_the_kubelet() -> None:
     pod, container = restarts("", batch_job())[0], restarts("", in_place())[0]
-    assert (pod.delay, pod.longest_delay, pod.immediate) == (10, 600, False)
-    assert (container.delay, container.longest_delay, container.immediate) == (10, 300, True)
+    assert pod.delay == 10
+    assert pod.longest_delay == 600
+    assert not pod.immediate
+    assert container.delay == 10
+    assert container.longest_delay == 300
+    assert container.immediate
     assert (pod.text, container.text) == ("backoffLimit 6", "backoffLimit 6")
 
 

@@ -68,8 +68,11 @@ def address(target: str, pod: PodView) -> tuple[str, list[str]]:
     return options.get("master-addr") or env["PET_MASTER_ADDR"], words
 
 
-def test_1_hyphen_in_a_name(target: str) -> None:
-    """The address is a name of node 0, the script is unchanged, and neither a shell nor a variable is involved."""
+def test_a_hyphen_in_a_name_changes_no_address(target: str) -> None:
+    """The address is a name of node 0, the script is unchanged, and neither a shell nor a variable is involved.
+
+    Source: defect 1 of docs/facts/torchx.md#defects-of-torchx.
+    """
     all_pods = pods(made(GPU_JOB, target))
     for pod in all_pods:
         master, words = address(target, pod)
@@ -78,14 +81,18 @@ def test_1_hyphen_in_a_name(target: str) -> None:
         assert any(f"{one.dns}.".startswith(f"{master}.") for one in all_pods)
 
 
-def test_2_all_workers_meet_the_master(target: str) -> None:
-    """All pods use one address, which is never localhost and has no fallback to it."""
+def test_all_workers_meet_the_master(target: str) -> None:
+    """All pods use one address, which is never localhost and has no fallback to it.
+
+    Source: defect 2 of docs/facts/torchx.md#defects-of-torchx.
+    """
     addresses = {address(target, pod)[0] for pod in pods(made(GPU_JOB, target))}
     assert len(addresses) == 1
     assert "localhost" not in yaml.safe_dump_all(made(GPU_JOB, target))
 
 
-def test_3_platform_settings_are_kept_and_lost_fields_reported(target: str) -> None:
+def test_platform_settings_are_kept_and_lost_fields_reported(target: str) -> None:
+    """Defect 3 of docs/facts/torchx.md#defects-of-torchx."""
     taint = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
     profile: dict[str, Any] = {"kind": "ClusterProfile", "spec": {"gpu": {"tolerations": [taint]}}}
     for pod in pods(made(GPU_JOB, target, **profile)):
@@ -99,7 +106,8 @@ def test_3_platform_settings_are_kept_and_lost_fields_reported(target: str) -> N
 PATCH = "podTemplate: {spec: {containers: [{name: pytorch, %s}]}}"
 
 
-def test_4_patch_applies_to_its_container_on_every_replica(target: str) -> None:
+def test_a_patch_applies_to_its_container_on_every_replica(target: str) -> None:
+    """Defect 4 of docs/facts/torchx.md#defects-of-torchx."""
     body = f"{GPU_JOB}\n{PATCH % 'lifecycle: {preStop: {sleep: {seconds: 5}}}'}"
     for pod in pods(made(body, target)):
         assert all(container.get("image") for container in pod.spec["containers"])
@@ -107,7 +115,8 @@ def test_4_patch_applies_to_its_container_on_every_replica(target: str) -> None:
     assert all(container["lifecycle"]["preStop"] for container in containers(target, body))
 
 
-def test_5_patch_adds_a_variable_and_drops_none(target: str) -> None:
+def test_a_patch_adds_a_variable_and_drops_none(target: str) -> None:
+    """Defect 5 of docs/facts/torchx.md#defects-of-torchx."""
     body = f"{GPU_JOB}\nenv: {{KEPT: a}}\n{PATCH % 'env: [{name: ADDED, value: b}]'}"
     before = [
         {entry["name"] for entry in one["env"]}
@@ -117,7 +126,8 @@ def test_5_patch_adds_a_variable_and_drops_none(target: str) -> None:
     assert after == [names | {"ADDED"} for names in before]
 
 
-def test_6_each_name_occurs_once(target: str) -> None:
+def test_each_name_occurs_once(target: str) -> None:
+    """Defect 6 of docs/facts/torchx.md#defects-of-torchx."""
     body = f"""{GPU_JOB}
 podTemplate:
   spec:
@@ -134,7 +144,8 @@ podTemplate:
 
 
 @pytest.mark.parametrize("word", ["tolerationz: []", "nodeSelectr: {a: b}"])
-def test_7_misspelled_field_is_reported(word: str, target: str) -> None:
+def test_a_misspelled_field_is_reported(word: str, target: str) -> None:
+    """Defect 7 of docs/facts/torchx.md#defects-of-torchx."""
     for body in (word, f"podTemplate: {{spec: {{{word}}}}}"):
         ((name, message),) = refusals(f"{GPU_JOB}\n{body}", target)
         assert name in {"spec-unknown-field", "unknown-field"}
@@ -153,8 +164,11 @@ def _labels(value: Any) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", ["exp_", "-r", "a_b", "é", ".r"])
-def test_8_bad_names_are_not_changed(name: str, target: str) -> None:
-    """A bad name is rejected instead of being silently replaced."""
+def test_bad_names_are_not_changed(name: str, target: str) -> None:
+    """A bad name is rejected instead of being silently replaced.
+
+    Source: defect 8 of docs/facts/torchx.md#defects-of-torchx.
+    """
     result = ptcompile.compile(text(GPU_JOB, f"'{name}'"), target=target)
     assert [(one.name, one.path) for one in result.diagnostics] == [
         ("spec-invalid-value", ("metadata", "name"))
@@ -173,11 +187,13 @@ def test_8_bad_names_are_not_changed(name: str, target: str) -> None:
         ("image: i\nscript: t.py\nmaster: {}\nworker: {}\nnodes: 2", "train"),
     ],
 )
-def test_9_invalid_values_are_rejected_by_default(body: str, name: str, target: str) -> None:
+def test_invalid_values_are_rejected_by_default(body: str, name: str, target: str) -> None:
+    """Defect 9 of docs/facts/torchx.md#defects-of-torchx."""
     assert refusals(body, target, name)
 
 
-def test_9_pod_names_fit(target: str) -> None:
+def test_pod_names_fit(target: str) -> None:
+    """Defect 9 of docs/facts/torchx.md#defects-of-torchx."""
     for pod in pods(made(GPU_JOB, target, "a" * 40)):
         assert is_dns_label(pod.hostname or pod.name)
 
@@ -185,13 +201,17 @@ def test_9_pod_names_fit(target: str) -> None:
 @pytest.mark.parametrize(
     "body", ["restartPolicy: ROLE", "env: {A: 1}", "env: {A: [x]}", "runPolicy: {backoffLimit: x}"]
 )
-def test_10_wrong_value_is_a_finding_with_a_location(body: str, target: str) -> None:
+def test_a_wrong_value_is_a_finding_with_a_location(body: str, target: str) -> None:
+    """Defect 10 of docs/facts/torchx.md#defects-of-torchx."""
     result = ptcompile.compile(text(f"{GPU_JOB}\n{body}"), target=target)
     assert [one.name for one in result.diagnostics if one.span is not None]
 
 
-def test_11_compiling_needs_only_the_file(tmp_path: Path, target: str) -> None:
-    """Compiling needs no daemon, home directory, kubeconfig or network."""
+def test_compiling_needs_only_the_file(tmp_path: Path, target: str) -> None:
+    """Compiling needs no daemon, home directory, kubeconfig or network.
+
+    Source: defect 11 of docs/facts/torchx.md#defects-of-torchx.
+    """
     (tmp_path / "spec.yaml").write_text(text(GPU_JOB), encoding="utf-8")
     command = [sys.executable, "-m", "ptcompile", "spec.yaml", "--target", target]
     env = {"PYTHONPATH": str(ROOT), "PATH": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}

@@ -13,7 +13,7 @@ from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import kind_named
 from ptcompile.operators.trainer.runtimes import EXAMPLES
-from tests.operators.admission import admission, said
+from tests.operators.admission import admission, errors_of
 from tests.oracle import rows
 
 INSTALLED = tuple(EXAMPLES.values())
@@ -37,7 +37,7 @@ def check_verdicts(operator: str) -> None:
         if not kind_named(kind_of(manifest)).rejects or not asked(row):
             continue
         total += 1
-        found = [p for p in said(manifest, others=INSTALLED) if p.stage == "apply"]
+        found = [p for p in errors_of(manifest, others=INSTALLED) if p.stage == "apply"]
         if bool(found) == row["accepted"]:
             wrong.append(
                 (

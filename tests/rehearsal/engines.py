@@ -59,7 +59,7 @@ def fake_engine(folder: Path, name: str = "docker", info: str = "20.10 [name=sec
     return programs
 
 
-def told(programs: Path) -> list[list[str]]:
+def received_commands(programs: Path) -> list[list[str]]:
     """Return the commands that the fake engine received, each as a list of arguments."""
     return [json.loads(line) for line in (programs / "told").read_text().splitlines()]
 

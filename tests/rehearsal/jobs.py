@@ -1,6 +1,8 @@
-"""Short constructors of jobs to rehearse."""
+"""Short constructors of jobs to rehearse, and a reader of what their pods print."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import ptcompile
 from ptcompile.simulator.job import SimulatedJob
@@ -15,3 +17,8 @@ def job(body: str, target: str = "job", name: str = "train") -> SimulatedJob:
     world = ptcompile.simulate(smallest(body, name), target=target)
     assert world.jobs, world.diagnostics
     return world.jobs[0]
+
+
+def read_log(folder: Path, pod: int = 0) -> str:
+    """Return what a pod of the rehearsal in this folder printed."""
+    return (folder / f"pod{pod}" / "log").read_text()

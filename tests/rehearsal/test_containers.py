@@ -16,8 +16,8 @@ from ptcompile.rehearsal import RehearsalError, RehearsalSettings
 from ptcompile.rehearsal.backends import open_ground
 from ptcompile.rehearsal.cast import cast
 from ptcompile.rehearsal.containers import Containers, Engine, find_engine
-from tests.rehearsal.engines import fake_engine, python_image, told
-from tests.rehearsal.jobs import C10D, job
+from tests.rehearsal.engines import fake_engine, python_image, received_commands
+from tests.rehearsal.jobs import C10D, job, read_log
 
 IMAGE = "ptcompile-test-of-rehearsals:1"
 ACTORS = tuple(actor._replace(image=IMAGE) for actor in cast(job(C10D), max_processes=1).actors)
@@ -64,7 +64,7 @@ def ended(stage: Containers, *pods: int) -> dict[int, int]:
 
 
 def run_words(docker: Path) -> list[str]:
-    return next(words for words in told(docker) if words[0] == "run")
+    return next(words for words in received_commands(docker) if words[0] == "run")
 
 
 def test_the_first_engine_that_answers_is_taken(
@@ -92,7 +92,9 @@ def test_the_network_has_no_way_out_and_no_way_to_this_machine(
     stage = opened(tmp_path)
     stage.close()
     assert stage.network == "10.79"
-    made = [words for words in told(programs) if words[:2] == ["network", "create"]][-1]
+    made = [words for words in received_commands(programs) if words[:2] == ["network", "create"]][
+        -1
+    ]
     assert "--internal" in made
     assert any(option in word for word in made)
 
@@ -149,11 +151,9 @@ def test_volumes_and_limits_are_the_engine_s(docker: Path, tmp_path: Path) -> No
     ]
     stage.start(0, config(tmp_path, "python", mounts=mounts, shm=96 << 20, memory=3 << 30))
     ended(stage, 0)
-    assert (stage.limits_memory, stage.ran_out_of_memory(0), stage.training_pods()) == (
-        True,
-        False,
-        None,
-    )
+    assert stage.limits_memory
+    assert not stage.ran_out_of_memory(0)
+    assert stage.training_pods() is None
     stage.close()
     words = run_words(docker)
     for word in (
@@ -197,8 +197,8 @@ def test_remaining_containers_are_removed_at_the_end(docker: Path, tmp_path: Pat
     stage = opened(tmp_path)
     (docker / "containers").write_text("abc def")
     stage.close()
-    assert ["rm", "--force", "--volumes", "abc", "def"] in told(docker)
-    assert told(docker)[-1] == ["network", "rm", "job"]
+    assert ["rm", "--force", "--volumes", "abc", "def"] in received_commands(docker)
+    assert received_commands(docker)[-1] == ["network", "rm", "job"]
 
 
 def test_a_missing_image_is_not_pulled(docker: Path, tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_an_image_without_torch_is_reported(docker: Path, tmp_path: Path) -> Non
         open_ground(str(tmp_path), RehearsalSettings(image=IMAGE), ACTORS),
     ):
         pass
-    assert told(docker)[-1][:2] == ["network", "rm"]
+    assert received_commands(docker)[-1][:2] == ["network", "rm"]
 
 
 @pytest.fixture
@@ -284,14 +284,10 @@ def stage(real: Engine, tmp_path: Path) -> Iterator[Containers]:
     made.close()
 
 
-def said(tmp_path: Path, pod: int = 0) -> str:
-    return (tmp_path / f"pod{pod}" / "log").read_text()
-
-
 def run(stage: Containers, tmp_path: Path, script: str) -> str:
     stage.start(0, config(tmp_path, "python", "-c", script, network=stage.network))
-    assert ended(stage, 0) == {0: 0}, said(tmp_path)
-    return said(tmp_path).strip()
+    assert ended(stage, 0) == {0: 0}, read_log(tmp_path)
+    return read_log(tmp_path).strip()
 
 
 def test_a_pod_has_its_own_name_and_is_process_one(stage: Containers, tmp_path: Path) -> None:
@@ -338,10 +334,10 @@ def test_pods_reach_each_other_by_name_and_signals_reach_them(
     stage.start(0, config(tmp_path, "python", "-c", serve, network=stage.network))
     stage.start(1, config(tmp_path, "python", "-c", call, pod=1, network=stage.network, hold=0.5))
     until = time.monotonic() + 60
-    while not ((tmp_path / "pod1" / "up").exists() and said(tmp_path)):
-        assert time.monotonic() < until, said(tmp_path, 1)
+    while not ((tmp_path / "pod1" / "up").exists() and read_log(tmp_path)):
+        assert time.monotonic() < until, read_log(tmp_path, 1)
         time.sleep(0.1)
-    assert said(tmp_path).strip() == f"{stage.network}.0.6 hello"
+    assert read_log(tmp_path).strip() == f"{stage.network}.0.6 hello"
     stage.signal(1, 15)
     stage.signal(0, 9)
     assert ended(stage, 0, 1) == {0: KILLED, 1: 7}
@@ -368,7 +364,7 @@ def test_a_killed_rehearsal_leaves_nothing(real: Engine, tmp_path: Path) -> None
         try:
             until = time.monotonic() + 60
             while not (folder / "pod0" / "up").exists():
-                assert time.monotonic() < until, said(folder)
+                assert time.monotonic() < until, read_log(folder)
                 time.sleep(0.1)
             assert _left(real, folder.name)
         finally:

@@ -93,7 +93,8 @@ def test_an_operator_that_restarts_the_job_recreates_all_pods(
 
 def test_pods_are_recreated_without_the_one_that_stays_away(tmp_path: Path) -> None:
     rehearsal = play(tmp_path, Scripted(), ("kill", "1@0.2s"), body=WHOLE, target="jobset")
-    assert (rehearsal.verdict.seen, rehearsal.verdict.passed) == ("fewer", True), rehearsal.verdict
+    assert rehearsal.verdict.seen == "fewer", rehearsal.verdict
+    assert rehearsal.verdict.passed, rehearsal.verdict
     assert [(pod.starts, pod.lost) for pod in rehearsal.seen] == [(2, False), (1, True), (2, False)]
 
 
@@ -128,7 +129,8 @@ def test_a_pod_that_the_operator_does_not_recreate_is_named(tmp_path: Path) -> N
 
 def test_a_lost_pod_leaves_fewer_nodes(tmp_path: Path) -> None:
     rehearsal = play(tmp_path, Scripted(), ("drain", "2@0.2s"))
-    assert (rehearsal.verdict.seen, rehearsal.verdict.passed) == ("fewer", True), rehearsal.verdict
+    assert rehearsal.verdict.seen == "fewer", rehearsal.verdict
+    assert rehearsal.verdict.passed, rehearsal.verdict
     assert [pod.lost for pod in rehearsal.seen] == [False, False, True]
     assert "lost" in text(rehearsal)
 
@@ -136,7 +138,8 @@ def test_a_lost_pod_leaves_fewer_nodes(tmp_path: Path) -> None:
 def test_the_loss_of_node_0_fails_the_job_as_predicted(tmp_path: Path) -> None:
     rehearsal = play(tmp_path, Scripted({0: (1, 2)}), ("kill", "0@0.2s,back=0.3s"))
     assert (rehearsal.verdict.seen, rehearsal.verdict.claimed.end) == ("fail", "fail")
-    assert (rehearsal.verdict.passed, rehearsal.verdict.differences) == (False, ())
+    assert not rehearsal.verdict.passed
+    assert rehearsal.verdict.differences == ()
     assert "failed, as simulate predicts" in text(rehearsal)
 
 
@@ -160,7 +163,8 @@ def test_several_faults_list_the_predicted_steps(tmp_path: Path) -> None:
 def test_pods_that_never_rejoin_end_at_the_time_limit(tmp_path: Path) -> None:
     rehearsal = play(tmp_path, Scripted(rejoin=False), ("kill", "1@0.1s,back=0.2s"), limit=2.0)
     assert rehearsal.limited
-    assert (rehearsal.verdict.seen, rehearsal.verdict.passed) == ("fail", False)
+    assert rehearsal.verdict.seen == "fail"
+    assert not rehearsal.verdict.passed
     assert "by the time limit" in text(rehearsal)
     assert [pod.exit for pod in rehearsal.seen] == [None, None, None]
 
@@ -280,11 +284,13 @@ def test_the_prediction_is_for_the_installed_torch(tmp_path: Path) -> None:
     body = RANGE + '\nenv: {TORCH_DISABLE_SHARE_RDZV_TCP_STORE: "0"}'
     stage = Scripted()
     newest = play(tmp_path, stage, ("kill", "1@0.2s,back=0.3s"), body=body)
-    assert (newest.verdict.claimed.end, newest.verdict.passed) == ("fail", False)
+    assert newest.verdict.claimed.end == "fail"
+    assert not newest.verdict.passed
     stage = Scripted()
     stage.torch = "2.2.2+cu121"
     old = play(tmp_path, stage, ("kill", "1@0.2s,back=0.3s"), body=body)
-    assert (old.verdict.claimed.end, old.verdict.passed) == ("all", True)
+    assert old.verdict.claimed.end == "all"
+    assert old.verdict.passed
     assert any(one.startswith("PyTorch 2.2 replaces 2.") for one in old.stand_ins)
     assert not any(one.startswith("PyTorch") for one in newest.stand_ins), (
         "2.13 does what the newest does"
@@ -325,7 +331,8 @@ def test_two_starts_that_end_alike_end_the_rehearsal(tmp_path: Path) -> None:
         in rehearsal.events[-1][1]
     )
     assert "the rehearsal ends, the cluster would go on" in rehearsal.events[-1][1]
-    assert (rehearsal.limited, rehearsal.verdict.passed) == (False, False)
+    assert not rehearsal.limited
+    assert not rehearsal.verdict.passed
 
 
 def test_a_pod_with_a_volume_may_get_further_with_each_start(tmp_path: Path) -> None:
@@ -335,7 +342,9 @@ def test_a_pod_with_a_volume_may_get_further_with_each_start(tmp_path: Path) -> 
     assert "for the 4th time" in rehearsal.events[-1][1]
 
 
-def told(tmp_path: Path, stage: Scripted, body: str, *faults: Any, **settings: Any) -> list[str]:
+def progress_of(
+    tmp_path: Path, stage: Scripted, body: str, *faults: Any, **settings: Any
+) -> list[str]:
     lines: list[str] = []
     given = RehearsalSettings(fake_python(tmp_path), **{"limit": 15.0, **settings})
     rehearse(
@@ -357,10 +366,10 @@ def test_the_progress_names_faults_and_the_first_error_with_its_meaning(tmp_path
                     log.write("ModuleNotFoundError: No module named 'hf_abcdefghijkl'\n")
             super().start(pod, config)
 
-    lines = told(tmp_path, Scripted(), RANGE, fault("kill", "1@0.2s,back=0.3s"))
+    lines = progress_of(tmp_path, Scripted(), RANGE, fault("kill", "1@0.2s,back=0.3s"))
     assert "2 of 3 pods run, 2 have met, world 2; pod 1 is killed" in lines
     assert lines[-1].startswith("0 of 3 pods run")
-    lines = told(tmp_path, Lacking(), BROKEN + "\nenv: {HF_TOKEN: hf_abcdefghijkl}")
+    lines = progress_of(tmp_path, Lacking(), BROKEN + "\nenv: {HF_TOKEN: hf_abcdefghijkl}")
     assert any("; pod 1: ModuleNotFoundError: No module named '***': " in line for line in lines), (
         lines
     )
@@ -376,7 +385,7 @@ def test_the_progress_of_a_script_is_what_its_processes_have_joined(tmp_path: Pa
     stage = Hanging()
     stage.training = joined
     script = str(tmp_path / "train.py")
-    assert "3 of 3 pods run, 3 have met, world 3" in told(
+    assert "3 of 3 pods run, 3 have met, world 3" in progress_of(
         tmp_path, stage, RANGE, script=script, limit=2.0
     )
     stage = Hanging()
@@ -385,7 +394,7 @@ def test_the_progress_of_a_script_is_what_its_processes_have_joined(tmp_path: Pa
     assert [pod.joined for pod in rehearsal.seen] == [Joined(pod, 3) for pod in range(3)]
     stage = Hanging()
     stage.training = None
-    assert told(tmp_path, stage, RANGE, script=script, limit=2.0)[-1] == "3 of 3 pods run"
+    assert progress_of(tmp_path, stage, RANGE, script=script, limit=2.0)[-1] == "3 of 3 pods run"
 
 
 def test_pods_that_wait_for_one_another_for_good_end_the_rehearsal(tmp_path: Path) -> None:
@@ -410,7 +419,8 @@ def test_an_error_of_this_machine_says_nothing_about_the_prediction(tmp_path: Pa
             super().start(pod, config)
 
     rehearsal = play(tmp_path, Poor(), body=BROKEN, limit=900.0)
-    assert (rehearsal.verdict.differences, rehearsal.verdict.passed) == ((), False)
+    assert rehearsal.verdict.differences == ()
+    assert not rehearsal.verdict.passed
     assert "not decided: this machine ended the rehearsal: pod 0: OSError: [Errno 28]" in text(
         rehearsal
     )

@@ -201,7 +201,9 @@ def test_json_follows_its_schema_with_seconds_rounded_to_tenths() -> None:
         3.4,
         3.6,
     )
-    assert (data["version"], data["limited"], data["mounts"]) == (1, False, {"data": "/d"})
+    assert data["version"] == 1
+    assert data["limited"] is False
+    assert data["mounts"] == {"data": "/d"}
     assert data["verdict"]["passed"] is True
     pod = data["pods"][1]
     assert (pod["name"], pod["index"], pod["rank"], pod["processes"]) == (

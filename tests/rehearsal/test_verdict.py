@@ -9,7 +9,7 @@ import pytest
 import ptcompile
 from ptcompile.rehearsal.cast import Actor, cast
 from ptcompile.rehearsal.course import Observation, Round
-from ptcompile.rehearsal.verdict import judge, predict_end
+from ptcompile.rehearsal.verdict import RehearsalVerdict, judge, predict_end
 from ptcompile.simulator.faults import Fault
 from tests.rehearsal.jobs import C10D, RANGE, job
 
@@ -84,13 +84,15 @@ def test_faults_are_those_of_the_launcher() -> None:
 
 def _judged(
     body: str, observations: list[Observation], *faults: Fault, blind: bool = False
-) -> tuple[str, tuple[str, ...], bool]:
-    verdict = judge(job(body), _actors(body), faults, observations, blind=blind)
-    return verdict.seen, verdict.differences, verdict.passed
+) -> RehearsalVerdict:
+    return judge(job(body), _actors(body), faults, observations, blind=blind)
 
 
 def test_all_pods_train_as_predicted() -> None:
-    assert _judged(STATIC, [_observed(rank) for rank in range(3)]) == ("all", (), True)
+    verdict = _judged(STATIC, [_observed(rank) for rank in range(3)])
+    assert verdict.seen == "all"
+    assert verdict.differences == ()
+    assert verdict.passed
 
 
 @pytest.mark.parametrize(
@@ -104,17 +106,23 @@ def test_all_pods_train_as_predicted() -> None:
     ids=["exit status", "still running", "fewer nodes", "no round"],
 )
 def test_a_pod_that_does_not_train_with_all_others_fails_the_job(last: Observation) -> None:
-    seen, differences, passed = _judged(STATIC, [_observed(0), _observed(1), last])
-    (difference,) = differences
-    assert (seen, passed) == ("fail", False)
+    verdict = _judged(STATIC, [_observed(0), _observed(1), last])
+    (difference,) = verdict.differences
+    assert verdict.seen == "fail"
+    assert not verdict.passed
     assert difference.startswith("simulate predicts: all pods ")
     assert difference.endswith("; seen: the job does not train to completion")
 
 
 def test_a_script_that_reports_nothing_is_judged_by_its_exit_statuses() -> None:
     blind = [_observed(rank)._replace(rounds=()) for rank in range(3)]
-    assert _judged(STATIC, blind, blind=True) == ("all", (), True)
-    assert _judged(STATIC, [*blind[:2], blind[2]._replace(exit=1)], blind=True)[0] == "fail"
+    verdict = _judged(STATIC, blind, blind=True)
+    assert verdict.seen == "all"
+    assert verdict.differences == ()
+    assert verdict.passed
+
+    failed = [*blind[:2], blind[2]._replace(exit=1)]
+    assert _judged(STATIC, failed, blind=True).seen == "fail"
 
 
 def test_a_script_that_fails_after_the_pods_met_contradicts_nothing() -> None:
@@ -125,11 +133,9 @@ def test_a_script_that_fails_after_the_pods_met_contradicts_nothing() -> None:
         (True, (Fault("late", 1, 2),), True),
     ):
         verdict = judge(job(STATIC), _actors(STATIC), faults, failed, blind=True, met=met)
-        assert (verdict.seen, verdict.passed, bool(verdict.differences)) == (
-            "fail",
-            False,
-            is_difference,
-        )
+        assert verdict.seen == "fail"
+        assert not verdict.passed
+        assert bool(verdict.differences) == is_difference
     stub = judge(
         job(STATIC),
         _actors(STATIC),
@@ -143,21 +149,28 @@ def test_a_script_that_fails_after_the_pods_met_contradicts_nothing() -> None:
 
 def test_a_predicted_failure_has_not_passed() -> None:
     failed = [_observed(rank, exit=1) for rank in range(3)]
-    assert _judged(STATIC, failed, Fault("kill", 1, 2)) == ("fail", (), False)
+    verdict = _judged(STATIC, failed, Fault("kill", 1, 2))
+    assert verdict.seen == "fail"
+    assert verdict.differences == ()
+    assert not verdict.passed
 
 
 def test_lost_pods_leave_fewer() -> None:
     lost = _observed(2, lost=True, exit=None)
     remaining = [_observed(rank, nodes=2, world=4) for rank in range(2)]
     fault = Fault("kill", 2, 2)
-    assert _judged(RANGE, [*remaining, lost], fault) == ("fewer", (), True)
-    assert _judged(RANGE, [lost, lost, lost], fault)[0] == "fail"
+    assert _judged(RANGE, [lost, lost, lost], fault).seen == "fail"
+
     # with a pod gone, the others may get other node ranks than at first
     swapped = [
         remaining[0]._replace(rounds=remaining[1].rounds),
         remaining[1]._replace(rounds=remaining[0].rounds),
     ]
-    assert _judged(RANGE, [*swapped, lost], fault) == ("fewer", (), True)
+    for ranks in (remaining, swapped):
+        verdict = _judged(RANGE, [*ranks, lost], fault)
+        assert verdict.seen == "fewer"
+        assert verdict.differences == ()
+        assert verdict.passed
 
 
 @pytest.mark.parametrize(
@@ -169,19 +182,24 @@ def test_lost_pods_leave_fewer() -> None:
 )
 def test_a_wrong_world_is_a_difference(changed: dict[str, Any], difference: str) -> None:
     observations = [_observed(0), _observed(1, **changed), _observed(2)]
-    assert _judged(STATIC, observations) == ("all", (difference,), False)
+    verdict = _judged(STATIC, observations)
+    assert verdict.seen == "all"
+    assert verdict.differences == (difference,)
+    assert not verdict.passed
 
 
 def test_node_ranks_are_those_that_the_manifest_sets() -> None:
     swapped = [_observed(1), _observed(0), _observed(2)]
-    differences = _judged(STATIC, swapped)[1]
+    differences = _judged(STATIC, swapped).differences
     assert [text.partition(": ")[2] for text in differences] == [
         "simulate predicts node rank 0; seen: 1",
         "simulate predicts node rank 1; seen: 0",
     ]
-    assert _judged(C10D, swapped)[1] == ()  # c10d chooses the ranks
+    assert _judged(C10D, swapped).differences == ()  # c10d chooses the ranks
 
 
 def test_each_node_rank_occurs_once() -> None:
     repeated = [_observed(0), _observed(2), _observed(2)]
-    assert _judged(C10D, repeated)[1] == ("the node ranks must be 0 to 2, each once, not 0, 2, 2",)
+    assert _judged(C10D, repeated).differences == (
+        "the node ranks must be 0 to 2, each once, not 0, 2, 2",
+    )

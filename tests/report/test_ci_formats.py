@@ -31,12 +31,12 @@ FOUND = [
 ]  # fmt: skip
 
 
-def told(form: str, found: list[Diagnostic] = FOUND) -> str:
+def rendered(form: str, found: list[Diagnostic] = FOUND) -> str:
     return renderer(form)(found, {})
 
 
 def test_github_is_one_command_per_finding() -> None:
-    lines = told("github").splitlines()
+    lines = rendered("github").splitlines()
     assert lines[0] == (
         "::error file=a b/x.yaml,title=PTC501 unknown-field,line=2,col=3,endLine=2,endColumn=4"
         "::spec.a: unknown; remove it"
@@ -51,7 +51,7 @@ def test_github_is_one_command_per_finding() -> None:
 
 def test_gitlab_is_a_list_of_issues_with_fingerprints_of_their_own() -> None:
     """The fields that GitLab requires: docs.gitlab.com, code quality report format."""
-    issues = json.loads(told("gitlab", [*FOUND, FOUND[0]]))
+    issues = json.loads(rendered("gitlab", [*FOUND, FOUND[0]]))
     first = issues[0]
     assert (first["check_name"], first["severity"]) == ("PTC501 unknown-field", "major")
     assert first["description"] == "spec.a: unknown; remove it"
@@ -59,8 +59,8 @@ def test_gitlab_is_a_list_of_issues_with_fingerprints_of_their_own() -> None:
     assert [issue["severity"] for issue in issues] == ["major", "major", "minor", "major"]
     assert issues[3]["location"] == {"path": "stdin", "lines": {"begin": 1}}
     assert len({issue["fingerprint"] for issue in issues}) == 4
-    assert "\x1b" not in told("gitlab")
-    assert json.loads(told("gitlab", [])) == []
+    assert "\x1b" not in rendered("gitlab")
+    assert json.loads(rendered("gitlab", [])) == []
 
 
 def test_gitlab_names_the_template_of_a_rendered_stream() -> None:
@@ -72,24 +72,26 @@ def test_gitlab_names_the_template_of_a_rendered_stream() -> None:
         (None, "train/templates/job.yaml", 1),
         ("all.yaml", "all.yaml", 5),
     ):
-        issues = json.loads(told("gitlab", [*ptcompile.lint(text, filename=filename).diagnostics]))
+        issues = json.loads(
+            rendered("gitlab", [*ptcompile.lint(text, filename=filename).diagnostics])
+        )
         assert {issue["location"]["path"] for issue in issues} == {path}
         assert issues[0]["location"]["lines"]["begin"] == line
 
 
 def test_markdown_is_a_table_that_nothing_breaks_out_of() -> None:
-    lines = told("markdown").splitlines()
+    lines = rendered("markdown").splitlines()
     assert lines[0] == "| Severity | Rule | Place | Finding |"
     assert len(lines) == 2 + len(FOUND)
-    html = MarkdownIt("gfm-like", {"linkify": False}).render(told("markdown"))
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(rendered("markdown"))
     assert html.count("<tr>") == 1 + len(FOUND)
     assert html.count("<td>") == 4 * len(FOUND)
     assert [href for href in re.findall(r'href="([^"]*)', html) if "/codes/PTC" not in href] == []
-    assert told("markdown", []) == ""
+    assert rendered("markdown", []) == ""
 
 
 def test_junit_is_xml_for_any_file_content() -> None:
-    root = ET.fromstring(told("junit"))  # noqa: S314 - our own text
+    root = ET.fromstring(rendered("junit"))  # noqa: S314 - our own text
     assert (root.get("tests"), root.get("failures")) == ("3", "2")
     suites = root.findall("testsuite")
     assert sum(len(suite.findall("testcase")) for suite in suites) == 3
@@ -97,9 +99,9 @@ def test_junit_is_xml_for_any_file_content() -> None:
 
 
 def test_a_report_without_findings_is_valid() -> None:
-    assert ET.fromstring(told("junit", [])).get("tests") == "0"  # noqa: S314 - our own text
-    assert json.loads(told("sarif", []))["runs"][0]["results"] == []
-    assert told("github", []) == ""
+    assert ET.fromstring(rendered("junit", [])).get("tests") == "0"  # noqa: S314 - our own text
+    assert json.loads(rendered("sarif", []))["runs"][0]["results"] == []
+    assert rendered("github", []) == ""
 
 
 RENDERED = (
@@ -111,25 +113,25 @@ RENDERED = (
 def test_findings_in_a_rendered_chart_on_stdin_name_the_template() -> None:
     found = list(ptcompile.lint(RENDERED, filename="<stdin>", select=["PTC501"]).diagnostics)
     message = f"{found[0].message}; {found[0].help} (<stdin>:5:31)"
-    assert told("github", found) == (
+    assert rendered("github", found) == (
         f"::error file=train/templates/job.yaml,title=PTC501 unknown-field::{message}\n"
     )
-    assert told("concise", found).endswith(" (Pod/x, train/templates/job.yaml)\n")
-    (result,) = json.loads(told("sarif", found))["runs"][0]["results"]
+    assert rendered("concise", found).endswith(" (Pod/x, train/templates/job.yaml)\n")
+    (result,) = json.loads(rendered("sarif", found))["runs"][0]["results"]
     assert result["message"]["text"] == message
     assert result["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "train/templates/job.yaml"},
         "region": {"startLine": 1, "startColumn": 1},
     }
-    assert "&lt;stdin&gt;:5:31 (train/templates/job.yaml): " in told("junit", found)
+    assert "&lt;stdin&gt;:5:31 (train/templates/job.yaml): " in rendered("junit", found)
 
 
 def test_findings_in_a_committed_rendered_file_keep_its_lines() -> None:
     found = list(ptcompile.lint(RENDERED, filename="all.yaml", select=["PTC501"]).diagnostics)
-    (command,) = told("github", found).splitlines()
+    (command,) = rendered("github", found).splitlines()
     assert command.startswith("::error file=all.yaml,title=PTC501 unknown-field,line=5,col=31,")
     assert command.endswith(" (train/templates/job.yaml)")
-    (result,) = json.loads(told("sarif", found))["runs"][0]["results"]
+    (result,) = json.loads(rendered("sarif", found))["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "all.yaml"}
     assert result["message"]["text"].endswith(" (train/templates/job.yaml)")
 
@@ -144,7 +146,7 @@ def known(model: BaseModel) -> None:
 
 
 def test_sarif_is_what_its_model_takes() -> None:
-    report = json.loads(told("sarif"))
+    report = json.loads(rendered("sarif"))
     report.pop("$schema")
     for run in report["runs"]:
         assert run.pop("columnKind") == "unicodeCodePoints"  # the model lacks it
@@ -159,12 +161,12 @@ def test_sarif_is_what_its_schema_takes() -> None:
     (schema,) = recorded.rows("sarif-2.1.0")
     validator = jsonschema.validators.validator_for(schema)(schema)
     for found in (FOUND, []):
-        assert not list(validator.iter_errors(json.loads(told("sarif", found))))
+        assert not list(validator.iter_errors(json.loads(rendered("sarif", found))))
 
 
 def results(text: str) -> list[Any]:
     found = list(ptcompile.lint(text, filename="x.yaml").diagnostics)
-    run: dict[str, Any] = json.loads(told("sarif", found))["runs"][0]
+    run: dict[str, Any] = json.loads(rendered("sarif", found))["runs"][0]
     assert [run["tool"]["driver"]["rules"][one["ruleIndex"]]["id"] for one in run["results"]] == [
         d.code for d in found
     ]

@@ -19,21 +19,21 @@ NOTE = Diagnostic("PTC302", "missing-shm", "note", "spec.a: worth knowing", None
                   "run", "ptcompile", "x.yaml", 0, "Pod/x")  # fmt: skip
 
 
-def told(form: str) -> str:
+def rendered(form: str) -> str:
     return renderer(form)([NOTE], {"x.yaml": "a: 1\n"})
 
 
 def test_text_formats_say_note() -> None:
-    assert told("full").startswith("note[PTC302 missing-shm]: ")
-    assert ": note PTC302 " in told("concise")
-    assert add_color(told("full")).startswith("\x1b[1;36mnote\x1b[0m[")
+    assert rendered("full").startswith("note[PTC302 missing-shm]: ")
+    assert ": note PTC302 " in rendered("concise")
+    assert add_color(rendered("full")).startswith("\x1b[1;36mnote\x1b[0m[")
 
 
 def test_machine_formats_have_their_own_level_for_notes() -> None:
-    assert told("github").startswith("::notice file=x.yaml")
-    assert json.loads(told("sarif"))["runs"][0]["results"][0]["level"] == "note"
-    assert ET.fromstring(told("junit")).get("failures") == "0"  # noqa: S314 - our own text
-    jsonschema.validate(json.loads(told("json")), schema("report"))
+    assert rendered("github").startswith("::notice file=x.yaml")
+    assert json.loads(rendered("sarif"))["runs"][0]["results"][0]["level"] == "note"
+    assert ET.fromstring(rendered("junit")).get("failures") == "0"  # noqa: S314 - our own text
+    jsonschema.validate(json.loads(rendered("json")), schema("report"))
 
 
 @pytest.mark.parametrize("fail_on", ["error", "warning"])
@@ -53,7 +53,7 @@ def test_an_error_next_to_a_note_still_fails() -> None:
 
 
 def test_the_schema_of_a_report_knows_no_other_fields() -> None:
-    report = json.loads(told("json"))
+    report = json.loads(rendered("json"))
     for part in (report, report["diagnostics"][0], report["diagnostics"][0]["span"]):
         part["new"] = 1
         with pytest.raises(jsonschema.ValidationError, match="'new' was unexpected"):

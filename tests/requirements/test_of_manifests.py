@@ -14,7 +14,7 @@ from tests.operators.mpijob.test_pods import mpijob
 from tests.world.test_joined import runtime, train_job, trainer
 
 
-def said(source: Any, **options: Any) -> list[str]:
+def requirements_of(source: Any, **options: Any) -> list[str]:
     found = ptcompile.requires(source, **options)
     assert found.ok
     return [f"{one.kind} {one.name} {one.version}".strip() for one in found.requirements]
@@ -27,7 +27,7 @@ def test_an_mpijob() -> None:
     }
     manifest = mpijob(worker=worker)
     manifest["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team"}
-    assert said(manifest) == [
+    assert requirements_of(manifest) == [
         "kubernetes kubernetes 1.30",
         "operator mpi-operator 0.8",
         "crd mpijobs.kubeflow.org/v2beta1",
@@ -55,15 +55,15 @@ def test_only_the_kind_of_runtime_that_a_train_job_names_is_required() -> None:
     of_cluster = {**own, "spec": {"runtimeRef": {"name": "torch-distributed"}}}
     cluster_crd = "crd clustertrainingruntimes.trainer.kubeflow.org/v1alpha1"
     own_crd = "crd trainingruntimes.trainer.kubeflow.org/v1alpha1"
-    assert [crd in said(own) for crd in (cluster_crd, own_crd)] == [False, True]
-    assert [crd in said(of_cluster) for crd in (cluster_crd, own_crd)] == [True, False]
+    assert [crd in requirements_of(own) for crd in (cluster_crd, own_crd)] == [False, True]
+    assert [crd in requirements_of(of_cluster) for crd in (cluster_crd, own_crd)] == [True, False]
 
 
 def test_a_train_job_needs_what_the_pods_of_its_runtime_need() -> None:
     claim = {"name": "data", "persistentVolumeClaim": {"claimName": "corpus"}}
     mine = runtime(pod={"volumes": [claim]}, resources={"limits": {"rdma/hca": 1}})
     job = train_job(trainer=trainer(resourcesPerNode={"limits": {"nvidia.com/gpu": 8}}))
-    needed = said([mine, job])
+    needed = requirements_of([mine, job])
     assert {
         "object PersistentVolumeClaim/corpus",
         "resource rdma/hca",
@@ -81,8 +81,8 @@ def test_objects_in_the_same_stream_are_not_required() -> None:
         "metadata": {"name": "data"},
         "spec": {},
     }
-    assert "object PersistentVolumeClaim/data" in said(job)
-    assert "object PersistentVolumeClaim/data" not in said(
+    assert "object PersistentVolumeClaim/data" in requirements_of(job)
+    assert "object PersistentVolumeClaim/data" not in requirements_of(
         {"apiVersion": "v1", "kind": "List", "items": [job, brought]}
     )
 

@@ -33,7 +33,7 @@ spec:
 """
 
 
-def found(text: str, **given: object) -> list[tuple[str, int, int]]:
+def definitions_of(text: str, **given: object) -> list[tuple[str, int, int]]:
     one, position = at_cursor(text, **given)
     return [
         (at.uri, at.range.start.line, at.range.start.character) for at in definition(one, position)
@@ -41,7 +41,7 @@ def found(text: str, **given: object) -> list[tuple[str, int, int]]:
 
 
 def test_a_mount_leads_to_its_volume() -> None:
-    assert found(POD.replace("{name: data, mount", "{name: da|ta, mount")) == [
+    assert definitions_of(POD.replace("{name: data, mount", "{name: da|ta, mount")) == [
         ("file:///w/a.yaml", 12, 4)
     ]
 
@@ -51,7 +51,7 @@ def test_a_mount_of_a_role_leads_to_the_volume_of_the_job() -> None:
         SPEC
         + "  volumes:\n  - {name: data, emptyDir: {}}\n  worker: {volumeMounts: [{name: da|ta, mountPath: /d}]}\n"
     )
-    assert found(text) == [("file:///w/a.yaml", 13, 4)]
+    assert definitions_of(text) == [("file:///w/a.yaml", 13, 4)]
 
 
 @pytest.mark.parametrize(
@@ -69,29 +69,31 @@ def test_a_mount_of_a_role_leads_to_the_volume_of_the_job() -> None:
     ],
 )
 def test_a_name_leads_to_the_object_in_another_file(text: str, line: int) -> None:
-    ((uri, at, _),) = found(text, elsewhere=elsewhere(OTHER))
+    ((uri, at, _),) = definitions_of(text, elsewhere=elsewhere(OTHER))
     assert (uri, at) == ("file:///w/other.yaml", line)
 
 
 def test_a_name_leads_to_the_object_in_the_same_file() -> None:
     text = POD.replace("emptyDir: {}", "configMap: {name: setting|s}") + "---\n" + OTHER
-    assert found(text) == [
+    assert definitions_of(text) == [
         ("file:///w/a.yaml", text.count("\n", 0, text.index("name: settings\n")), 8)
     ]
 
 
 def test_names_of_the_profile() -> None:
     settings = with_profile(PROFILE)
-    assert found(SPEC + "  accelerator: bi|g\n", settings=settings) == [
+    assert definitions_of(SPEC + "  accelerator: bi|g\n", settings=settings) == [
         ("file:///w/cluster.yaml", 5, 4)
     ]
-    assert [line for _, line, _ in found(SPEC + "  queue: rese|arch\n", settings=settings)] == [6]
-    assert found(SPEC + "  queue: oth|er\n", settings=settings) == []
+    assert [
+        line for _, line, _ in definitions_of(SPEC + "  queue: rese|arch\n", settings=settings)
+    ] == [6]
+    assert definitions_of(SPEC + "  queue: oth|er\n", settings=settings) == []
 
 
 def test_other_texts_have_no_definition() -> None:
-    assert found(SPEC.replace("train.py", "tra|in.py")) == []
-    assert found("a: [|") == []
+    assert definitions_of(SPEC.replace("train.py", "tra|in.py")) == []
+    assert definitions_of("a: [|") == []
 
 
 def test_recorded_definitions() -> None:

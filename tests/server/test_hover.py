@@ -30,23 +30,23 @@ spec:
 """
 
 
-def said(text: str) -> str:
+def hover_text(text: str) -> str:
     one, position = at_cursor(text)
     found = hover(one, position)
     return "" if found is None else found.contents.value  # type: ignore[union-attr]  # Markdown, always
 
 
 def test_a_field_with_its_description_default_and_use() -> None:
-    found = said(SPEC.replace("  script:", "  scr|ipt:"))
+    found = hover_text(SPEC.replace("  script:", "  scr|ipt:"))
     assert "Python file that torchrun starts" in found
     assert "the pass **rendezvous**" in found
     assert "for `volcano`" in found
     assert "Example: `script: train.py`" in found
-    assert "Default: `5`" in said(SPEC.replace("nprocPerNode: 8", "monitor|Interval: 5"))
+    assert "Default: `5`" in hover_text(SPEC.replace("nprocPerNode: 8", "monitor|Interval: 5"))
 
 
 def test_a_field_of_a_spec_has_the_effects_of_its_example() -> None:
-    found = said(SPEC.replace("  script:", "  shared|Memory: 8Gi\n  script:"))
+    found = hover_text(SPEC.replace("  script:", "  shared|Memory: 8Gi\n  script:"))
     assert found.index("What it decides, for `volcano`") < found.index(
         "The example in a job of two nodes"
     )
@@ -55,85 +55,87 @@ def test_a_field_of_a_spec_has_the_effects_of_its_example() -> None:
         "- `job`, `pytorchjob`, `volcano`, `trainjob`, `jobset`: "
         "`template.spec.volumes[shm].emptyDir.sizeLimit: 64Gi`" in found
     )
-    many = said(SPEC.replace("  elastic:", "  ela|stic:"))
+    many = hover_text(SPEC.replace("  elastic:", "  ela|stic:"))
     assert "- `pod`: an error: spec.nodes: " in many
     assert "- `volcano`: `template.spec.containers[pytorch].command[1]: --nnodes=2:4`" in many
     assert " and 4 more" in many
-    assert "The example" not in said(SPEC.replace("  target:", "  tar|get:"))
-    assert "The example" not in said(SPEC.replace("NCCL_DEBUG", "NCCL|_DEBUG"))
+    assert "The example" not in hover_text(SPEC.replace("  target:", "  tar|get:"))
+    assert "The example" not in hover_text(SPEC.replace("NCCL_DEBUG", "NCCL|_DEBUG"))
 
 
 def test_a_line_without_effect_has_no_effects_in_its_hover() -> None:
-    assert "decides" not in said("apiVersion: ptcompile/v1\nki|nd: TrainingJob\n")
+    assert "decides" not in hover_text("apiVersion: ptcompile/v1\nki|nd: TrainingJob\n")
 
 
 def test_a_field_of_kubernetes() -> None:
-    text = said(MANIFEST.replace("containers:", "cont|ainers:"))
+    text = hover_text(MANIFEST.replace("containers:", "cont|ainers:"))
     assert "list of mapping" in text
     assert "List of containers belonging to the pod." in text
-    assert "Restart policy for all containers" in said(
+    assert "Restart policy for all containers" in hover_text(
         MANIFEST.replace("restartPolicy", "restart|Policy")
     )
 
 
 def test_an_accelerator_has_its_machines() -> None:
     spec = SPEC.replace("  script:", "  accelerator: nvidia|-h100\n  script:")
-    assert "- eks: `p5.48xlarge` (8), `p5.4xlarge` (1)" in said(spec)
-    assert "Machines" not in said(spec.replace("nvidia|-h100", "unkno|wn"))
+    assert "- eks: `p5.48xlarge` (8), `p5.4xlarge` (1)" in hover_text(spec)
+    assert "Machines" not in hover_text(spec.replace("nvidia|-h100", "unkno|wn"))
 
 
 def test_a_fabric_has_its_accelerators_and_what_pods_get() -> None:
-    text = said(SPEC.replace("  script:", "  fabric: tc|pxo\n  script:"))
+    text = hover_text(SPEC.replace("  script:", "  fabric: tc|pxo\n  script:"))
     assert "- gke: `nvidia-h100-mega`" in text
     assert "Variables of its pods: `NCCL_SOCKET_IFNAME`, `LD_LIBRARY_PATH`" in text
-    efa = said(SPEC.replace("  script:", "  fabric: e|fa\n  script:"))
+    efa = hover_text(SPEC.replace("  script:", "  fabric: e|fa\n  script:"))
     assert "Resources of its pods: `vpc.amazonaws.com/efa`" in efa
     assert "nvidia-h100" in efa
-    assert "Accelerators" not in said(SPEC.replace("  script:", "  fabric: own|rails\n  script:"))
+    assert "Accelerators" not in hover_text(
+        SPEC.replace("  script:", "  fabric: own|rails\n  script:")
+    )
 
 
 def test_a_target_has_its_kind() -> None:
-    assert said(SPEC.replace("target: volcano", "target: vol|cano")).startswith(
+    assert hover_text(SPEC.replace("target: volcano", "target: vol|cano")).startswith(
         "**volcano**: batch.volcano.sh/v1alpha1"
     )
 
 
 def test_resolved_references_in_each_pod() -> None:
-    found = said(MANIFEST.replace("$(RANK_OF", "$(RANK|_OF"))
+    found = hover_text(MANIFEST.replace("$(RANK_OF", "$(RANK|_OF"))
     assert "| `train-0-*****` | `0` |" in found
     assert "| `train-1-*****` | `1` |" in found
 
 
 def test_resolved_variables_in_each_pod() -> None:
-    assert "| `train-1-*****` | `1` |" in said(
+    assert "| `train-1-*****` | `1` |" in hover_text(
         MANIFEST.replace("name: RANK_OF_NODE", "name: RANK|_OF_NODE")
     )
-    assert "**NCCL_DEBUG** is `INFO` in all 4 pods" in said(
+    assert "**NCCL_DEBUG** is `INFO` in all 4 pods" in hover_text(
         SPEC.replace("NCCL_DEBUG", "NCCL|_DEBUG")
     )
 
 
 def test_variables_that_torchrun_sets_for_each_process() -> None:
-    found = said(MANIFEST.replace("DB_PASSWORD", "RA|NK"))
+    found = hover_text(MANIFEST.replace("DB_PASSWORD", "RA|NK"))
     assert "| `train-1-*****` | `8 to 15` |" in found
-    assert "**WORLD_SIZE** is `16` in both pods" in said(
+    assert "**WORLD_SIZE** is `16` in both pods" in hover_text(
         MANIFEST.replace("DB_PASSWORD", "WORLD|_SIZE")
     )
 
 
 def test_no_secret_is_shown() -> None:
-    found = said(MANIFEST.replace("DB_PASSWORD", "DB|_PASSWORD"))
+    found = hover_text(MANIFEST.replace("DB_PASSWORD", "DB|_PASSWORD"))
     assert "DB_PASSWORD" in found
     assert "hunter2" not in found
 
 
 def test_the_page_of_a_finding() -> None:
-    found = said(SPEC.replace("  script:", "  scr|pt:"))
+    found = hover_text(SPEC.replace("  script:", "  scr|pt:"))
     assert "PTC021 unknown-spec-field" in found or "**PTC021" in found
 
 
 def test_the_page_of_a_code_in_a_comment() -> None:
-    found = said("apiVersion: v1 # ptcompile: ignore[PTC|302] fine\nkind: Pod\n")
+    found = hover_text("apiVersion: v1 # ptcompile: ignore[PTC|302] fine\nkind: Pod\n")
     assert found.startswith("**PTC302 ")
     assert "**Fix**" in found
 
@@ -142,16 +144,18 @@ def test_the_page_of_a_code_in_a_comment() -> None:
     "variants", ["variants:\n  a: {no|des: 3}\n", "variants:\n- a: {no|des: 3}\n"]
 )
 def test_a_field_of_a_variant_has_the_effects_of_the_specs(variants: str) -> None:
-    found = said(SPEC + variants)
+    found = hover_text(SPEC + variants)
     assert found.startswith("**nodes** (integer)")
     assert "- `job`: `spec.completions: 4`" in found
-    assert "all 4 pods" in said(SPEC + variants.replace("no|des: 3", "env: {NCCL|_DEBUG: INFO}"))
+    assert "all 4 pods" in hover_text(
+        SPEC + variants.replace("no|des: 3", "env: {NCCL|_DEBUG: INFO}")
+    )
 
 
 def test_no_hover() -> None:
-    assert said("|") == ""
-    assert "PTC001" in said("a: [|")
-    assert said("a: te|xt\n") == ""
+    assert hover_text("|") == ""
+    assert "PTC001" in hover_text("a: [|")
+    assert hover_text("a: te|xt\n") == ""
 
 
 def test_recorded_hovers() -> None:

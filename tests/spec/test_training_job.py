@@ -39,7 +39,8 @@ def test_defaults_of_a_job() -> None:
         None,
         None,
     )
-    assert (policy.active_deadline_seconds, policy.suspend) == (None, False)
+    assert policy.active_deadline_seconds is None
+    assert not policy.suspend
 
 
 EVERYTHING = """

@@ -34,7 +34,7 @@ def gpu_pod(**limits: str) -> Json:
     return manifest
 
 
-def found(manifest: Json, *others: Json) -> list[tuple[str, str]]:
+def names_and_severities(manifest: Json, *others: Json) -> list[tuple[str, str]]:
     return sorted((one.name, one.severity) for one in run(manifest, stream=[manifest, *others]))
 
 
@@ -45,13 +45,13 @@ def qos(manifest: Json, *others: Json) -> str:
 @pytest.mark.parametrize("manifest", [gpu_pod(), gpu_pod(memory="512Mi"), gpu_pod(cpu="500m")])
 def test_a_default_is_as_good_as_a_written_limit(manifest: Json) -> None:
     written, default = gpu_pod(**CPU_AND_MEMORY), limit_range(default=CPU_AND_MEMORY)
-    assert found(manifest, default) == found(written)
+    assert names_and_severities(manifest, default) == names_and_severities(written)
     assert qos(manifest, default) == qos(written) == "Guaranteed"
 
 
 def test_a_default_of_another_namespace_is_none() -> None:
     elsewhere = limit_range(namespace="web", default=CPU_AND_MEMORY)
-    assert found(gpu_pod(), elsewhere) == found(gpu_pod())
+    assert names_and_severities(gpu_pod(), elsewhere) == names_and_severities(gpu_pod())
     assert qos(gpu_pod(), elsewhere) == "BestEffort"
 
 

@@ -56,7 +56,7 @@ def subject(job: Json, *others: Json) -> Subject:
     return Subject(job, stream=Stream([job, *others]))
 
 
-def found(job: Json, *others: Json) -> dict[str, tuple[Any, ...]]:
+def paths_by_name(job: Json, *others: Json) -> dict[str, tuple[Any, ...]]:
     problems = run(job, stream=[job, *others])
     return {problem.name: problem.path for problem in problems}
 
@@ -161,8 +161,8 @@ def test_the_runtime_has_its_own_findings() -> None:
         train_job(trainer=trainer()),
         runtime(env=[{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]),
     )
-    assert "repeated-env" in found(base, job)
-    assert "repeated-env" not in found(job, base)
+    assert "repeated-env" in paths_by_name(base, job)
+    assert "repeated-env" not in paths_by_name(job, base)
 
 
 def test_a_runtime_of_a_release_gives_notes_and_an_unknown_one_nothing() -> None:

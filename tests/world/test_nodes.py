@@ -67,7 +67,7 @@ def karpenter(*requirements: tuple[str, str, list[str]], **changed: Any) -> Json
     }
 
 
-def told(*objects: Json, cluster: Json | None = None) -> list[tuple[str, str]]:
+def machine_messages(*objects: Json, cluster: Json | None = None) -> list[tuple[str, str]]:
     """Return severity and message of what is said about the pods of the last object."""
     profile = None
     if cluster is not None:
@@ -88,30 +88,38 @@ POOLS = {
 
 
 def test_lint_asks_the_pools_of_the_profile() -> None:
-    assert told(job(4), cluster={"nodePools": POOLS}) == []
-    ((severity, message),) = told(job(8), cluster={"nodePools": POOLS})
+    assert machine_messages(job(4), cluster={"nodePools": POOLS}) == []
+    ((severity, message),) = machine_messages(job(8), cluster={"nodePools": POOLS})
     assert severity == "error"
     assert message.endswith(
         "0/2 node pools fit: 1 has the taint dedicated=ml:NoSchedule, 1 has 4 nvidia.com/gpu, 8 are requested"
     )
     assert [
-        severity for severity, _ in told(job(8), cluster={"nodePools": POOLS, "otherPools": True})
+        severity
+        for severity, _ in machine_messages(
+            job(8), cluster={"nodePools": POOLS, "otherPools": True}
+        )
     ] == ["warning"]
 
 
 def test_the_profile_s_pools_win_over_the_catalog_and_the_files() -> None:
     pinned = job(16, nodeSelector={"node.kubernetes.io/instance-type": "p5.48xlarge"})
-    assert told(node(), pinned, cluster={"nodePools": {"own": {"allocatable": {GPU: 16}}}}) == []
+    assert (
+        machine_messages(node(), pinned, cluster={"nodePools": {"own": {"allocatable": {GPU: 16}}}})
+        == []
+    )
 
 
 def test_the_profile_s_objects_count_if_it_lists_no_pools() -> None:
-    ((severity, message),) = told(job(8), cluster={"objects": [node()]})
+    ((severity, message),) = machine_messages(job(8), cluster={"objects": [node()]})
     assert (severity, message.partition(": ")[2]) == (
         "warning",
         f"0/1 nodes fit: 1 has 4 {GPU}, 8 are requested",
     )
     pinned = job(16, nodeSelector={"node.kubernetes.io/instance-type": "p5.48xlarge"})
-    assert [severity for severity, _ in told(pinned, cluster={"objects": [node()]})] == ["error"]
+    assert [
+        severity for severity, _ in machine_messages(pinned, cluster={"objects": [node()]})
+    ] == ["error"]
 
 
 @pytest.mark.parametrize(
@@ -129,8 +137,8 @@ def test_the_profile_s_objects_count_if_it_lists_no_pools() -> None:
     ],
 )  # fmt: skip
 def test_node_objects_of_the_files(nodes: list[Json], pods: Json, message: str) -> None:
-    assert [said for _, said in told(*nodes, pods)] == ([message] if message else [])
-    assert all(severity == "warning" for severity, _ in told(*nodes, pods))
+    assert [said for _, said in machine_messages(*nodes, pods)] == ([message] if message else [])
+    assert all(severity == "warning" for severity, _ in machine_messages(*nodes, pods))
 
 
 TYPES = ("node.kubernetes.io/instance-type", "In", ["g4dn.2xlarge", "g4dn.12xlarge"])
@@ -164,7 +172,7 @@ ON_POOL = {"karpenter.sh/nodepool": "gpu"}
     ],
 )
 def test_karpenter_s_pools_of_the_files(pool: Json, pods: Json, message: str) -> None:
-    said = told(pool, pods)
+    said = machine_messages(pool, pods)
     assert len(said) == bool(message)
     assert all(
         severity == "warning" and f"0/1 node pools fit: {message}" in text
@@ -211,8 +219,8 @@ def test_nodes_and_pools_of_wrong_types_raise_nothing(wrong: Any) -> None:
     pools += [
         karpenter(template={"requirements": [{"key": wrong, "operator": "In", "values": wrong}]})
     ]
-    told(*nodes, *pools, job(8, nodeSelector=wrong, tolerations=wrong, affinity=wrong))
-    told(
+    machine_messages(*nodes, *pools, job(8, nodeSelector=wrong, tolerations=wrong, affinity=wrong))
+    machine_messages(
         *nodes,
         *pools,
         job(8, tolerations=[{"key": wrong, "value": wrong, "effect": wrong, "operator": wrong}]),
@@ -287,8 +295,10 @@ def test_a_queue_s_flavor_brings_tolerations() -> None:
     queued = job()
     queued["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "q"}
     tainted = node(spec={"taints": [DEDICATED]})
-    assert told(flavor, tainted, queued) == []
-    assert len(told(flavor, tainted, job())) == len(told(tainted, queued)) == 1
+    assert machine_messages(flavor, tainted, queued) == []
+    assert (
+        len(machine_messages(flavor, tainted, job())) == len(machine_messages(tainted, queued)) == 1
+    )
 
 
 def running(name: str, gpus: int, phase: str = "Running", **metadata: Any) -> Json:
@@ -334,10 +344,10 @@ def test_simulate_says_where_pods_may_run() -> None:
 
 
 def test_diff_says_that_no_node_takes_a_pod_any_more() -> None:
-    said = ptcompile.diff([node(), job(4)], [node(), job(8)]).diagnostics
+    diagnostics = ptcompile.diff([node(), job(4)], [node(), job(8)]).diagnostics
     assert [
         "no longer: 0/1 nodes fit" in each.message
-        for each in said
+        for each in diagnostics
         if each.name == "fits-no-machine"
     ] == [True]
     assert not any(
@@ -366,7 +376,7 @@ def zones(*names: str, **changed: Any) -> list[Json]:
     ],
 )
 def test_a_pod_that_names_its_node(pod: Json, message: str) -> None:
-    findings = told(*zones("a", "b"), job(8, **pod))
+    findings = machine_messages(*zones("a", "b"), job(8, **pod))
     assert [text.partition(": ")[2] for _, text in findings] == ([message] if message else [])
 
 
@@ -403,13 +413,13 @@ def test_a_volume_s_zone_is_a_filter() -> None:
     mounting["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = [
         {"name": "data", "mountPath": "/data"}
     ]
-    ((_, message),) = told(*zones("a", "b"), *disk("c"), mounting)
+    ((_, message),) = machine_messages(*zones("a", "b"), *disk("c"), mounting)
     assert "2 have the label" in message or "1 has the label" in message
     assert "unlike a volume of the pod" in message
-    assert told(*zones("a", "b"), *disk("b"), mounting) == []
-    assert told(node(), *disk("c"), mounting) == []
+    assert machine_messages(*zones("a", "b"), *disk("b"), mounting) == []
+    assert machine_messages(node(), *disk("c"), mounting) == []
     busy = {"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "110"}}
-    ((_, message),) = told(*zones("a"), *zones("b", status=busy), *disk("b"), mounting)
+    ((_, message),) = machine_messages(*zones("a"), *zones("b", status=busy), *disk("b"), mounting)
     assert "0/2 nodes fit" in message
 
 
@@ -488,8 +498,10 @@ def test_limits_below_a_machine_leave_no_node() -> None:
     )
     spec = draft_profile([limited]).document["spec"]
     assert spec["nodePools"]["gpu"]["count"] == 0
-    (severity, message) = told(job(4, tolerations=[{"operator": "Exists"}]), cluster=spec)[0]
-    assert told(limited, job(4))[0][1].endswith("1 has no nodes and gets none")
+    (severity, message) = machine_messages(
+        job(4, tolerations=[{"operator": "Exists"}]), cluster=spec
+    )[0]
+    assert machine_messages(limited, job(4))[0][1].endswith("1 has no nodes and gets none")
     assert (severity, message.partition(": ")[2]) == (
         "warning",
         "0/1 node pools fit: 1 has no nodes and gets none",

@@ -57,7 +57,8 @@ def test_pods(spec: Json, expected: list[str]) -> None:
 )
 def test_without_classes_in_the_files(spec: Json, severity: str) -> None:
     (found,) = rejections(pod({}, **spec))
-    assert (found.severity, found.message.endswith(WRONG)) == (severity, True)
+    assert found.severity == severity
+    assert found.message.endswith(WRONG)
 
 
 @pytest.mark.parametrize(

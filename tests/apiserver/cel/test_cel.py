@@ -359,7 +359,8 @@ def test_many_rules_on_many_items_end() -> None:
     }
     started = time.process_time()
     ((name, message),) = problems_of(crd(l={"type": "array", "items": item}), l=[1] * 4000)
-    assert (name, "later rules" in message) == ("unread-rule", True)
+    assert name == "unread-rule"
+    assert "later rules" in message
     assert time.process_time() - started < 10  # about a second
 
 

@@ -144,7 +144,8 @@ def test_a_field_whose_gate_is_off_is_reported_and_not_checked(
 ) -> None:
     written = changed(manifest, path, value)
     ((name, place),) = names(written, minor)
-    assert (name, place.startswith(path)) == ("gate-off", True)
+    assert name == "gate-off"
+    assert place.startswith(path)
     assert names(written, minor, **{gate: True}) == []
     assert names(manifest, minor) == []
 
@@ -196,7 +197,8 @@ def test_a_source_in_another_namespace_is_dropped_as_a_whole() -> None:
     (problem,) = validate(
         changed(CLAIM, "spec.dataSourceRef", source), versions=Versions(kubernetes=(1, 36))
     )
-    assert (problem.name, "drops the whole dataSourceRef" in problem.message) == ("gate-off", True)
+    assert problem.name == "gate-off"
+    assert "drops the whole dataSourceRef" in problem.message
 
 
 RULES = [

@@ -321,7 +321,7 @@ def test_the_tab_and_the_scroll_positions_stay(tmp_path: Path) -> None:
             spec.write_text(text.replace("nodes: 2", nodes), encoding="utf-8")
             until(partial(_contains, tab, nodes))
             until(lambda: tab.run(chosen) == "tab-jobset" and tab.run(top) == 300)
-        assert not [line for line in tab.said() if "Security Policy" in line]
+        assert not [line for line in tab.errors() if "Security Policy" in line]
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
@@ -343,7 +343,7 @@ def test_edit_and_it_changes(watched: tuple[Path, str, subprocess.Popen[bytes]])
         until(lambda: "example.com/train:2" in _text(tab))
         assert "PTC021" not in _text(tab)
         tab.call("Runtime.evaluate", expression="1")
-        assert not [one for one in tab.said() if "Security Policy" in one]
+        assert not [one for one in tab.errors() if "Security Policy" in one]
         origin = address.rpartition("/")[0].rpartition("/")[0]
         assert {url for url in tab.asked_for() if not url.startswith((origin, "about:"))} == set()
 

@@ -172,8 +172,8 @@ def test_an_unknown_fabric_is_an_error(body: str, profile: dict[str, Any], messa
 def test_an_unknown_number_of_devices_is_a_warning(body: str, profile: str, said: bool) -> None:
     cluster = making.profile(yaml.safe_load(profile))
     problems = making.compiled(making.smallest(f"fabric: efa\n{body}"), "job", cluster).problems
-    told = [one.name for one in problems if one.severity != "note"]
-    assert told == (["partial-fabric"] if said else [])
+    names = [one.name for one in problems if one.severity != "note"]
+    assert names == (["partial-fabric"] if said else [])
 
 
 @pytest.mark.parametrize(
@@ -208,8 +208,8 @@ def test_infiniband_devices_are_only_counted_on_aks(cloud: str | None, said: boo
     problems = making.compiled(
         making.smallest(body), "job", making.profile({"cloud": cloud})
     ).problems
-    told = [one.name for one in problems if one.severity != "note"]
-    assert told == (["partial-fabric"] if said else [])
+    names = [one.name for one in problems if one.severity != "note"]
+    assert names == (["partial-fabric"] if said else [])
 
 
 GB200 = "accelerator: nvidia-gb200\nfabric: nvlink-domain\nresources: {cpu: 8, memory: 64Gi, gpu: %s}\nnodes: %s"
@@ -235,9 +235,9 @@ def test_an_nvlink_domain_needs_whole_nodes_of_one_rack(body: str, message: str 
     found = making.compiled(
         making.smallest(body), "jobset", making.profile({"cloud": "gke"})
     ).problems
-    told = [one for one in found if one.name == "partial-fabric"]
-    assert [one.severity for one in told] == ["warning"] * bool(message)
-    assert message is None or told[0].message.startswith(message)
+    problems = [one for one in found if one.name == "partial-fabric"]
+    assert [one.severity for one in problems] == ["warning"] * bool(message)
+    assert message is None or problems[0].message.startswith(message)
 
 
 @pytest.mark.parametrize("case", findings.cases("devices"))

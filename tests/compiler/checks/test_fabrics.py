@@ -14,7 +14,7 @@ from tests.compiler.checks import findings
 CLOUD, MACHINE = "fabric-of-another-cloud", "fabric-without-machine"
 
 
-def told(
+def fabric_problems(
     cloud: str | None, accelerator: str, fabric: str, more: str = "", **profile: Any
 ) -> list[Problem]:
     named = f"accelerator: {accelerator}\n" if accelerator else ""
@@ -39,7 +39,7 @@ def told(
     ],
 )
 def test_a_fabric_of_another_cloud_is_an_error(cloud: str, fabric: str, accelerator: str) -> None:
-    (one,) = told(cloud, accelerator, fabric)
+    (one,) = fabric_problems(cloud, accelerator, fabric)
     assert (one.name, one.severity, one.path, one.stage) == (
         CLOUD,
         "error",
@@ -89,7 +89,7 @@ def test_a_fabric_of_another_cloud_is_an_error(cloud: str, fabric: str, accelera
 def test_a_fabric_without_a_machine_is_a_warning(
     cloud: str, accelerator: str, fabric: str, message: str
 ) -> None:
-    (one,) = told(cloud, accelerator, fabric)
+    (one,) = fabric_problems(cloud, accelerator, fabric)
     assert (one.name, one.severity, one.path) == (MACHINE, "warning", ("spec", "fabric"))
     assert one.message == f"spec.fabric: {message}"
 
@@ -110,34 +110,42 @@ def test_a_fabric_without_a_machine_is_a_warning(
 def test_fabrics_of_the_machines_have_no_finding(
     cloud: str | None, accelerator: str, fabric: str
 ) -> None:
-    assert not [one for one in told(cloud, accelerator, fabric) if one.name in {CLOUD, MACHINE}]
+    assert not [
+        one for one in fabric_problems(cloud, accelerator, fabric) if one.name in {CLOUD, MACHINE}
+    ]
 
 
 def test_only_the_selected_machine_is_checked() -> None:
     pin = "nodeSelector: {node.kubernetes.io/instance-type: %s}"
-    (one,) = told("eks", "nvidia-l4", "efa", pin % "g6.4xlarge")
+    (one,) = fabric_problems("eks", "nvidia-l4", "efa", pin % "g6.4xlarge")
     assert one.message.startswith(
         "spec.fabric: g6.4xlarge has no fabric; efa comes with nvidia-t4, "
     )
-    assert MACHINE not in [one.name for one in told("eks", "nvidia-l4", "efa", pin % "g6.8xlarge")]
+    assert MACHINE not in [
+        one.name for one in fabric_problems("eks", "nvidia-l4", "efa", pin % "g6.8xlarge")
+    ]
 
 
 OWN = {"h100": {"nodeLabels": {"pool": "gold"}, "fabricDevices": {"efa": 8}}}
 
 
 def test_the_profile_s_fabric_overrides_the_built_in_one() -> None:
-    assert not told("gke", "", "efa", fabrics={"efa": {"resources": {"example.com/efa": "1"}}})
-    assert [one.name for one in told("gke", "h100", "efa", accelerators=OWN)] != [CLOUD]
-    assert not told(
+    assert not fabric_problems(
+        "gke", "", "efa", fabrics={"efa": {"resources": {"example.com/efa": "1"}}}
+    )
+    assert [one.name for one in fabric_problems("gke", "h100", "efa", accelerators=OWN)] != [CLOUD]
+    assert not fabric_problems(
         "gke",
         "nvidia-h100",
         "tcpxo",
         accelerators={"nvidia-h100": {"nodeLabels": {"pool": "gold"}}},
     )
     pools = {"a": {"machine": "a3-megagpu-8g"}, "b": {"machine": "a3-highgpu-8g"}}
-    (one,) = told("gke", "nvidia-h100", "tcpxo", nodePools=pools)
+    (one,) = fabric_problems("gke", "nvidia-h100", "tcpxo", nodePools=pools)
     assert one.message.startswith("spec.fabric: nvidia-h100 in the node pools has tcpx, not tcpxo")
-    assert not told("gke", "nvidia-h100", "tcpxo", nodePools={"a": {"labels": {"pool": "gold"}}})
+    assert not fabric_problems(
+        "gke", "nvidia-h100", "tcpxo", nodePools={"a": {"labels": {"pool": "gold"}}}
+    )
 
 
 @pytest.mark.parametrize("case", findings.cases("fabrics"))

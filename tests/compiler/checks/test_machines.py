@@ -20,7 +20,7 @@ SHAPES = [
 FITS, TAKES = "fits-no-machine", "takes-the-whole-machine"
 
 
-def told(body: str, cloud: str | None) -> list[Problem]:
+def machine_problems(body: str, cloud: str | None) -> list[Problem]:
     problems = making.compiled(
         making.smallest(body), "job", making.profile({"cloud": cloud})
     ).problems
@@ -41,22 +41,22 @@ def test_resources_are_checked_against_every_machine(
 ) -> None:
     where = cloud or None
     if not machine.cpu:  # no source gives its CPUs and memory
-        assert told(asking(name, machine, cpu=500, memory="9Ti"), where) == []
-        (one,) = told(asking(name, machine, gpu=machine.devices + 1), where)
+        assert machine_problems(asking(name, machine, cpu=500, memory="9Ti"), where) == []
+        (one,) = machine_problems(asking(name, machine, gpu=machine.devices + 1), where)
         assert (one.name, one.path) == (FITS, ("spec", "resources", "gpu"))
         return
     (cpu, _), memory = left_for_pods(machine, where), least_memory(machine, where)
-    assert told(asking(name, machine, cpu=f"{cpu}m", memory=f"{memory}Mi"), where) == []
+    assert machine_problems(asking(name, machine, cpu=f"{cpu}m", memory=f"{memory}Mi"), where) == []
     for word, all_of_it, one_more in (
         ("gpu", machine.devices, machine.devices + 1),
         ("cpu", machine.cpu, machine.cpu + 1),
         ("memory", f"{machine.memory}Gi", f"{machine.memory + 1}Gi"),
     ):
-        found = told(asking(name, machine, **{word: all_of_it}), where)
+        found = machine_problems(asking(name, machine, **{word: all_of_it}), where)
         assert [(one.name, one.severity) for one in found] == (
             [] if word == "gpu" else [(TAKES, "warning")]
         )
-        (found_one,) = told(asking(name, machine, **{word: one_more}), where)
+        (found_one,) = machine_problems(asking(name, machine, **{word: one_more}), where)
         assert (found_one.name, found_one.severity, found_one.path) == (
             FITS,
             "error",
@@ -101,7 +101,7 @@ TOO_MANY = (
 def test_messages_for_nodes_that_fit_no_machine(
     body: str, cloud: str | None, messages: list[str]
 ) -> None:
-    found = [one.message for one in told(body, cloud)]
+    found = [one.message for one in machine_problems(body, cloud)]
     assert len(found) == len(messages)
     assert all(said.startswith(wanted) for said, wanted in zip(found, messages, strict=True))
 
@@ -126,7 +126,7 @@ def test_vendors_with_one_dialect_are_checked_without_a_cloud() -> None:
         "google-tpu-v6e",
         "aws-trainium2",
     }
-    (found,) = told("accelerator: aws-trainium2\nresources: {gpu: 32}", None)
+    (found,) = machine_problems("accelerator: aws-trainium2\nresources: {gpu: 32}", None)
     assert "no machine with aws-trainium2 has more than 16 (trn2.48xlarge)" in found.message
 
 
@@ -189,8 +189,8 @@ def test_ephemeral_storage_is_checked_against_the_disks(
 def test_network_devices_are_checked_against_the_machine() -> None:
     h200 = "accelerator: nvidia-h200\nfabric: efa\nnodeSelector: {node.kubernetes.io/instance-type: p5en.48xlarge}\n"
     devices = "resources: {gpu: 8, devices: {vpc.amazonaws.com/efa: %s}}"
-    assert told(h200 + devices % 16, "eks") == []
-    (found,) = told(h200 + devices % 32, "eks")
+    assert machine_problems(h200 + devices % 16, "eks") == []
+    (found,) = machine_problems(h200 + devices % 32, "eks")
     assert found.path == ("spec", "resources", "devices", "vpc.amazonaws.com/efa")
     assert "has more than 16 (p5en.48xlarge)" in found.message
 
@@ -211,7 +211,7 @@ def test_memory_bounds_match_measured_nodes_of_eks(
     accelerator, name = machine.split()
     one = next(one for one in MACHINES[accelerator]["eks"] if one.name == name)
     assert least_memory(one, "eks") <= measured <= left_for_pods(one, "eks")[1]
-    found = told(asking(accelerator, one, memory=asked), "eks")
+    found = machine_problems(asking(accelerator, one, memory=asked), "eks")
     assert [one.severity for one in found] == (["warning"] if warned else [])
     assert all(
         "depending on the hypervisor's share and the kubelet's maximum number" in one.message

@@ -169,7 +169,7 @@ ALL = list(TARGETS)
 SEVERAL = [name for name in ALL if name != "pod"]
 
 
-def found(target: str, body: str, profile: Any) -> list[tuple[str, str, tuple[Any, ...]]]:
+def problems_of(target: str, body: str, profile: Any) -> list[tuple[str, str, tuple[Any, ...]]]:
     problems = compiled(smallest(body), target, profile).problems
     return [(one.name, one.severity, one.path) for one in problems]
 
@@ -256,15 +256,16 @@ def test_the_user_s_annotation_is_unchanged() -> None:
 
 def test_a_priority_needs_a_queue() -> None:
     wanted = [("unsupported-by-target", "error", ("spec", "priority"))]
-    assert found("job", "nodes: 2\npriority: high", KUEUE) == wanted
+    assert problems_of("job", "nodes: 2\npriority: high", KUEUE) == wanted
     assert (
-        found("job", "nodes: 2\npriority: high", making.profile({"defaults": {"queue": "q"}})) == []
+        problems_of("job", "nodes: 2\npriority: high", making.profile({"defaults": {"queue": "q"}}))
+        == []
     )
 
 
 @pytest.mark.parametrize("target", [name for name in ALL if name not in {"pod", "volcano"}])
 def test_kueue_starts_a_suspended_job(target: str) -> None:
-    said = found(target, "nodes: 2\nqueue: q\nrunPolicy: {suspend: true}", KUEUE)
+    said = problems_of(target, "nodes: 2\nqueue: q\nrunPolicy: {suspend: true}", KUEUE)
     assert ("queued-differently", "warning", ("spec", "runPolicy", "suspend")) in said
 
 
@@ -297,10 +298,10 @@ def test_an_operator_without_managed_by_would_run_the_job_twice(
     docs/facts/kueue.md#jobs-and-queues; Kueue's pages on MultiKueue.
     """
     profile = making.profile({**DISPATCH, "versions": versions})
-    assert found(target, "nodes: 2\nqueue: q", profile) == [
+    assert problems_of(target, "nodes: 2\nqueue: q", profile) == [
         ("unsupported-by-target", "error", ("spec", "queue"))
     ]
-    assert found(target, "nodes: 2", profile) == []
+    assert problems_of(target, "nodes: 2", profile) == []
 
 
 # ---- fields that a target cannot express, or expresses differently
@@ -400,7 +401,7 @@ def test_fields_that_an_operator_treats_differently_are_a_warning(
 @pytest.mark.parametrize("target", ["job", "jobset", "pytorchjob", "volcano", "trainjob"])
 def test_priority_and_priority_class_name_may_both_be_set(target: str) -> None:
     body = NODES + "queue: q\npriority: high\npriorityClassName: high"
-    assert found(target, body, VOLCANO) == []
+    assert problems_of(target, body, VOLCANO) == []
 
 
 # ---- Volcano (docs/facts/volcano.md#gangs, #topology-and-queues), KAI and scheduler-plugins: fields by target
@@ -522,7 +523,7 @@ def test_a_queue_that_is_not_a_valid_label_is_reported_at_its_field(
     """Kueue 0.19 and KAI 0.15 read labels. Volcano 1.16 labels the pods of its Jobs and annotates other pods."""
     errors = [
         one
-        for one in found(target, body_for(target, f"queue: {LONG}"), profile)
+        for one in problems_of(target, body_for(target, f"queue: {LONG}"), profile)
         if one[1] == "error"
     ]
     labelled = profile is not VOLCANO or target == "volcano"
@@ -536,7 +537,9 @@ def test_a_queue_that_is_not_a_valid_label_is_reported_at_its_field(
 
 def test_a_priority_must_be_a_valid_label() -> None:
     body = f"queue: team-a\npriority: {LONG}"
-    assert found("pod", body, KUEUE) == [("spec-invalid-value", "error", ("spec", "priority"))]
+    assert problems_of("pod", body, KUEUE) == [
+        ("spec-invalid-value", "error", ("spec", "priority"))
+    ]
 
 
 def test_an_invalid_queue_of_the_profile_is_named_in_the_message() -> None:
@@ -556,7 +559,9 @@ def test_multikueue_needs_a_queue_of_kueue(target: str, system: str) -> None:
     """
     profile = making.profile({"queueSystem": system, "multiKueue": True})
     errors = [
-        one for one in found(target, body_for(target, "queue: q"), profile) if one[1] == "error"
+        one
+        for one in problems_of(target, body_for(target, "queue: q"), profile)
+        if one[1] == "error"
     ]
     assert ("unsupported-by-target", "error", ("spec", "queue")) in errors
 
@@ -578,7 +583,9 @@ def test_a_job_outside_of_kueue_s_queues_is_noted(
     target: str, body: str, profile: dict[str, Any], is_noted: bool
 ) -> None:
     notes = [
-        item for item in found(target, body, making.profile(profile)) if item[0] == "unqueued-job"
+        item
+        for item in problems_of(target, body, making.profile(profile))
+        if item[0] == "unqueued-job"
     ]
     assert notes == [("unqueued-job", "note", ("spec", "queue"))] * is_noted
 

@@ -43,7 +43,9 @@ def loader(body: str) -> Role:
 
 def test_pods_of_an_auxiliary_role_are_not_nodes() -> None:
     job = job_of(smallest("nodes: 3\nroles: {loader: {replicas: 2}, ps: {}}"))
-    assert (job.nodes, job.min_nodes, job.elastic) == (3, 3, False)
+    assert job.nodes == 3
+    assert job.min_nodes == 3
+    assert not job.elastic
     assert [(role.name, role.replicas, role.trains) for role in job.roles] == [
         ("node", 3, True),
         ("loader", 2, False),
@@ -59,7 +61,9 @@ def test_auxiliary_roles_come_after_master_and_worker() -> None:
 
 def test_auxiliary_roles_do_not_change_a_node_range() -> None:
     job = job_of(smallest("elastic: {nnodes: '2:4'}\nroles: {loader: {replicas: 8}}"))
-    assert (job.min_nodes, job.nodes, job.elastic) == (2, 4, True)
+    assert job.min_nodes == 2
+    assert job.nodes == 4
+    assert job.elastic
 
 
 def test_an_auxiliary_role_inherits_from_the_job() -> None:
@@ -147,11 +151,9 @@ def test_the_main_container_is_named_like_the_role() -> None:
 )
 def test_an_invalid_role_name(body: str, name: str, said: str) -> None:
     (problem,) = compiled(smallest(body), "jobset").problems
-    assert (problem.name, problem.path, problem.on_key) == (
-        "spec-invalid-value",
-        ("spec", "roles", name),
-        True,
-    )
+    assert problem.name == "spec-invalid-value"
+    assert problem.path == ("spec", "roles", name)
+    assert problem.on_key
     assert said in (problem.help or "")
 
 

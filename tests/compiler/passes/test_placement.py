@@ -184,7 +184,8 @@ def test_the_profile_s_pod_template_is_the_base() -> None:
     assert one.labels == {"team": "ml", "a": "base"}
     assert one.affinity == {"podAffinity": {"x": []}}
     assert one.sidecars == ({"name": "log", "image": "log:1"},)
-    assert (one.extra["hostNetwork"], one.main.extra["imagePullPolicy"]) == (True, "Always")
+    assert one.extra["hostNetwork"] is True
+    assert one.main.extra["imagePullPolicy"] == "Always"
     assert (one.main.name, one.main.image, [e["name"] for e in one.main.env]) == (
         "pytorch",
         "img:1",

@@ -167,7 +167,7 @@ class Browser:
                     windowsVirtualKeyCode=codes[key],
                 )
 
-    def said(self) -> list[str]:
+    def errors(self) -> list[str]:
         """Return the page's errors: exceptions, console messages and violations of the content security policy."""
         errors = [e["params"] for e in self.events if e.get("method") == "Runtime.exceptionThrown"]
         logged = [

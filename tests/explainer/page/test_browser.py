@@ -193,7 +193,7 @@ def test_file_content_is_shown_but_never_executed(show: Any) -> None:
     shown = tab.run("document.getElementById('job-lines').textContent")
     assert "</script><script>window.hacked=3</script><img src=x onerror=window.hacked=4>" in shown
     assert tab.run("document.querySelectorAll('img').length") == 0
-    assert tab.said() == []
+    assert tab.errors() == []
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -203,5 +203,5 @@ def test_no_errors_and_no_requests(case: str, show: Any, files: dict[str, Path])
     tab.press("Tab", "ArrowDown", "ArrowRight", "Escape")
     for target in page(*CASES[case]).targets:
         tab.click(f"#tab-{target}")
-    assert tab.said() == []
+    assert tab.errors() == []
     assert tab.asked_for() == [files[case].resolve().as_uri()]

@@ -36,7 +36,7 @@ def test_a_fixed_scheme_overrides_the_reader_s(
     ground = chromium.run("getComputedStyle(document.body).backgroundColor")
     assert ground == {"dark": "rgb(14, 19, 28)", "light": "rgb(245, 246, 248)"}[scheme]
     assert chromium.run("getComputedStyle(document.documentElement).colorScheme") == scheme
-    assert not chromium.said()
+    assert not chromium.errors()
 
 
 @pytest.mark.parametrize("width", [360, 800, 1280, 1920])

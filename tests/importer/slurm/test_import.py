@@ -128,8 +128,8 @@ def test_tables_of_the_cluster() -> None:
     spec = spec_of("python train.py\n", {"partition.gpu": "research", "qos.high": "urgent"}, head)
     assert (spec["queue"], spec["priority"]) == ("research", "urgent")
     text = f"{head}python train.py\n"
-    told = messages(text, values={"partition.gpu": "research", "qos.high": "urgent"})
-    assert not any("-p gpu" in message or "-q high" in message for message in told)
+    reported = messages(text, values={"partition.gpu": "research", "qos.high": "urgent"})
+    assert not any("-p gpu" in message or "-q high" in message for message in reported)
     assert any("-p gpu" in message for message in messages(text))
 
 

@@ -7,20 +7,11 @@ from typing import Any
 import pytest
 
 from tests import making
-from tests.making import compiled, manifest, smallest, text
+from tests.making import compiled, errors_of, manifest, smallest, text
 
 OLD = making.profile({"versions": {"kubernetes": "1.35"}})
 BEFORE_SUCCESS_POLICY = making.profile({"versions": {"kubernetes": "1.32"}})
 RANGE = "elastic: {nnodes: '2:4', nprocPerNode: 2}"
-
-
-def found(body: str, cluster: Any = None, name: str = "train") -> list[tuple[str, tuple[Any, ...]]]:
-    args = [cluster] if cluster else []
-    return [
-        (p.name, p.path)
-        for p in compiled(smallest(body, name), "job", *args).problems
-        if p.severity == "error"
-    ]
 
 
 def test_service_precedes_the_job() -> None:
@@ -90,7 +81,8 @@ def test_unset_run_policy_fields_are_omitted() -> None:
 def test_other_run_policy_fields() -> None:
     body = "runPolicy: {activeDeadlineSeconds: 60, suspend: true, cleanPodPolicy: Running}"
     spec = manifest(smallest(body), "job")["spec"]
-    assert (spec["activeDeadlineSeconds"], spec["suspend"]) == (60, True)
+    assert spec["activeDeadlineSeconds"] == 60
+    assert spec["suspend"] is True
 
 
 @pytest.mark.parametrize(
@@ -147,7 +139,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("body", "path"), REFUSED)
 def test_unsupported_fields_are_rejected_once(body: str, path: tuple[str, ...]) -> None:
-    assert found(body) == [("unsupported-by-target", path)]
+    assert errors_of("job", body) == [("unsupported-by-target", path)]
 
 
 def test_equal_roles_share_one_template() -> None:
@@ -156,8 +148,8 @@ def test_equal_roles_share_one_template() -> None:
 
 
 def test_success_policy_needs_a_newer_kubernetes() -> None:
-    assert found(RANGE) == []
-    assert found(RANGE, BEFORE_SUCCESS_POLICY) == [
+    assert errors_of("job", RANGE) == []
+    assert errors_of("job", RANGE, BEFORE_SUCCESS_POLICY) == [
         ("unsupported-by-target", ("spec", "elastic", "nnodes"))
     ]
 
@@ -177,17 +169,20 @@ def test_longest_names(body: str, room: int) -> None:
 
     Source: docs/facts/kubernetes.md#indexed-jobs.
     """
-    assert found(body, name="a" * room) == []
-    assert found(body, name="a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
+    assert errors_of("job", body, name="a" * room) == []
+    assert errors_of("job", body, name="a" * (room + 1)) == [
+        ("name-too-long", ("metadata", "name"))
+    ]
 
 
 @pytest.mark.parametrize(
-    ("cluster", "wanted"), [(None, []), (OLD, [("spec-invalid-value", ("metadata", "name"))])]
+    ("cluster", "wanted"),
+    [(making.DEFAULT_CLUSTER, []), (OLD, [("spec-invalid-value", ("metadata", "name"))])],
 )
 def test_service_name_may_start_with_a_digit_since_1_36(cluster: Any, wanted: list[Any]) -> None:
     """The feature gate is RelaxedServiceNameValidation.
 
     Source: docs/facts/volcano.md#names.
     """
-    assert found("nodes: 2", cluster, name="7b-sft") == wanted
-    assert found("", cluster, name="7b-sft") == [], "one node has no Service"
+    assert errors_of("job", "nodes: 2", cluster, name="7b-sft") == wanted
+    assert errors_of("job", "", cluster, name="7b-sft") == [], "one node has no Service"

@@ -12,7 +12,7 @@ import pytest
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset.admission import validate_update
-from tests.operators.admission import admission, later, one, said
+from tests.operators.admission import admission, errors_of, later, only
 from tests.operators.making import Json, container, jobset, replicated, template
 
 KIND = ("jobset.x-k8s.io/v1alpha2", "JobSet")
@@ -36,65 +36,76 @@ def with_claims(*claims: Json, pod: Json | None = None) -> Json:
     return jobset(replicated("w", job=job), volumeClaimPolicies=[{"templates": list(claims)}])
 
 
-REFUSED: list[tuple[str, Json, tuple[Any, ...]]] = [
-    ("63", jobset(replicated("rj", replicas=101), name="a" * 62), ("replicatedJobs", 0, "name")),
-    ("64", jobset(replicated("rj"), name="a" * 56), ("replicatedJobs", 0, "name")),
-    ("65", jobset(replicated("username.llama65b")), ("replicatedJobs", 0, "name")),
-    ("66", jobset(replicated("a", groupName="g" * 64)), ("replicatedJobs", 0, "groupName")),
-    ("67", jobset(replicated("a"), network={"subdomain": "s" * 64}), ("network", "subdomain")),
-    ("68", jobset(replicated("a"), managedBy="notDomainPrefixedPath"), ("managedBy",)),
-    ("68 long", jobset(replicated("a"), managedBy="foo.bar/" + "a" * 63), ("managedBy",)),
-    (
-        "69 reason",
+REFUSED = [
+    pytest.param(
+        jobset(replicated("rj", replicas=101), name="a" * 62),
+        ("replicatedJobs", 0, "name"),
+        id="63",
+    ),
+    pytest.param(jobset(replicated("rj"), name="a" * 56), ("replicatedJobs", 0, "name"), id="64"),
+    pytest.param(jobset(replicated("username.llama65b")), ("replicatedJobs", 0, "name"), id="65"),
+    pytest.param(
+        jobset(replicated("a", groupName="g" * 64)), ("replicatedJobs", 0, "groupName"), id="66"
+    ),
+    pytest.param(
+        jobset(replicated("a"), network={"subdomain": "s" * 64}), ("network", "subdomain"), id="67"
+    ),
+    pytest.param(
+        jobset(replicated("a"), managedBy="notDomainPrefixedPath"), ("managedBy",), id="68"
+    ),
+    pytest.param(
+        jobset(replicated("a"), managedBy="foo.bar/" + "a" * 63), ("managedBy",), id="68 long"
+    ),
+    pytest.param(
         jobset(replicated("a"), failurePolicy=rule(onJobFailureReasons=["fakeReason"])),
         ("failurePolicy", "rules", 0, "onJobFailureReasons", 0),
+        id="69 reason",
     ),
-    (
-        "69 target",
+    pytest.param(
         jobset(replicated("a"), failurePolicy=rule(targetReplicatedJobs=["fakeReplicatedJob"])),
         ("failurePolicy", "rules", 0, "targetReplicatedJobs", 0),
+        id="69 target",
     ),
-    (
-        "69 length",
+    pytest.param(
         jobset(replicated("a"), failurePolicy=rule(name="a" * 129)),
         ("failurePolicy", "rules", 0, "name"),
+        id="69 length",
     ),
-    (
-        "69 name",
+    pytest.param(
         jobset(replicated("a"), failurePolicy=rule(name="1rule..")),
         ("failurePolicy", "rules", 0, "name"),
+        id="69 name",
     ),
-    (
-        "69 end",
+    pytest.param(
         jobset(replicated("a"), failurePolicy=rule(name="..rule,")),
         ("failurePolicy", "rules", 0, "name"),
+        id="69 end",
     ),
-    (
-        "69 twice",
+    pytest.param(
         jobset(
             replicated("a"), failurePolicy={"rules": [{"name": "r", "action": "FailJobSet"}] * 2}
         ),
         ("failurePolicy", "rules", 1, "name"),
+        id="69 twice",
     ),
-    (
-        "3.2 gate",
+    pytest.param(
         jobset(replicated("a"), failurePolicy=rule(action="RestartJob")),
         ("failurePolicy", "rules", 0, "action"),
+        id="3.2 gate",
     ),
-    (
-        "70 job",
+    pytest.param(
         jobset(replicated("a"), coordinator={"replicatedJob": "x"}),
         ("coordinator", "replicatedJob"),
+        id="70 job",
     ),
-    (
-        "70 completions",
+    pytest.param(
         jobset(replicated("a", pods=None), coordinator={"replicatedJob": "a"}),
         ("coordinator", "replicatedJob"),
+        id="70 completions",
     ),
-    ("70 jobIndex", with_coordinator(jobIndex=2), ("coordinator", "jobIndex")),
-    ("70 podIndex", with_coordinator(podIndex=2), ("coordinator", "podIndex")),
-    (
-        "70 long",
+    pytest.param(with_coordinator(jobIndex=2), ("coordinator", "jobIndex"), id="70 jobIndex"),
+    pytest.param(with_coordinator(podIndex=2), ("coordinator", "podIndex"), id="70 podIndex"),
+    pytest.param(
         jobset(
             replicated("w"),
             name="a" * 40,
@@ -102,68 +113,68 @@ REFUSED: list[tuple[str, Json, tuple[Any, ...]]] = [
             network={"subdomain": "s" * 20},
         ),
         ("coordinator",),
+        id="70 long",
     ),
-    (
-        "75 later",
+    pytest.param(
         jobset(
             replicated("a"),
             replicated("b", dependsOn=[{"name": "c", "status": "Ready"}]),
             replicated("c"),
         ),
         ("replicatedJobs", 1, "dependsOn", 0, "name"),
+        id="75 later",
     ),
-    (
-        "75 unknown",
+    pytest.param(
         jobset(replicated("a"), replicated("b", dependsOn=[{"name": "x", "status": "Ready"}])),
         ("replicatedJobs", 1, "dependsOn", 0, "name"),
+        id="75 unknown",
     ),
-    (
-        "75 first",
+    pytest.param(
         jobset(replicated("a", dependsOn=[{"name": "b", "status": "Ready"}]), replicated("b")),
         ("replicatedJobs", 0, "dependsOn"),
+        id="75 first",
     ),
-    (
-        "77",
+    pytest.param(
         {**jobset(replicated("replicated-job")), "metadata": {"generateName": "a" * 49 + "-"}},
         ("replicatedJobs", 0, "name"),
+        id="77",
     ),
-    (
-        "80 gate",
+    pytest.param(
         jobset(replicated("a"), failurePolicy={"restartStrategy": "InPlaceRestart"}),
         ("failurePolicy", "restartStrategy"),
+        id="80 gate",
     ),
-    (
-        "3.2 sum",
+    pytest.param(
         jobset(replicated("a", replicas=2, pods=2**30 + 1, job={"completions": None})),
         ("replicatedJobs", 0, "replicas"),
+        id="3.2 sum",
     ),
-    (
-        "3.2 success",
+    pytest.param(
         jobset(replicated("a"), successPolicy={"operator": "All", "targetReplicatedJobs": ["x"]}),
         ("successPolicy", "targetReplicatedJobs", 0),
+        id="3.2 success",
     ),
-    (
-        "3.2 claim unmounted",
+    pytest.param(
         with_claims(CLAIM, pod=template()),
         ("volumeClaimPolicies", 0, "templates", 0, "metadata", "name"),
+        id="3.2 claim unmounted",
     ),
-    (
-        "3.2 claim unnamed",
+    pytest.param(
         with_claims({"spec": {}}),
         ("volumeClaimPolicies", 0, "templates", 0, "metadata", "name"),
+        id="3.2 claim unnamed",
     ),
-    (
-        "3.2 claim twice",
+    pytest.param(
         with_claims(CLAIM, CLAIM),
         ("volumeClaimPolicies", 0, "templates", 1, "metadata", "name"),
+        id="3.2 claim twice",
     ),
 ]
 
 
-@pytest.mark.parametrize(("case", "manifest", "path"), REFUSED, ids=[c[0] for c in REFUSED])
-def test_refused(case: str, manifest: Json, path: tuple[Any, ...]) -> None:
-    del case
-    problem = one(said(manifest))
+@pytest.mark.parametrize(("manifest", "path"), REFUSED)
+def test_refused(manifest: Json, path: tuple[Any, ...]) -> None:
+    problem = only(errors_of(manifest))
     assert problem.path == ("spec", *path)
     assert (problem.name, problem.stage, problem.authority) == (
         "webhook-refusal",
@@ -173,30 +184,32 @@ def test_refused(case: str, manifest: Json, path: tuple[Any, ...]) -> None:
     assert problem.help
 
 
-ALLOWED: list[tuple[str, Json]] = [
-    ("plain", jobset(replicated("a"))),
-    (
-        "75 in order",
+ALLOWED = [
+    pytest.param(jobset(replicated("a")), id="plain"),
+    pytest.param(
         jobset(replicated("a"), replicated("b", dependsOn=[{"name": "a", "status": "Ready"}])),
+        id="75 in order",
     ),
-    ("70", with_coordinator(jobIndex=1, podIndex=1)),
-    ("length: 54 in all", jobset(replicated("rj"), name="a" * 50)),
-    ("no pod names without completions", jobset(replicated("rj", pods=None), name="a" * 56)),
-    ("claims", with_claims(CLAIM)),
+    pytest.param(with_coordinator(jobIndex=1, podIndex=1), id="70"),
+    pytest.param(jobset(replicated("rj"), name="a" * 50), id="length: 54 in all"),
+    pytest.param(
+        jobset(replicated("rj", pods=None), name="a" * 56), id="no pod names without completions"
+    ),
+    pytest.param(with_claims(CLAIM), id="claims"),
 ]
 
 
-@pytest.mark.parametrize(("case", "manifest"), ALLOWED, ids=[c[0] for c in ALLOWED])
-def test_allowed(case: str, manifest: Json) -> None:
-    del case
-    assert [p.message for p in said(manifest)] == []
+@pytest.mark.parametrize("manifest", ALLOWED)
+def test_allowed(manifest: Json) -> None:
+    assert [p.message for p in errors_of(manifest)] == []
 
 
 def default(manifest: Json) -> Json:
     return dict(admission(manifest).default(manifest)["spec"])
 
 
-def test_78_defaults() -> None:
+def test_unset_fields_get_defaults() -> None:
+    """Case 78 of docs/facts/jobset.md#cases."""
     spec = default(
         jobset(
             replicated("a"), failurePolicy={"rules": [{"action": "FailJobSet"}, {"name": "b"}, {}]}
@@ -217,7 +230,8 @@ def test_78_defaults() -> None:
     assert "managedBy" not in spec
 
 
-def test_78_explicit_values_are_kept() -> None:
+def test_explicit_values_are_kept() -> None:
+    """Case 78 of docs/facts/jobset.md#cases."""
     job = {"completionMode": "NonIndexed", "template": template(restartPolicy="Never")}
     given = jobset(
         replicated("a", job=job),
@@ -237,14 +251,17 @@ def test_78_explicit_values_are_kept() -> None:
 
 
 def test_jobset_name_is_a_label_of_the_jobs() -> None:
-    assert one(later(jobset(replicated("-lead")))).path == ("spec", "replicatedJobs", 0, "name")
+    assert only(later(jobset(replicated("-lead")))).path == ("spec", "replicatedJobs", 0, "name")
     assert later(jobset(replicated("lead"))) == []
 
 
-def test_3_2_the_longest_names() -> None:
-    """The limit is len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54."""
-    assert said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 47)) == []
-    assert len(said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 48))) == 1
+def test_names_of_at_most_54_characters_in_all_are_accepted() -> None:
+    """The limit is len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54.
+
+    Source: docs/facts/jobset.md#admission.
+    """
+    assert errors_of(jobset(replicated("rj", replicas=11, pods=101), name="a" * 47)) == []
+    assert len(errors_of(jobset(replicated("rj", replicas=11, pods=101), name="a" * 48))) == 1
 
 
 INSIDE = ("spec", "replicatedJobs", "[0]", "template", "spec", "template")

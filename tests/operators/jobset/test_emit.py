@@ -12,7 +12,7 @@ from ptcompile.operators.table import expand
 from ptcompile.simulator.kubelet import environment, expand_vars
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests import making
-from tests.making import DEFAULT_CLUSTER, compiled, manifest, smallest, text
+from tests.making import DEFAULT_CLUSTER, errors_of, manifest, smallest, text
 
 ROLES = "master: {}\nworker: {replicas: 3}"
 RANGE = "elastic: {nnodes: '2:4', nprocPerNode: 2}"
@@ -30,13 +30,6 @@ def child(body: str = "", role: int = 0) -> dict[str, Any]:
     """Return the Job spec of a replicatedJob."""
     job: dict[str, Any] = spec_of(body)["replicatedJobs"][role]["template"]["spec"]
     return job
-
-
-def found(
-    body: str, cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = "train"
-) -> list[tuple[str, tuple[Any, ...]]]:
-    done = compiled(smallest(body, name), "jobset", cluster)
-    return [(p.name, p.path) for p in done.problems if p.severity == "error"]
 
 
 def ranks(body: str, word: str) -> dict[str, str]:
@@ -114,17 +107,17 @@ def test_master_without_workers_is_a_node() -> None:
 
 
 def test_user_set_rank_is_rejected_if_torchrun_reads_it() -> None:
-    assert found(f"env: {{RANK: '0'}}\n{ROLES}") == [
+    assert errors_of("jobset", f"env: {{RANK: '0'}}\n{ROLES}") == [
         ("unsupported-by-target", ("spec", "env", "RANK"))
     ]
-    assert found("env: {RANK: '0'}\nnodes: 4") == []
+    assert errors_of("jobset", "env: {RANK: '0'}\nnodes: 4") == []
 
 
 @pytest.mark.parametrize(
     "value", ["env: {JOB_COMPLETION_INDEX: '1'}", "podTemplate: {spec: {hostname: h}}"]
 )
 def test_variables_set_by_the_jobs_are_reserved(value: str) -> None:
-    assert found(f"nodes: 2\n{value}")
+    assert errors_of("jobset", f"nodes: 2\n{value}")
 
 
 def test_names_resolve_before_pods_are_ready() -> None:
@@ -181,7 +174,8 @@ def test_zeros_and_other_run_policy_fields() -> None:
     spec = spec_of(
         "runPolicy: {ttlSecondsAfterFinished: 0, suspend: true, cleanPodPolicy: Running}"
     )
-    assert (spec["ttlSecondsAfterFinished"], spec["suspend"]) == (0, True)
+    assert spec["ttlSecondsAfterFinished"] == 0
+    assert spec["suspend"] is True
     assert not {"ttlSecondsAfterFinished", "suspend", "failurePolicy"} & spec_of().keys()
 
 
@@ -189,7 +183,7 @@ def test_zeros_and_other_run_policy_fields() -> None:
     "body", ["runPolicy: {cleanPodPolicy: All}", "restartPolicy: Always", "restartPolicy: ExitCode"]
 )
 def test_unsupported_fields_are_rejected(body: str) -> None:
-    assert [name for name, _ in found(body)] == ["unsupported-by-target"]
+    assert [name for name, _ in errors_of("jobset", body)] == ["unsupported-by-target"]
 
 
 def test_elastic_job_ends_with_node_0() -> None:
@@ -214,7 +208,7 @@ def test_elastic_job_survives_a_lost_node() -> None:
 
 
 def test_range_of_nodes_needs_kubernetes_1_33() -> None:
-    assert found(RANGE, making.profile({"versions": {"kubernetes": "1.32"}})) == [
+    assert errors_of("jobset", RANGE, making.profile({"versions": {"kubernetes": "1.32"}})) == [
         ("unsupported-by-target", ("spec", "elastic", "nnodes"))
     ]
 
@@ -234,9 +228,13 @@ def test_longest_names(body: str, room: int) -> None:
 
     Source: docs/facts/jobset.md#admission.
     """
-    assert not found(body, name="a" * room)
-    assert found(body, name="a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
-    assert found("nodes: 2", name="7b") == [("spec-invalid-value", ("metadata", "name"))]
+    assert not errors_of("jobset", body, name="a" * room)
+    assert errors_of("jobset", body, name="a" * (room + 1)) == [
+        ("name-too-long", ("metadata", "name"))
+    ]
+    assert errors_of("jobset", "nodes: 2", name="7b") == [
+        ("spec-invalid-value", ("metadata", "name"))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -252,7 +250,7 @@ def test_emitted_manifests_have_no_findings(body: str, version: str) -> None:
 def test_rejection_points_at_the_role() -> None:
     """The pod template is nested in two others, and the replicatedJob is named after the role."""
     body = "master: {podLabels: {app: 'a b'}}\nworker: {replicas: 2, nodeSelector: {'a b': x}}"
-    assert {path for _, path in found(body)} == {
+    assert {path for _, path in errors_of("jobset", body)} == {
         ("spec", "master", "podLabels", "app"),
         ("spec", "worker", "nodeSelector", "a b"),
     }

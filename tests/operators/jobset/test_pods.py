@@ -19,7 +19,8 @@ from tests.operators.making import Json, container, env, jobset, pods, replicate
 P = "jobset.sigs.k8s.io/"
 
 
-def test_71_global_index() -> None:
+def test_the_global_index_counts_jobs_of_all_replicated_jobs() -> None:
+    """Case 71 of docs/facts/jobset.md#cases."""
     world = pods(jobset(replicated("a", replicas=2), replicated("b", replicas=4), replicated("c")))
     assert world["js-b-3-0"].labels[P + "job-global-index"] == "5"
     assert (
@@ -27,12 +28,14 @@ def test_71_global_index() -> None:
     )
 
 
-def test_72_global_replicas() -> None:
+def test_global_replicas_are_those_of_all_replicated_jobs() -> None:
+    """Case 72 of docs/facts/jobset.md#cases."""
     pod = expand(jobset(replicated("a", replicas=2), replicated("b", replicas=5))).pods[0]
     assert pod.labels[P + "global-replicas"] == "7"
 
 
-def test_73_group_index() -> None:
+def test_the_group_index_counts_jobs_of_the_group() -> None:
+    """Case 73 of docs/facts/jobset.md#cases."""
     jobs = [replicated("a", replicas=1, groupName="A"), replicated("b", replicas=2, groupName="B")]
     pod = pods(jobset(*jobs, replicated("c", replicas=3, groupName="A")))["js-c-1-0"]
     assert pod.labels[P + "job-group-index"] == "2"
@@ -42,14 +45,16 @@ def test_73_group_index() -> None:
 @pytest.mark.parametrize(
     ("network", "name"), [({}, "test-jobset"), ({"subdomain": "test-subdomain"}, "test-subdomain")]
 )
-def test_74_subdomain(network: Json, name: str) -> None:
+def test_the_subdomain_names_the_service(network: Json, name: str) -> None:
+    """Case 74 of docs/facts/jobset.md#cases."""
     world = expand(jobset(replicated("w", pods=2), name="test-jobset", network=network))
     assert [s["metadata"]["name"] for s in world.services] == [name]
     assert world.pods[1].dns == f"test-jobset-w-0-1.{name}.default.svc.cluster.local"
     assert world.services[0]["spec"]["publishNotReadyAddresses"] is True
 
 
-def test_76_jobs() -> None:
+def test_each_replica_is_a_job_with_an_index() -> None:
+    """Case 76 of docs/facts/jobset.md#cases."""
     world = expand(jobset(replicated("replicated-job", replicas=2), name="test-jobset"))
     assert [j["name"] for j in world.jobs] == [
         "test-jobset-replicated-job-0",
@@ -57,20 +62,23 @@ def test_76_jobs() -> None:
     ]
 
 
-def test_3_3_nonindexed_has_no_host_name() -> None:
+def test_a_pod_of_a_nonindexed_job_has_no_host_name() -> None:
+    """Source: docs/facts/jobset.md#pods."""
     job = {"completionMode": "NonIndexed"}
     pod = expand(jobset(replicated("w", pods=2, job=job))).pods[1]
     assert (pod.hostname, pod.dns) == (None, None)
     assert "JOB_COMPLETION_INDEX" not in env(pod)
 
 
-def test_3_3_without_dns_host_names_there_is_no_service() -> None:
+def test_without_dns_host_names_there_is_no_service() -> None:
+    """Source: docs/facts/jobset.md#pods."""
     world = expand(jobset(replicated("w"), network={"enableDNSHostnames": False}))
     assert world.services == ()
     assert (world.pods[0].subdomain, world.pods[0].dns) == (None, None)
 
 
-def test_3_3_the_index_restarts_in_each_job() -> None:
+def test_the_index_restarts_in_each_job() -> None:
+    """Source: docs/facts/jobset.md#pods."""
     world = pods(jobset(replicated("w", replicas=2, pods=2)))
     pod = world["js-w-1-1"]
     assert (pod.index, pod.annotations["batch.kubernetes.io/job-completion-index"]) == (3, "1")
@@ -78,7 +86,8 @@ def test_3_3_the_index_restarts_in_each_job() -> None:
     assert pod.random_suffix
 
 
-def test_3_3_the_coordinator_is_a_label() -> None:
+def test_the_coordinator_is_a_label() -> None:
+    """Source: docs/facts/jobset.md#pods."""
     coordinator = {"replicatedJob": "w", "jobIndex": 0, "podIndex": 1}
     pod = expand(jobset(replicated("w", pods=2), coordinator=coordinator)).pods[0]
     assert pod.labels[P + "coordinator"] == "js-w-0-1.js"
@@ -96,7 +105,8 @@ def service(**spec: object) -> Json:
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "svc"}, "spec": spec}
 
 
-def test_5_13_indexed_job() -> None:
+def test_pods_of_an_indexed_job_have_a_dns_name_and_an_index() -> None:
+    """Source: docs/facts/kubernetes.md#indexed-jobs."""
     t = template(
         container(env=[{"name": "X", "value": "$(JOB_COMPLETION_INDEX)"}]), subdomain="svc"
     )
@@ -118,12 +128,14 @@ def test_5_13_indexed_job() -> None:
     ],
     ids=["no Service", "not headless", "selector does not fit", "no selector"],
 )
-def test_5_13_no_dns_record_without_a_matching_service(other: Json | None) -> None:
+def test_no_dns_record_without_a_matching_service(other: Json | None) -> None:
+    """Source: docs/facts/kubernetes.md#indexed-jobs."""
     indexed = job(completionMode="Indexed", completions=1, template=template(subdomain="svc"))
     assert expand(indexed, related=[other] if other else []).pods[0].dns is None
 
 
-def test_5_13_user_variable_is_kept() -> None:
+def test_an_index_variable_of_the_user_is_kept() -> None:
+    """Source: docs/facts/kubernetes.md#indexed-jobs."""
     own = template(container(env=[{"name": "JOB_COMPLETION_INDEX", "value": "7"}]))
     assert env(expand(job(completionMode="Indexed", completions=1, template=own)).pods[0]) == {
         "JOB_COMPLETION_INDEX": "7"
@@ -241,7 +253,7 @@ def annotated(annotations: dict[str, str], **job: Any) -> Json:
     return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}}
 
 
-def found(manifest: Json) -> list[tuple[str, str]]:
+def findings_of(manifest: Json) -> list[tuple[str, str]]:
     diagnostics = ptcompile.lint(manifest).diagnostics
     return [(d.name, ".".join(map(str, d.path))) for d in diagnostics if d.name in NAMES]
 
@@ -301,13 +313,15 @@ def of_replicated_job(annotations: dict[str, str]) -> Json:
 def test_annotations_of_a_jobset(
     annotations: dict[str, str], job: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
-    assert found(annotated(annotations, **job)) == expected
+    assert findings_of(annotated(annotations, **job)) == expected
 
 
 def test_annotations_of_a_replicated_job() -> None:
     path = f"spec.replicatedJobs.0.template.metadata.annotations.{EXCLUSIVE}"
-    assert found(of_replicated_job({EXCLUSIVE: "a b"})) == [("unusable-exclusive-topology", path)]
-    assert found(of_replicated_job({EXCLUSIVE: LABEL})) == []
+    assert findings_of(of_replicated_job({EXCLUSIVE: "a b"})) == [
+        ("unusable-exclusive-topology", path)
+    ]
+    assert findings_of(of_replicated_job({EXCLUSIVE: LABEL})) == []
 
 
 @pytest.mark.parametrize(

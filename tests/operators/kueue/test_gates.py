@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
-from tests.operators.kueue.objects.making import Json, said, workload
+from tests.operators.kueue.objects.making import Json, messages_of, workload
 
 GATES = "kueue.x-k8s.io/admission-gated-by"
 
@@ -24,18 +24,18 @@ def gated(gates: str | None) -> Json:
     ],
 )
 def test_names_of_gates(gates: str, reason: str) -> None:
-    ((authority, message),) = said(gated(gates))
+    ((authority, message),) = messages_of(gated(gates))
     assert authority == "kueue"
     assert message.startswith(f"metadata.annotations[{GATES}]: ")
     assert message.endswith(reason)
-    assert said(gated(gates), (0, 18)) == []
+    assert messages_of(gated(gates), (0, 18)) == []
 
 
 @pytest.mark.parametrize(
     "gates", [None, "", " example.com/a ", "example.com/a,example.com/b", "a.b/" + "g" * 59]
 )
 def test_valid_gates(gates: str | None) -> None:
-    assert said(gated(gates)) == []
+    assert messages_of(gated(gates)) == []
 
 
 @pytest.mark.parametrize(

@@ -56,10 +56,8 @@ def test_leader_and_workers_have_the_names_that_the_controller_gives() -> None:
         "2",
     ]
     (service,) = expand(yaml.safe_load(_set())).services
-    assert (service["metadata"]["name"], service["spec"]["publishNotReadyAddresses"]) == (
-        "grpo",
-        True,
-    )
+    assert service["metadata"]["name"] == "grpo"
+    assert service["spec"]["publishNotReadyAddresses"] is True
 
 
 def test_variables_of_the_controller_come_first_and_replace_the_users() -> None:

@@ -90,13 +90,13 @@ def test_the_hostfile(spec: Json, lines: list[str]) -> None:
 )
 def test_environment_of_launcher_and_workers(spec: Json, names: dict[str, str]) -> None:
     launcher, worker, _ = expand(mpijob(**spec), KindContext()).pods
-    told = {entry["name"]: entry["value"] for entry in launcher.containers[0].env}
-    assert names.items() <= told.items()
-    assert (told["K_MPI_JOB_ROLE"], told["NVIDIA_VISIBLE_DEVICES"]) == ("launcher", "")
+    variables = {entry["name"]: entry["value"] for entry in launcher.containers[0].env}
+    assert names.items() <= variables.items()
+    assert (variables["K_MPI_JOB_ROLE"], variables["NVIDIA_VISIBLE_DEVICES"]) == ("launcher", "")
     assert [(entry["name"], entry["value"]) for entry in worker.containers[0].env] == [
         ("K_MPI_JOB_ROLE", "worker")
     ]
-    assert not {"MASTER_ADDR", "RANK", "WORLD_SIZE"} & told.keys()
+    assert not {"MASTER_ADDR", "RANK", "WORLD_SIZE"} & variables.keys()
 
 
 def test_launcher_as_worker_sees_its_gpus_and_is_worker_0() -> None:

@@ -54,7 +54,7 @@ def claim_template(version: str = "v1", **request: Any) -> Json:
     }  # fmt: skip
 
 
-def told(*objects: Json) -> list[tuple[str, str]]:
+def names_and_severities(*objects: Json) -> list[tuple[str, str]]:
     report = ptcompile.lint(emit_all(objects))
     assert not report.unchecked
     return [(one.name, one.severity) for one in report.diagnostics if one.name != "deprecated-api"]
@@ -103,7 +103,7 @@ def told(*objects: Json) -> list[tuple[str, str]]:
     ids=str,
 )
 def test_published_manifests_have_no_findings(objects: tuple[Json, ...]) -> None:
-    assert told(*objects) == []
+    assert names_and_severities(*objects) == []
 
 
 @pytest.mark.parametrize(
@@ -135,22 +135,25 @@ def test_rejections_of_the_server(bad: Json, message: str) -> None:
     ],
 )
 def test_hanging_pods_are_reported(objects: tuple[Json, ...], name: str) -> None:
-    assert told(*objects) == [(name, "warning")]
+    assert names_and_severities(*objects) == [(name, "warning")]
 
 
 def test_domain_ignores_pods_of_other_namespaces() -> None:
     others = job(namespace="research")
-    names = {name for name, _ in told(domain({"numNodes": 18}, namespace="default"), others)}
+    names = {
+        name
+        for name, _ in names_and_severities(domain({"numNodes": 18}, namespace="default"), others)
+    }
     assert names == {"claim-in-other-namespace"}
 
 
 def test_claim_from_an_unknown_template_is_not_checked() -> None:
-    assert told(job(template="of-the-cluster")) == []
+    assert names_and_severities(job(template="of-the-cluster")) == []
 
 
 def test_network_claim_needs_no_container() -> None:
     """The mrdma and netdev drivers attach interfaces to the pod (GKE, DRANET)."""
-    assert told(claim_template(), job(template="rdma", claim=None)) == []
+    assert names_and_severities(claim_template(), job(template="rdma", claim=None)) == []
 
 
 def test_spec_is_immutable() -> None:

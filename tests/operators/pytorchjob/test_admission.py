@@ -9,7 +9,7 @@ import pytest
 
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.versions import Versions
-from tests.operators.admission import admission, later, one, said
+from tests.operators.admission import admission, errors_of, later, only
 from tests.operators.making import Json, container, pytorchjob, template
 
 SPECS = ("spec", "pytorchReplicaSpecs")
@@ -25,67 +25,77 @@ def with_containers(*containers: Json, key: str = "Worker") -> Json:
     return job
 
 
-CASES: list[tuple[str, Json, tuple[str | int, ...], str]] = [
-    ("6.1 case 16", pytorchjob(1, 1, name="0-test"), ("metadata", "name"), "Invalid value"),
-    ("6.1 case 17", with_containers(), (*SPECS, "Worker", *CONTAINERS), "Required value"),
-    (
-        "6.1 case 18",
+CASES = [
+    pytest.param(
+        pytorchjob(1, 1, name="0-test"), ("metadata", "name"), "Invalid value", id="6.1 case 16"
+    ),
+    pytest.param(
+        with_containers(), (*SPECS, "Worker", *CONTAINERS), "Required value", id="6.1 case 17"
+    ),
+    pytest.param(
         with_containers({"name": "pytorch", "image": ""}),
         (*SPECS, "Worker", *CONTAINERS, 0, "image"),
         "Required value",
+        id="6.1 case 18",
     ),
-    (
-        "6.1 case 19",
+    pytest.param(
         with_containers({"name": "", "image": "x"}),
         (*SPECS, "Worker", *CONTAINERS),
         "pytorch",
+        id="6.1 case 19",
     ),
-    (
-        "1.3: sidecars need an image too",
+    pytest.param(
         with_containers(container(), {"name": "side"}),
         (*SPECS, "Worker", *CONTAINERS, 1, "image"),
         "Required",
+        id="1.3: sidecars need an image too",
     ),
-    ("6.1 case 20", pytorchjob(2, 1), (*SPECS, "Master", "replicas"), "Forbidden: must be 1"),
-    (
-        "6.1 case 22",
+    pytest.param(
+        pytorchjob(2, 1), (*SPECS, "Master", "replicas"), "Forbidden: must be 1", id="6.1 case 20"
+    ),
+    pytest.param(
         pytorchjob(1, 1, nprocPerNode="1", elasticPolicy={"nProcPerNode": 1}),
         ("spec", "elasticPolicy", "nProcPerNode"),
         "Forbidden",
+        id="6.1 case 22",
     ),
-    (
-        "6.1 case 23",
+    pytest.param(
         pytorchjob(1, 1, runPolicy={"managedBy": "other-job-controller"}),
         ("spec", "runPolicy", "managedBy"),
         "Unsupported value",
+        id="6.1 case 23",
     ),
-    (
-        "1.3: empty managedBy",
+    pytest.param(
         pytorchjob(1, 1, runPolicy={"managedBy": ""}),
         ("spec", "runPolicy", "managedBy"),
         "Unsupported value",
+        id="1.3: empty managedBy",
     ),
-    ("6.1 case 25", pytorchjob(1, None, elasticPolicy={}), (*SPECS, "Worker"), "Required value"),
-    (
-        "6.1 case 26",
+    pytest.param(
+        pytorchjob(1, None, elasticPolicy={}),
+        (*SPECS, "Worker"),
+        "Required value",
+        id="6.1 case 25",
+    ),
+    pytest.param(
         pytorchjob(1, 0),
         (*SPECS, "Worker", "replicas"),
         "Forbidden: must be at least 1",
+        id="6.1 case 26",
     ),
-    (
-        "1.3: key",
+    pytest.param(
         with_containers(container(), key="worker"),
         (*SPECS, "worker"),
         'supported values: "Master", "Worker"',
+        id="1.3: key",
     ),
-    ("1.3: absent", {**pytorchjob(1, 1), "spec": {}}, SPECS, "Required value"),
+    pytest.param({**pytorchjob(1, 1), "spec": {}}, SPECS, "Required value", id="1.3: absent"),
 ]
 
 
-@pytest.mark.parametrize(("origin", "job", "path", "text"), CASES, ids=[c[0] for c in CASES])
-def test_refused(origin: str, job: Json, path: tuple[str | int, ...], text: str) -> None:
-    del origin
-    problem = one(said(job))
+@pytest.mark.parametrize(("job", "path", "text"), CASES)
+def test_refused(job: Json, path: tuple[str | int, ...], text: str) -> None:
+    problem = only(errors_of(job))
     assert problem.path == path
     assert text in problem.message
     assert (problem.name, problem.stage, problem.authority) == (
@@ -99,12 +109,13 @@ def test_refused(origin: str, job: Json, path: tuple[str | int, ...], text: str)
 def test_master_replicas_are_required_but_worker_replicas_are_not() -> None:
     job = pytorchjob(1, 1)
     del job["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"]
-    assert said(job) == []
+    assert errors_of(job) == []
     del job["spec"]["pytorchReplicaSpecs"]["Master"]["replicas"]
-    assert one(said(job)).path == (*SPECS, "Master", "replicas")
+    assert only(errors_of(job)).path == (*SPECS, "Master", "replicas")
 
 
-def test_6_1_27_valid() -> None:
+def test_an_elastic_job_with_a_master_is_accepted() -> None:
+    """Case 27 of docs/facts/training-operator.md#cases."""
     policy = {"rdzvBackend": "c10d"}
     job = pytorchjob(
         1,
@@ -113,20 +124,22 @@ def test_6_1_27_valid() -> None:
         elasticPolicy=policy,
         runPolicy={"managedBy": "kubeflow.org/training-operator"},
     )
-    assert said(job) == []
+    assert errors_of(job) == []
 
 
-def test_section_8_null_replica_and_empty_replicas_are_accepted() -> None:
+def test_null_replica_and_empty_replicas_are_accepted() -> None:
+    """Source: docs/facts/training-operator.md#admission."""
     job = pytorchjob(1, None)
     job["spec"]["pytorchReplicaSpecs"]["Worker"] = None
-    assert said(job) == []
-    assert said(pytorchjob(None, None)) == []
+    assert errors_of(job) == []
+    assert errors_of(pytorchjob(None, None)) == []
 
 
-def test_6_1_21_warning_without_rejection() -> None:
+def test_the_deprecated_elastic_nproc_is_a_warning_and_no_rejection() -> None:
+    """Case 21 of docs/facts/training-operator.md#cases."""
     job = pytorchjob(None, 1, elasticPolicy={"nProcPerNode": 1})
     webhook = admission(job)
-    problem = one(list(webhook.validate(job, KindContext())))
+    problem = only(list(webhook.validate(job, KindContext())))
     assert (problem.severity, problem.stage) == ("warning", "style")
     assert not list(
         webhook.validate(job, KindContext(Versions(training_operator=(1, 7))))
@@ -136,16 +149,19 @@ def test_6_1_21_warning_without_rejection() -> None:
 def test_not_checked_by_the_webhook() -> None:
     """The webhook ignores min <= max, the syntax of nproc and the spelling of policies."""
     job = pytorchjob(None, 1, nprocPerNode="8 ", elasticPolicy={"minReplicas": 9, "maxReplicas": 1})
-    assert said(job) == []
+    assert errors_of(job) == []
 
 
 @pytest.mark.parametrize(
     ("master", "workers", "longest"),
     [(1, None, 54), (None, 1, 54), (None, 11, 53), (1, 101, 52)],
 )
-def test_1_4_long_names(master: int | None, workers: int | None, longest: int) -> None:
+def test_names_too_long_for_their_pods_are_reported(
+    master: int | None, workers: int | None, longest: int
+) -> None:
+    """Source: docs/facts/training-operator.md#pods-and-services."""
     assert later(pytorchjob(master, workers, name="a" * longest)) == []
-    problem = one(later(pytorchjob(master, workers, name="a" * (longest + 1))))
+    problem = only(later(pytorchjob(master, workers, name="a" * (longest + 1))))
     assert problem.path == ("metadata", "name")
     assert f"at most {longest}" in (problem.help or "")
     assert (problem.stage, problem.authority) == ("pod", "kube-apiserver")
@@ -168,7 +184,10 @@ PORT = "pytorchjob-port"
         ([{"containerPort": 80, "name": PORT}], None),
     ],
 )
-def test_1_4_ports_of_the_service(ports: list[Json], last: tuple[int, str] | None) -> None:
+def test_ports_that_clash_with_the_service_are_reported(
+    ports: list[Json], last: tuple[int, str] | None
+) -> None:
+    """Source: docs/facts/training-operator.md#pods-and-services."""
     found = later(with_containers(container(ports=ports)))
     assert [p.path[-2:] for p in found] == ([last] if last else [])
 
@@ -184,14 +203,15 @@ def test_a_user_init_container_of_the_operators_name() -> None:
     job = pytorchjob(1, 1)
     worker = job["spec"]["pytorchReplicaSpecs"]["Worker"]
     worker["template"] = template(container(), initContainers=[container("init-pytorch")])
-    assert one(later(job)).path[-3:] == ("initContainers", 0, "name")
+    assert only(later(job)).path[-3:] == ("initContainers", 0, "name")
     alone = pytorchjob(None, 1)
     alone["spec"]["pytorchReplicaSpecs"]["Worker"] = worker
     assert later(alone) == []
 
 
-def test_section_8_empty_rdzv_conf() -> None:
-    problem = one(later(pytorchjob(None, 1, elasticPolicy={"rdzvConf": []})))
+def test_an_empty_rdzv_conf_makes_the_controller_fail() -> None:
+    """Source: docs/facts/training-operator.md#environment."""
+    problem = only(later(pytorchjob(None, 1, elasticPolicy={"rdzvConf": []})))
     assert (problem.name, problem.authority) == ("controller-failure", "training-operator")
 
 
@@ -201,11 +221,12 @@ def test_values_that_go_cannot_decode() -> None:
     Source: docs/facts/volcano.md#templates.
     """
     job = with_containers(container(resources={"limits": {"cpu": "1e1.5"}}))
-    assert one(said(job)).path[-2:] == ("limits", "cpu")
+    assert only(errors_of(job)).path[-2:] == ("limits", "cpu")
     probe = {"tcpSocket": {"port": 99999999999}}
-    assert one(said(with_containers(container(readinessProbe=probe)))).path[-1] == "port"
+    assert only(errors_of(with_containers(container(readinessProbe=probe)))).path[-1] == "port"
 
 
-def test_1_3_before_1_8_the_controller_reports_it() -> None:
-    problem = one(said(pytorchjob(2, 1), versions=Versions(training_operator=(1, 7))))
+def test_before_1_8_the_controller_reports_a_second_master() -> None:
+    """Source: docs/facts/training-operator.md#admission."""
+    problem = only(errors_of(pytorchjob(2, 1), versions=Versions(training_operator=(1, 7))))
     assert problem.stage == "pod"

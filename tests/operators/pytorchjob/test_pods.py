@@ -28,7 +28,8 @@ def with_port(job: Json, number: int) -> Json:
     return job
 
 
-def test_6_1_2_elastic_with_all_fields_set() -> None:
+def test_an_elastic_policy_with_all_fields_sets_all_variables() -> None:
+    """Case 2 of docs/facts/training-operator.md#cases."""
     conf = [
         {"key": "rdzv-conf-name", "value": "rdzv-conf-value"},
         {"key": "rdzv-conf-name-1", "value": "rdzv-conf-value-1"},
@@ -50,7 +51,8 @@ def test_6_1_2_elastic_with_all_fields_set() -> None:
     }
 
 
-def test_6_1_3_elastic_endpoint_is_worker_0_and_its_port() -> None:
+def test_the_elastic_endpoint_is_worker_0_and_its_port() -> None:
+    """Case 3 of docs/facts/training-operator.md#cases."""
     job = with_port(
         pytorchjob(None, 3, name="elastic-job", elasticPolicy={"minReplicas": 1, "maxReplicas": 3}),
         8080,
@@ -64,7 +66,8 @@ def test_6_1_3_elastic_endpoint_is_worker_0_and_its_port() -> None:
     assert all(s["spec"]["clusterIP"] == "None" for s in world.services)
 
 
-def test_6_1_4_and_5_master_and_workers() -> None:
+def test_the_master_has_rank_0_and_workers_follow() -> None:
+    """Cases 4 and 5 of docs/facts/training-operator.md#cases."""
     world = pods(with_port(pytorchjob(1, 2), 8080))
     master, worker = env(world["test-job-master-0"]), env(world["test-job-worker-1"])
     assert master["MASTER_PORT"] == "8080"
@@ -76,16 +79,15 @@ def test_6_1_4_and_5_master_and_workers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("origin", "workers", "nproc", "world", "nnodes"),
+    ("workers", "nproc", "world", "nnodes"),
     [
-        ("6.1 case 6", 1, "2", "4", "2"),
-        ("6.1 case 7", 3, "gpu", "4", "4"),
-        ("1.5 row 6: no integer counts as one", 1, "8 ", "2", "2"),
-        ("section 8: 64 bits overflow", 1, "9223372036854775807", "-2", "2"),
+        pytest.param(1, "2", "4", "2", id="6.1 case 6"),
+        pytest.param(3, "gpu", "4", "4", id="6.1 case 7"),
+        pytest.param(1, "8 ", "2", "2", id="1.5 row 6: no integer counts as one"),
+        pytest.param(1, "9223372036854775807", "-2", "2", id="section 8: 64 bits overflow"),
     ],
 )
-def test_world_size(origin: str, workers: int, nproc: str, world: str, nnodes: str) -> None:
-    del origin
+def test_world_size(workers: int, nproc: str, world: str, nnodes: str) -> None:
     found = env(pods(pytorchjob(1, workers, nprocPerNode=nproc))["test-job-worker-0"])
     assert (found["WORLD_SIZE"], found["PET_NNODES"], found["PET_NPROC_PER_NODE"]) == (
         world,
@@ -94,7 +96,8 @@ def test_world_size(origin: str, workers: int, nproc: str, world: str, nnodes: s
     )
 
 
-def test_1_5_order_of_the_variables() -> None:
+def test_variables_have_the_order_of_the_operator() -> None:
+    """Source: docs/facts/training-operator.md#environment."""
     found = list(env(pods(pytorchjob(1, 1))["test-job-worker-0"]))
     assert found == [
         "PYTHONUNBUFFERED", "MASTER_PORT", "PET_MASTER_PORT", "MASTER_ADDR", "PET_MASTER_ADDR", "WORLD_SIZE", "RANK",
@@ -102,7 +105,8 @@ def test_1_5_order_of_the_variables() -> None:
     ]  # fmt: skip
 
 
-def test_6_1_8_init_container_only_on_workers_with_a_master() -> None:
+def test_only_workers_with_a_master_have_an_init_container() -> None:
+    """Case 8 of docs/facts/training-operator.md#cases."""
     inits = {n: [c.name for c in p.containers if c.init] for n, p in pods(pytorchjob(1, 1)).items()}
     assert inits == {"test-job-master-0": [], "test-job-worker-0": ["init-pytorch"]}
     assert [c.name for c in pods(pytorchjob(None, 1))["test-job-worker-0"].containers] == [
@@ -111,16 +115,16 @@ def test_6_1_8_init_container_only_on_workers_with_a_master() -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "policy", "workers", "nnodes"),
+    ("policy", "workers", "nnodes"),
     [
-        (9, {}, 1, "1:1"),
-        (10, {"maxReplicas": 1}, 2, "1:1"),
-        (11, {"minReplicas": 1}, 2, "1:1"),
-        (2, {"minReplicas": 1, "maxReplicas": 4}, 2, "1:4"),
+        pytest.param({}, 1, "1:1", id="case 9"),
+        pytest.param({"maxReplicas": 1}, 2, "1:1", id="case 10"),
+        pytest.param({"minReplicas": 1}, 2, "1:1", id="case 11"),
+        pytest.param({"minReplicas": 1, "maxReplicas": 4}, 2, "1:4", id="case 2"),
     ],
 )
-def test_6_1_elastic_defaults(case: int, policy: Json, workers: int, nnodes: str) -> None:
-    del case
+def test_missing_elastic_bounds_have_defaults(policy: Json, workers: int, nnodes: str) -> None:
+    """Cases 2 and 9 to 11 of docs/facts/training-operator.md#cases."""
     assert (
         env(pods(pytorchjob(None, workers, elasticPolicy=policy))["test-job-worker-0"])[
             "PET_NNODES"
@@ -129,12 +133,14 @@ def test_6_1_elastic_defaults(case: int, policy: Json, workers: int, nnodes: str
     )
 
 
-def test_6_1_12_elastic_nproc_goes_before_the_default() -> None:
+def test_elastic_nproc_goes_before_the_default() -> None:
+    """Case 12 of docs/facts/training-operator.md#cases."""
     found = env(pods(pytorchjob(None, 1, elasticPolicy={"nProcPerNode": 4}))["test-job-worker-0"])
     assert found["PET_NPROC_PER_NODE"] == "4"
 
 
-def test_6_1_13_slashes_become_dashes() -> None:
+def test_slashes_become_dashes() -> None:
+    """Case 13 of docs/facts/training-operator.md#cases."""
     assert "1-2-3-4-5-worker-1" in pods(pytorchjob(None, 2, name="1/2/3/4/5"))
 
 
@@ -142,23 +148,27 @@ def test_6_1_13_slashes_become_dashes() -> None:
     ("given", "made"),
     [("ExitCode", "Never"), ("Never", "Never"), ("Always", "Always"), (None, "OnFailure")],
 )
-def test_6_1_14_restart_policy(given: str | None, made: str) -> None:
+def test_the_restart_policy_is_that_of_the_replica_type(given: str | None, made: str) -> None:
+    """Case 14 of docs/facts/training-operator.md#cases."""
     job = pytorchjob(None, 1)
     job["spec"]["pytorchReplicaSpecs"]["Worker"]["restartPolicy"] = given
     assert pods(job)["test-job-worker-0"].restart_policy == made
 
 
-def test_1_5_workers_alone_get_no_master_and_no_rank() -> None:
+def test_workers_alone_get_no_master_and_no_rank() -> None:
+    """Source: docs/facts/training-operator.md#environment."""
     found = env(pods(pytorchjob(None, 4))["test-job-worker-3"])
     assert found == {"PYTHONUNBUFFERED": "1", "PET_NPROC_PER_NODE": "auto", "PET_NNODES": "4"}
 
 
-def test_1_5_standalone_is_the_empty_string() -> None:
+def test_standalone_is_the_empty_string() -> None:
+    """Source: docs/facts/training-operator.md#environment."""
     found = env(pods(pytorchjob(None, 1, elasticPolicy={"standalone": True}))["test-job-worker-0"])
     assert found["PET_STANDALONE"] == ""
 
 
-def test_1_5_every_container_gets_variables_after_the_user() -> None:
+def test_every_container_gets_variables_after_those_of_the_user() -> None:
+    """Source: docs/facts/training-operator.md#environment."""
     job = pytorchjob(1, None)
     own = container(env=[{"name": "RANK", "value": "7"}])
     job["spec"]["pytorchReplicaSpecs"]["Master"]["template"] = template(own, container("side"))
@@ -168,7 +178,8 @@ def test_1_5_every_container_gets_variables_after_the_user() -> None:
     assert env(pod, "side")["RANK"] == "0"
 
 
-def test_1_2_port_goes_to_the_container_named_pytorch() -> None:
+def test_the_port_goes_to_the_container_named_pytorch() -> None:
+    """Source: docs/facts/training-operator.md#defaults."""
     job = pytorchjob(1, None)
     job["spec"]["pytorchReplicaSpecs"]["Master"]["template"] = template(
         container("side"), container()
@@ -179,7 +190,8 @@ def test_1_2_port_goes_to_the_container_named_pytorch() -> None:
     assert ports(pods(pytorchjob(1, None))["test-job-master-0"]) == [("pytorchjob-port", 23456)]
 
 
-def test_1_4_labels() -> None:
+def test_the_master_or_else_a_worker_has_the_label_of_a_master() -> None:
+    """Source: docs/facts/training-operator.md#pods-and-services."""
     world = pods(pytorchjob(1, 1))
     assert world["test-job-master-0"].labels["training.kubeflow.org/job-role"] == "master"
     assert "training.kubeflow.org/job-role" not in world["test-job-worker-0"].labels
@@ -200,23 +212,29 @@ def test_1_4_labels() -> None:
         ),
     ],
 )
-def test_1_5_history(version: tuple[int, int], expected: dict[str, Any]) -> None:
+def test_variables_depend_on_the_release(
+    version: tuple[int, int], expected: dict[str, Any]
+) -> None:
+    """Source: docs/facts/training-operator.md#environment."""
     versions = Versions(training_operator=version)
     found = env(pods(pytorchjob(1, 1, nprocPerNode="2"), versions=versions)["test-job-master-0"])
     assert {k: found.get(k) for k in expected} == expected
 
 
-def test_section_8_an_empty_rdzv_conf_panics() -> None:
+def test_an_empty_rdzv_conf_panics() -> None:
+    """Source: docs/facts/training-operator.md#environment."""
     world = expand(pytorchjob(None, 1, elasticPolicy={"rdzvConf": []}))
     assert len(world.pods) == 0
     assert "panics" in world.refused[0]
 
 
-def test_section_8_no_pods_without_replicas() -> None:
+def test_without_replicas_there_are_no_pods() -> None:
+    """Source: docs/facts/training-operator.md#admission."""
     assert len(expand(pytorchjob(None, None)).pods) == 0
 
 
-def test_6_1_31_suspended_job_is_reported() -> None:
+def test_a_suspended_job_is_reported() -> None:
+    """Case 31 of docs/facts/training-operator.md#cases."""
     assert "suspended" in expand(pytorchjob(1, 1, runPolicy={"suspend": True})).notes[0]
 
 

@@ -84,7 +84,7 @@ def _given(**fields: Any) -> Json:
     return {key: value for key, value in fields.items() if value is not None}
 
 
-def said(target: str, body: str, cluster: Any = SPOT_NODES) -> list[tuple[str, str, str]]:
+def problems_of(target: str, body: str, cluster: Any = SPOT_NODES) -> list[tuple[str, str, str]]:
     problems = compiled(smallest(body), target, cluster).problems
     assert all(one.help for one in problems)
     return [(one.severity, one.name, ".".join(map(str, one.path[1:]))) for one in problems]
@@ -362,11 +362,11 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
 
 @pytest.mark.parametrize(("target", "body", "wanted"), SAID)
 def test_findings(target: str, body: str, wanted: list[tuple[str, str, str]]) -> None:
-    assert said(target, body) == wanted
+    assert problems_of(target, body) == wanted
 
 
 def test_restart_pod_needs_volcano_1_12() -> None:
-    assert said("volcano", RANGE + policy("onPodFailure: RestartPod"), OLD_VOLCANO) == [
+    assert problems_of("volcano", RANGE + policy("onPodFailure: RestartPod"), OLD_VOLCANO) == [
         (*ERROR, ON_POD)
     ]
 
@@ -374,13 +374,13 @@ def test_restart_pod_needs_volcano_1_12() -> None:
 @pytest.mark.parametrize("target", ["job", "jobset", "trainjob"])
 def test_success_of_node_0_needs_kubernetes_1_33(target: str) -> None:
     older = making.profile({"versions": {"kubernetes": "1.32"}})
-    assert said(target, FIXED + policy("successPolicy: Node0"), older) == [(*ERROR, SUCCESS)]
-    assert said(target, RANGE + policy("successPolicy: AllNodes"), older) == [CRASH]
+    assert problems_of(target, FIXED + policy("successPolicy: Node0"), older) == [(*ERROR, SUCCESS)]
+    assert problems_of(target, RANGE + policy("successPolicy: AllNodes"), older) == [CRASH]
 
 
 def test_jobset_of_roles_uses_its_own_success_policy_on_any_kubernetes() -> None:
     older = making.profile({"versions": {"kubernetes": "1.32"}})
-    assert said("jobset", ROLES + policy("successPolicy: Node0"), older) == []
+    assert problems_of("jobset", ROLES + policy("successPolicy: Node0"), older) == []
 
 
 @pytest.mark.parametrize(("target", "body", "_wanted"), WRITTEN)

@@ -17,7 +17,7 @@ from ptcompile.linter import every_rule
 from ptcompile.linter.pages import rule_page
 from ptcompile.operators.trainer.admission import validate_update
 from ptcompile.operators.trainer.runtimes import EXAMPLES
-from tests.operators.admission import admission, later, one, said
+from tests.operators.admission import admission, errors_of, later, only
 from tests.operators.making import Json, container, node, replicated, runtime, trainjob
 
 KIND = ("trainer.kubeflow.org/v1alpha1", "TrainJob")
@@ -40,52 +40,51 @@ def patch(name: str, *, manager: str = "a.io/b", job: str = "node", **fields: An
     ]
 
 
-REFUSED: list[tuple[str, Json, tuple[Any, ...]]] = [
-    (
-        "46",
+REFUSED = [
+    pytest.param(
         trainjob(trainer={"env": env("A", "PET_NPROC_PER_NODE")}),
         ("trainer", "env", 1, "name"),
+        id="46",
     ),
-    (
-        "2.3 kind",
+    pytest.param(
         {**trainjob(), "spec": {"runtimeRef": {"name": "a", "kind": "Runtime"}}},
         ("runtimeRef",),
+        id="2.3 kind",
     ),
-    (
-        "2.3 group",
+    pytest.param(
         {**trainjob(), "spec": {"runtimeRef": {"name": "a", "apiGroup": "kubeflow.org"}}},
         ("runtimeRef",),
+        id="2.3 group",
     ),
-    ("2.3 no ref", {**trainjob(), "spec": {}}, ("runtimeRef",)),
-    ("2.3 initializer", trainjob(initializer=DATA), ("initializer", "dataset")),
-    (
-        "2.3 initializer mount",
+    pytest.param({**trainjob(), "spec": {}}, ("runtimeRef",), id="2.3 no ref"),
+    pytest.param(trainjob(initializer=DATA), ("initializer", "dataset"), id="2.3 initializer"),
+    pytest.param(
         trainjob("torch-distributed-with-cache", initializer=DATA),
         ("initializer", "dataset"),
+        id="2.3 initializer mount",
     ),
-    (
-        "2.3 manager",
+    pytest.param(
         trainjob(runtimePatches=patch("side", manager="bad")),
         ("runtimePatches", 0, "manager"),
+        id="2.3 manager",
     ),
-    (
-        "58",
+    pytest.param(
         trainjob(runtimePatches=patch("side", manager="kueue.k8s.io/")),
         ("runtimePatches", 0, "manager"),
+        id="58",
     ),
-    ("2.8 model", trainjob(trainer=TUNE), ("runtimeRef", "name")),
-    (
-        "2.8 nodes",
+    pytest.param(trainjob(trainer=TUNE), ("runtimeRef", "name"), id="2.8 model"),
+    pytest.param(
         trainjob("torchtune-llama3.2-1b", trainer={**TUNE, "numNodes": 2}),
         ("trainer", "numNodes"),
+        id="2.8 nodes",
     ),
 ]
 
 
-@pytest.mark.parametrize(("case", "manifest", "path"), REFUSED, ids=[c[0] for c in REFUSED])
-def test_refused(case: str, manifest: Json, path: tuple[Any, ...]) -> None:
-    del case
-    problem = one(said(manifest))
+@pytest.mark.parametrize(("manifest", "path"), REFUSED)
+def test_refused(manifest: Json, path: tuple[Any, ...]) -> None:
+    problem = only(errors_of(manifest))
     assert problem.path == ("spec", *path)
     assert (problem.name, problem.stage, problem.authority) == (
         "webhook-refusal",
@@ -95,43 +94,50 @@ def test_refused(case: str, manifest: Json, path: tuple[Any, ...]) -> None:
     assert problem.help
 
 
-def test_2_3_env_of_the_operators_containers_may_not_be_patched() -> None:
-    problem = one(said(trainjob(runtimePatches=patch("node", env=env("A")))))
+def test_env_of_the_operators_containers_may_not_be_patched() -> None:
+    """Source: docs/facts/trainer.md#admission."""
+    problem = only(errors_of(trainjob(runtimePatches=patch("node", env=env("A")))))
     assert problem.path[-1] == "env"
     assert "spec.trainer.env" in (problem.help or "")
 
 
-ALLOWED: list[tuple[str, Json]] = [
-    ("plain", trainjob()),
-    (
-        "2.3 names that are free",
+ALLOWED = [
+    pytest.param(trainjob(), id="plain"),
+    pytest.param(
         trainjob(trainer={"env": env("MASTER_ADDR", "RANK", "PET_RDZV_BACKEND")}),
+        id="2.3 names that are free",
     ),
-    ("2.3 no torch policy", trainjob("jax-distributed", trainer={"env": env("PET_NNODES")})),
-    ("58", trainjob(runtimePatches=patch("side", manager="kueue.k8s.io/manager", env=env("A")))),
-    ("2.3 initializer", trainjob("torchtune-llama3.2-1b", initializer=DATA)),
-    ("2.8", trainjob("torchtune-llama3.2-1b", trainer=TUNE)),
-    (
-        "a runtime that nobody shows",
+    pytest.param(
+        trainjob("jax-distributed", trainer={"env": env("PET_NNODES")}), id="2.3 no torch policy"
+    ),
+    pytest.param(
+        trainjob(runtimePatches=patch("side", manager="kueue.k8s.io/manager", env=env("A"))),
+        id="58",
+    ),
+    pytest.param(trainjob("torchtune-llama3.2-1b", initializer=DATA), id="2.3 initializer"),
+    pytest.param(trainjob("torchtune-llama3.2-1b", trainer=TUNE), id="2.8"),
+    pytest.param(
         trainjob("mine", initializer=DATA, trainer={"env": env("PET_NNODES")}),
+        id="a runtime that nobody shows",
     ),
-    ("operators/README: empty initializer", trainjob(initializer={})),
+    pytest.param(trainjob(initializer={}), id="operators/README: empty initializer"),
 ]
 
 
-@pytest.mark.parametrize(("case", "manifest"), ALLOWED, ids=[c[0] for c in ALLOWED])
-def test_allowed(case: str, manifest: Json) -> None:
-    del case
-    assert [p.message for p in said(manifest)] == []
+@pytest.mark.parametrize("manifest", ALLOWED)
+def test_allowed(manifest: Json) -> None:
+    assert [p.message for p in errors_of(manifest)] == []
 
 
-def test_47_injection_into_a_missing_container() -> None:
+def test_injection_into_a_missing_container_is_rejected() -> None:
+    """Case 47 of docs/facts/trainer.md#cases."""
     targets = [{"jobName": "node", "containerNames": ["nope"]}]
     own = runtime({"torch": {"envInjection": {"targets": targets}}})
-    assert "nope" in one(said(trainjob("mine"), others=[own])).message
+    assert "nope" in only(errors_of(trainjob("mine"), others=[own])).message
 
 
-def test_60_defaults() -> None:
+def test_a_minimal_job_gets_defaults() -> None:
+    """Case 60 of docs/facts/trainer.md#cases."""
     spec = admission(trainjob()).default(trainjob())["spec"]
     assert spec["suspend"] is False
     assert spec["managedBy"] == "trainer.kubeflow.org/trainjob-controller"
@@ -146,20 +152,22 @@ def step(**fields: Any) -> Json:
     return {**node(), **fields}
 
 
-def test_2_2_runtimes() -> None:
-    assert said(runtime({"torch": {}})) == []
-    assert said(runtime({"torch": {}}, step(replicas=1))) == []
-    assert one(said(runtime({"torch": {}}, step(replicas=2)))).path[-1] == "replicas"
+def test_the_step_of_a_runtime_has_one_replica_and_a_known_container() -> None:
+    """Source: docs/facts/trainer.md#runtimes."""
+    assert errors_of(runtime({"torch": {}})) == []
+    assert errors_of(runtime({"torch": {}}, step(replicas=1))) == []
+    assert only(errors_of(runtime({"torch": {}}, step(replicas=2)))).path[-1] == "replicas"
     other = node()
     other["template"]["spec"]["template"]["spec"]["containers"] = [container("trainer")]
-    assert one(said(runtime({"torch": {}}, other))).path[-1] == "containers"
-    assert said(runtime({"torch": {}}, replicated("anything", replicas=5))) == []
+    assert only(errors_of(runtime({"torch": {}}, other))).path[-1] == "containers"
+    assert errors_of(runtime({"torch": {}}, replicated("anything", replicas=5))) == []
 
 
-def test_2_2_label_disables_the_webhook() -> None:
+def test_a_label_disables_the_webhook_of_runtimes() -> None:
+    """Source: docs/facts/trainer.md#runtimes."""
     off = runtime({"torch": {}}, step(replicas=2))
     off["metadata"]["labels"] = {"trainer.kubeflow.org/webhook-validation": "disabled"}
-    assert [p.stage for p in said(off)] == ["run"]
+    assert [p.stage for p in errors_of(off)] == ["run"]
 
 
 @pytest.mark.parametrize(
@@ -170,34 +178,37 @@ def test_2_2_label_disables_the_webhook() -> None:
         ("torchtune-llama3.2-1b", 1, 33),
     ],
 )
-def test_2_6_long_names(name: str, nodes: int, longest: int) -> None:
+def test_names_too_long_for_their_pods_are_reported(name: str, nodes: int, longest: int) -> None:
+    """Source: docs/facts/trainer.md#what-is-built."""
     assert later(trainjob(name, name="a" * longest, trainer={"numNodes": nodes})) == []
-    problem = one(later(trainjob(name, name="a" * (longest + 1), trainer={"numNodes": nodes})))
+    problem = only(later(trainjob(name, name="a" * (longest + 1), trainer={"numNodes": nodes})))
     assert (problem.path, problem.stage) == (("metadata", "name"), "pod")
     assert f"at most {longest}" in (problem.help or "")
 
 
-def test_2_3_patch_without_a_match_adds_a_container() -> None:
-    assert one(later(trainjob(runtimePatches=patch("trainer")))).path[-2:] == (0, "name")
-    assert "no such job" in one(later(trainjob(runtimePatches=patch("node", job="nodes")))).message
+def test_a_patch_without_a_match_adds_a_container() -> None:
+    """Source: docs/facts/trainer.md#admission."""
+    assert only(later(trainjob(runtimePatches=patch("trainer")))).path[-2:] == (0, "name")
+    assert "no such job" in only(later(trainjob(runtimePatches=patch("node", job="nodes")))).message
     assert later(trainjob(runtimePatches=patch("node"))) == []
 
 
 def test_flux_without_nodes_panics() -> None:
-    assert one(later(trainjob("flux-distributed", trainer={}))).name == "controller-failure"
+    assert only(later(trainjob("flux-distributed", trainer={}))).name == "controller-failure"
     assert later(trainjob("flux-distributed", trainer={"numNodes": 1})) == []
 
 
-def test_2_3_mount_of_an_initializer_is_required_since_2_3() -> None:
+def test_the_mount_of_an_initializer_is_required_since_2_3() -> None:
+    """Source: docs/facts/trainer.md#admission."""
     job = trainjob("torch-distributed-with-cache", initializer=DATA)
-    assert said(job, versions=Versions(trainer=(2, 2))) == []
-    assert len(said(job)) == 1
+    assert errors_of(job, versions=Versions(trainer=(2, 2))) == []
+    assert len(errors_of(job)) == 1
 
 
 def test_readme_fields_rejected_in_the_node_job() -> None:
-    assert one(later(trainjob(trainer={"image": ""}))).path == ("spec", "trainer", "image")
+    assert only(later(trainjob(trainer={"image": ""}))).path == ("spec", "trainer", "image")
     device = {"resourcesPerNode": {"requests": {"example.com/gpu": 2}}}
-    assert one(later(trainjob(trainer=device))).path[-2:] == ("requests", "example.com/gpu")
+    assert only(later(trainjob(trainer=device))).path[-2:] == ("requests", "example.com/gpu")
     both = {"requests": {"nvidia.com/gpu": 2, "cpu": 1}, "limits": {"nvidia.com/gpu": 2}}
     assert later(trainjob(trainer={"resourcesPerNode": both})) == []
     own = runtime(

@@ -11,7 +11,7 @@ from ptcompile.apiserver import validate
 from ptcompile.diagnostics import Problem
 from ptcompile.operators.trainer.patches import to_current_fields
 from tests import making
-from tests.making import compiled, smallest
+from tests.making import compiled, errors_of, smallest
 from tests.operators.trainer.trainjobs import (
     GPU,
     IN_PLACE,
@@ -19,7 +19,6 @@ from tests.operators.trainer.trainjobs import (
     RELEASES,
     both,
     child,
-    found,
     jobset_of,
     main,
     pods,
@@ -64,7 +63,9 @@ def test_names_that_trainer_requires() -> None:
 
 
 def test_trainer_1_is_rejected() -> None:
-    assert found("nodes: 2", release("1.9")) == [("unsupported-by-target", ("spec",))]
+    assert errors_of("trainjob", "nodes: 2", release("1.9")) == [
+        ("unsupported-by-target", ("spec",))
+    ]
     assert compiled(smallest("nodes: 2"), "trainjob", release("3.1")).manifests
 
 
@@ -173,7 +174,7 @@ def test_range_uses_c10d_and_ends_with_node_0() -> None:
     } <= set(command)
     assert child(RANGE)["successPolicy"] == {"rules": [{"succeededIndexes": "0"}]}
     assert len(pods(RANGE)) == 4
-    assert found(RANGE, making.profile({"versions": {"kubernetes": "1.32"}})) == [
+    assert errors_of("trainjob", RANGE, making.profile({"versions": {"kubernetes": "1.32"}})) == [
         ("unsupported-by-target", ("spec", "elastic", "nnodes"))
     ]
 
@@ -202,10 +203,10 @@ def test_reserved_variables(name: str) -> None:
 
     Source: docs/facts/trainer.md#admission, #cases 46.
     """
-    assert found(f"env: {{PET_{name}: '1'}}") == [
+    assert errors_of("trainjob", f"env: {{PET_{name}: '1'}}") == [
         ("unsupported-by-target", ("spec", "env", f"PET_{name}"))
     ]
-    assert found("env: {PET_RDZV_CONF: a=b, WORLD_SIZE: '1'}") == []
+    assert errors_of("trainjob", "env: {PET_RDZV_CONF: a=b, WORLD_SIZE: '1'}") == []
 
 
 # ---- how it ends
@@ -293,7 +294,7 @@ def test_volcano_queue_is_set_in_the_runtime() -> None:
         == "mine"
     )
     assert "labels" not in job["metadata"]
-    assert found("queue: q", release("2.0", queueSystem="volcano")) == [
+    assert errors_of("trainjob", "queue: q", release("2.0", queueSystem="volcano")) == [
         ("unsupported-by-target", ("spec", "queue"))
     ]
 
@@ -304,11 +305,11 @@ def test_longest_names(nodes: int, room: int) -> None:
 
     Source: docs/facts/trainer.md#what-is-built.
     """
-    assert not found(f"nodes: {nodes}", name="a" * room)
-    assert found(f"nodes: {nodes}", name="a" * (room + 1)) == [
+    assert not errors_of("trainjob", f"nodes: {nodes}", name="a" * room)
+    assert errors_of("trainjob", f"nodes: {nodes}", name="a" * (room + 1)) == [
         ("name-too-long", ("metadata", "name"))
     ]
-    assert found("", name="7b") == [("spec-invalid-value", ("metadata", "name"))]
+    assert errors_of("trainjob", "", name="7b") == [("spec-invalid-value", ("metadata", "name"))]
 
 
 # ---- no findings in emitted manifests (CONTRIBUTING.md#laws 1), paths, size
@@ -344,7 +345,7 @@ def test_emitted_manifests_have_no_findings_in_each_release(body: str, trainer: 
     ],
 )
 def test_rejection_points_at_the_spec_line(body: str, path: tuple[Any, ...], extra: str) -> None:
-    places = [place[: len(path)] for _, place in found(body + extra)]
+    places = [place[: len(path)] for _, place in errors_of("trainjob", body + extra)]
     assert places == [path]
 
 

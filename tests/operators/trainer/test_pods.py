@@ -34,7 +34,8 @@ def made(policy: Json | None, trainer: Json | None, *jobs: Json, **spec: Any) ->
     return pods(job, related=[runtime(policy, *jobs)])
 
 
-def test_35_torch() -> None:
+def test_torch_sets_its_variables_and_port() -> None:
+    """Case 35 of docs/facts/trainer.md#cases."""
     pod = made({"torch": {}}, {"numNodes": 2})["trainJob-node-0-0"]
     found = env(pod)
     assert found == {
@@ -49,27 +50,36 @@ def test_35_torch() -> None:
 
 
 @pytest.mark.parametrize(
-    ("case", "trainer", "expected"),
+    ("trainer", "expected"),
     [
-        (36, {"resourcesPerNode": {"requests": {"cpu": "4"}}}, "4"),
-        (37, {}, "1"),
-        (38, {"resourcesPerNode": {"limits": {"cpu": 2}}}, "2"),
-        (38, {"resourcesPerNode": {"limits": {"cpu": "3"}}}, "3"),
-        (38, {"resourcesPerNode": {"limits": {"cpu": "2.5"}}}, "3"),
-        (38, {"resourcesPerNode": {"limits": {"cpu": "2500m"}}}, "3"),
-        (38, {"resourcesPerNode": {"limits": {"cpu": "3.7"}}}, "4"),
-        (38, {"resourcesPerNode": {"limits": {"cpu": "0.7"}}}, "1"),
-        (39, {"resourcesPerNode": {"limits": {"example.com/gpu": 2}}}, "auto"),
-        (40, {"resourcesPerNode": {"requests": {"cpu": 6, "example.com/gpu": 2}}}, "auto"),
-        (41, {"resourcesPerNode": {"requests": {"cpu": 8}}, "numProcPerNode": 3}, "3"),
+        pytest.param({"resourcesPerNode": {"requests": {"cpu": "4"}}}, "4", id="case 36"),
+        pytest.param({}, "1", id="case 37"),
+        pytest.param({"resourcesPerNode": {"limits": {"cpu": 2}}}, "2", id="case 38: 2"),
+        pytest.param({"resourcesPerNode": {"limits": {"cpu": "3"}}}, "3", id="case 38: 3"),
+        pytest.param({"resourcesPerNode": {"limits": {"cpu": "2.5"}}}, "3", id="case 38: 2.5"),
+        pytest.param({"resourcesPerNode": {"limits": {"cpu": "2500m"}}}, "3", id="case 38: 2500m"),
+        pytest.param({"resourcesPerNode": {"limits": {"cpu": "3.7"}}}, "4", id="case 38: 3.7"),
+        pytest.param({"resourcesPerNode": {"limits": {"cpu": "0.7"}}}, "1", id="case 38: 0.7"),
+        pytest.param(
+            {"resourcesPerNode": {"limits": {"example.com/gpu": 2}}}, "auto", id="case 39"
+        ),
+        pytest.param(
+            {"resourcesPerNode": {"requests": {"cpu": 6, "example.com/gpu": 2}}},
+            "auto",
+            id="case 40",
+        ),
+        pytest.param(
+            {"resourcesPerNode": {"requests": {"cpu": 8}}, "numProcPerNode": 3}, "3", id="case 41"
+        ),
     ],
 )
-def test_36_to_41_processes(case: int, trainer: Json, expected: str) -> None:
-    del case
+def test_processes_are_counted_from_the_resources(trainer: Json, expected: str) -> None:
+    """Cases 36 to 41 of docs/facts/trainer.md#cases."""
     assert env(made({"torch": {}}, trainer)["trainJob-node-0-0"])["PET_NPROC_PER_NODE"] == expected
 
 
-def test_2_5_resources_are_not_merged_to_count_processes() -> None:
+def test_resources_are_not_merged_to_count_processes() -> None:
+    """Source: docs/facts/trainer.md#number-of-processes."""
     gpu = node(resources={"limits": {"nvidia.com/gpu": 8}})
     found = made({"torch": {}}, {"resourcesPerNode": {"limits": {"memory": "64Gi"}}}, gpu)[
         "trainJob-node-0-0"
@@ -78,7 +88,8 @@ def test_2_5_resources_are_not_merged_to_count_processes() -> None:
     assert env(made({"torch": {}}, {}, gpu)["trainJob-node-0-0"])["PET_NPROC_PER_NODE"] == "auto"
 
 
-def test_43_44_number_of_nodes() -> None:
+def test_the_number_of_nodes_of_the_job_goes_before_the_runtime() -> None:
+    """Cases 43 and 44 of docs/facts/trainer.md#cases."""
     policy = {"numNodes": 100, "torch": {}}
     world = expand(
         trainjob("mine", trainer={"numNodes": 30, "numProcPerNode": 3}), related=[runtime(policy)]
@@ -89,7 +100,8 @@ def test_43_44_number_of_nodes() -> None:
     assert len(made(policy, {})) == 100
 
 
-def test_45_plain_policy_changes_nothing_but_env_and_number() -> None:
+def test_a_plain_policy_changes_nothing_but_env_and_number() -> None:
+    """Case 45 of docs/facts/trainer.md#cases."""
     own = [{"name": "TRAIN_JOB", "value": "original"}, {"name": "RUNTIME", "value": "test:runtime"}]
     given = [
         {"name": "TRAIN_JOB", "value": "override"},
@@ -106,7 +118,8 @@ def test_45_plain_policy_changes_nothing_but_env_and_number() -> None:
     ]
 
 
-def test_47_env_injection() -> None:
+def test_injection_gives_an_init_container_the_variables() -> None:
+    """Case 47 of docs/facts/trainer.md#cases."""
     job = node()
     job["template"]["spec"]["template"]["spec"]["initContainers"] = [container("warm")]
     targets = [{"jobName": "node", "containerNames": ["warm"]}]
@@ -121,7 +134,8 @@ def test_47_env_injection() -> None:
     ]
 
 
-def test_48_torchtune() -> None:
+def test_torchtune_gets_its_endpoint_as_an_option() -> None:
+    """Case 48 of docs/facts/trainer.md#cases."""
     trainer = {"command": ["tune", "run"], "args": ["dataset.packed=True"]}
     pod = next(
         p
@@ -141,7 +155,8 @@ def test_48_torchtune() -> None:
     assert main.args == ("dataset.packed=True",)
 
 
-def test_52_resources_are_merged_by_name() -> None:
+def test_resources_are_merged_by_name() -> None:
+    """Case 52 of docs/facts/trainer.md#cases."""
     own = node(resources={"limits": {"cpu": "4", "memory": "8Gi"}})
     trainer = {"resourcesPerNode": {"limits": {"nvidia.com/gpu": 4}, "claims": [{"name": "x"}]}}
     pod = made({"torch": {}}, trainer, own)["trainJob-node-0-0"]
@@ -150,13 +165,15 @@ def test_52_resources_are_merged_by_name() -> None:
     }
 
 
-def test_2_4_without_trainer_there_are_no_variables() -> None:
+def test_without_trainer_there_are_no_variables() -> None:
+    """Source: docs/facts/trainer.md#environment."""
     world = expand(trainjob())
     assert list(env(world.pods[0])) == ["JOB_COMPLETION_INDEX"]
     assert any("spec.trainer is absent" in note for note in world.notes)
 
 
-def test_2_4_order_and_place_of_the_variables() -> None:
+def test_variables_follow_those_of_the_runtime_and_the_job() -> None:
+    """Source: docs/facts/trainer.md#environment."""
     own = [{"name": "PET_NNODES", "value": "9"}, {"name": "A", "value": "1"}]
     pod = made({"torch": {}}, {"env": [{"name": "B", "value": "2"}]}, node(env=own))[
         "trainJob-node-0-0"
@@ -168,7 +185,8 @@ def test_2_4_order_and_place_of_the_variables() -> None:
     assert env(pod)["PET_NNODES"] == "1"
 
 
-def test_2_6_unusual_numbers_of_nodes() -> None:
+def test_zero_nodes_and_the_parallelism_of_the_runtime_are_kept() -> None:
+    """Source: docs/facts/trainer.md#what-is-built."""
     assert len(made({"torch": {}}, {"numNodes": 0})) == 0
     assert len(made({"numNodes": 0, "torch": {}}, {})) == 1
     job = node()
@@ -178,7 +196,8 @@ def test_2_6_unusual_numbers_of_nodes() -> None:
     assert (world.jobs[0]["parallelism"], world.jobs[0]["completions"]) == (3, 3)
 
 
-def test_2_6_fields_that_trainer_overrides() -> None:
+def test_trainer_overrides_image_and_command_but_not_args() -> None:
+    """Source: docs/facts/trainer.md#what-is-built."""
     own = node(command=["old"], args=["kept"])
     main = made({"torch": {}}, {"image": "new:1", "command": ["new"]}, own)[
         "trainJob-node-0-0"
@@ -191,7 +210,8 @@ def patch(*jobs: Json) -> list[Json]:
     return [{"manager": "a.io/b", "trainingRuntimeSpec": spec}]
 
 
-def test_2_6_runtime_patches() -> None:
+def test_runtime_patches_change_the_pods() -> None:
+    """Source: docs/facts/trainer.md#what-is-built."""
     pod = {
         "nodeSelector": {"a": "b"},
         "containers": [{"name": "node", "volumeMounts": [{"mountPath": "/x", "name": "x"}]}],
@@ -207,7 +227,8 @@ def test_2_6_runtime_patches() -> None:
     assert [m["mountPath"] for m in found.containers[0].mounts] == ["/x"]
 
 
-def test_2_7_gang_includes_the_initializers() -> None:
+def test_the_gang_includes_the_initializers() -> None:
+    """Source: docs/facts/trainer.md#gangs."""
     first = node()
     steps = [replicated("dataset-initializer"), replicated("model-initializer")]
     own = runtime({"numNodes": 30, "torch": {}}, *steps, first, podGroupPolicy={"coscheduling": {}})
@@ -259,7 +280,8 @@ def test_runtime_of_the_stream_takes_precedence() -> None:
     assert "OWN" not in env(expand(trainjob(trainer={}), related=[other]).pods[0])
 
 
-def test_2_2_and_2_8_older_releases() -> None:
+def test_images_and_resources_depend_on_the_release() -> None:
+    """Source: docs/facts/trainer.md#what-releases-changed, #built-in-runtimes."""
     versions = Versions(trainer=(2, 1))
     world = expand(trainjob(trainer={}), versions=versions)
     assert world.pods[0].containers[0].image == "pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime"

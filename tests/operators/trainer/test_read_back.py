@@ -149,10 +149,14 @@ def test_a_runtime_is_found_by_kind_name_and_namespace() -> None:
         "metadata": {"name": "acme", "namespace": "ml"},
     }
     job = trainjob({}, runtime="acme")
-    assert find_runtime(job, [namespaced, cluster]) == (cluster, False)
+    of_cluster = find_runtime(job, [namespaced, cluster])
+    assert of_cluster.source == cluster
+    assert not of_cluster.assumed
     assert find_runtime(job, []).assumed
     assert not find_runtime(trainjob({}), []).assumed
     job["spec"]["runtimeRef"]["kind"] = "TrainingRuntime"
     assert find_runtime(job, [namespaced, cluster]).assumed
     job["metadata"]["namespace"] = "ml"
-    assert find_runtime(job, [namespaced, cluster]) == (namespaced, False)
+    of_namespace = find_runtime(job, [namespaced, cluster])
+    assert of_namespace.source == namespaced
+    assert not of_namespace.assumed

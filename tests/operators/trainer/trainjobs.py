@@ -16,7 +16,7 @@ from ptcompile.operators.targets import target_named
 from ptcompile.simulator.kubelet import environment
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests import making
-from tests.making import DEFAULT_CLUSTER, compiled, smallest
+from tests.making import DEFAULT_CLUSTER, smallest
 
 Json = dict[str, Any]
 RELEASES = ("2.0", "2.1", "2.2", "2.3")
@@ -72,10 +72,3 @@ def pods(body: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> list[PodView]:
 def seen(pod: PodView) -> dict[str, str]:
     """Return the environment of the training container's processes."""
     return environment(next(c for c in pod.containers if c.name == "node"), pod)
-
-
-def found(
-    body: str, cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = "train"
-) -> list[tuple[str, tuple[Any, ...]]]:
-    done = compiled(smallest(body, name), "trainjob", cluster)
-    return [(p.name, p.path) for p in done.problems if p.severity == "error"]

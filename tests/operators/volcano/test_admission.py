@@ -13,7 +13,7 @@ import pytest
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.volcano.admission import validate_update
-from tests.operators.admission import admission, later, one, said
+from tests.operators.admission import admission, errors_of, later, only
 from tests.operators.making import Json, container, task, volcano
 
 KIND = ("batch.volcano.sh/v1alpha1", "Job")
@@ -27,65 +27,76 @@ FAILED = policy(event="PodFailed")
 PARTITION = {"totalPartitions": 2, "partitionSize": 2}
 TIERS = {"highestTierAllowed": 1, "highestTierName": "t"}
 
-REFUSED: list[tuple[str, Json, str]] = [
-    (
-        "C22",
+REFUSED = [
+    pytest.param(
         volcano(task("duplicated-task-1"), task("duplicated-task-1")),
         "duplicated task name duplicated-task-1",
+        id="C22",
     ),
-    ("C23", volcano(task("t"), policies=[FAILED, FAILED]), "duplicate event PodFailed"),
-    (
-        "C24",
+    pytest.param(
+        volcano(task("t"), policies=[FAILED, FAILED]), "duplicate event PodFailed", id="C23"
+    ),
+    pytest.param(
         volcano(task("t"), minAvailable=2),
         "'minAvailable' should not be greater than total replicas",
+        id="C24",
     ),
-    (
-        "C25",
+    pytest.param(
         volcano(task("t"), plugins={"big_plugin": []}),
         "unable to find job plugin: big_plugin",
+        id="C25",
     ),
-    ("C26", {**volcano(), "spec": {}}, "No task specified in job spec"),
-    (
-        "C28",
+    pytest.param({**volcano(), "spec": {}}, "No task specified in job spec", id="C26"),
+    pytest.param(
         volcano(task("t"), policies=[policy(event="PodFailed", exitCode=1)]),
         "must not specify event and exitCode",
+        id="C28",
     ),
-    (
-        "C29",
+    pytest.param(
         volcano(task("t"), policies=[policy()]),
         "either event and exitCode should be specified",
+        id="C29",
     ),
-    ("C30", volcano(task("t"), policies=[policy(event="someFakeEvent")]), "invalid policy event"),
-    (
-        "1.5: OutOfSync",
+    pytest.param(
+        volcano(task("t"), policies=[policy(event="someFakeEvent")]),
+        "invalid policy event",
+        id="C30",
+    ),
+    pytest.param(
         volcano(task("t"), policies=[policy(event="OutOfSync")]),
         "invalid policy event",
+        id="1.5: OutOfSync",
     ),
-    (
-        "C31",
+    pytest.param(
         volcano(task("t"), policies=[{"event": "PodFailed", "action": "someFakeAction"}]),
         "invalid policy action",
+        id="C31",
     ),
-    (
-        "1.5: SyncJob",
+    pytest.param(
         volcano(task("t"), policies=[{"event": "PodFailed", "action": "SyncJob"}]),
         "invalid policy action",
+        id="1.5: SyncJob",
     ),
-    ("C32", volcano(task("t"), policies=[policy(exitCode=0)]), "0 is not a valid error code"),
-    (
-        "C33",
+    pytest.param(
+        volcano(task("t"), policies=[policy(exitCode=0)]), "0 is not a valid error code", id="C32"
+    ),
+    pytest.param(
         volcano(task("t"), policies=[policy(exitCode=1), policy(exitCode=1)]),
         "duplicate exitCode 1",
+        id="C33",
     ),
-    ("C34 job", volcano(task("t"), policies=[policy(event="*"), FAILED]), "if there's * here"),
-    (
-        "C34 task",
+    pytest.param(
+        volcano(task("t"), policies=[policy(event="*"), FAILED]), "if there's * here", id="C34 job"
+    ),
+    pytest.param(
         volcano(task("t", policies=[policy(events=["*", "PodFailed"])])),
         "if there's * here",
+        id="C34 task",
     ),
-    ("C35", volcano(task("t"), volumes=[{"mountPath": ""}]), "mountPath is required"),
-    (
-        "C36",
+    pytest.param(
+        volcano(task("t"), volumes=[{"mountPath": ""}]), "mountPath is required", id="C35"
+    ),
+    pytest.param(
         volcano(
             task("t"),
             volumes=[
@@ -94,55 +105,61 @@ REFUSED: list[tuple[str, Json, str]] = [
             ],
         ),
         "duplicated mountPath: /var",
+        id="C36",
     ),
-    (
-        "C37",
+    pytest.param(
         volcano(task("t"), volumes=[{"mountPath": "/var"}]),
         "either VolumeClaim or VolumeClaimName",
+        id="C37",
     ),
-    (
-        "V21",
+    pytest.param(
         volcano(
             task("t"), volumes=[{"mountPath": "/v", "volumeClaimName": "a", "volumeClaim": {}}]
         ),
         "conflict",
+        id="V21",
     ),
-    (
-        "V22",
+    pytest.param(
         volcano(task("t"), volumes=[{"mountPath": "/v", "volumeClaimName": "Bad_"}]),
         "Invalid value",
+        id="V22",
     ),
-    ("C41", volcano(task("t1"), task("t2", dependsOn={"name": ["t3"]})), "directed acyclic graph"),
-    ("C60 self", volcano(task("t1", dependsOn={"name": ["t1"]})), "directed acyclic graph"),
-    (
-        "C60 cycle",
+    pytest.param(
+        volcano(task("t1"), task("t2", dependsOn={"name": ["t3"]})),
+        "directed acyclic graph",
+        id="C41",
+    ),
+    pytest.param(
+        volcano(task("t1", dependsOn={"name": ["t1"]})), "directed acyclic graph", id="C60 self"
+    ),
+    pytest.param(
         volcano(task("t1", dependsOn={"name": ["t2"]}), task("t2", dependsOn={"name": ["t1"]})),
         "graph",
+        id="C60 cycle",
     ),
-    (
-        "C43",
+    pytest.param(
         volcano(task("t", 8, partitionPolicy={"totalPartitions": 3, "partitionSize": 2})),
         "TotalPartitions*PartitionSize",
+        id="C43",
     ),
-    ("C45 job", volcano(task("t"), networkTopology=TIERS), "simultaneously"),
-    (
-        "C45 part",
+    pytest.param(volcano(task("t"), networkTopology=TIERS), "simultaneously", id="C45 job"),
+    pytest.param(
         volcano(task("t", 4, partitionPolicy={**PARTITION, "networkTopology": TIERS})),
         "simultaneously",
+        id="C45 part",
     ),
-    (
-        "C48",
+    pytest.param(
         volcano(task("t", 4, minAvailable=4, partitionPolicy={**PARTITION, "minPartitions": 1})),
         "MinPartitions*PartitionSize",
+        id="C48",
     ),
-    (
-        "C52",
+    pytest.param(
         volcano(task("worker"), plugins={"mpi": ["--master=launcher"]}),
         "mpi master task was not found",
+        id="C52",
     ),
-    ("C53", volcano(task("t"), queue="root"), "can not submit job to root queue"),
-    (
-        "C54",
+    pytest.param(volcano(task("t"), queue="root"), "can not submit job to root queue", id="C53"),
+    pytest.param(
         volcano(
             task(
                 "t",
@@ -152,29 +169,33 @@ REFUSED: list[tuple[str, Json, str]] = [
             )
         ),
         "isn't an integer",
+        id="C54",
     ),
-    ("V4", volcano(task("t", 1, minAvailable=2), task("u", 5)), "is greater than 'replicas'"),
-    ("V7", volcano(task("t" * 50), name="a" * 12), "no more than 63 characters"),
-    ("V8", volcano(task("t", 1, container("Bad_Name"))), "Invalid value"),
-    (
-        "5.12 env",
+    pytest.param(
+        volcano(task("t", 1, minAvailable=2), task("u", 5)), "is greater than 'replicas'", id="V4"
+    ),
+    pytest.param(volcano(task("t" * 50), name="a" * 12), "no more than 63 characters", id="V7"),
+    pytest.param(volcano(task("t", 1, container("Bad_Name"))), "Invalid value", id="V8"),
+    pytest.param(
         volcano(task("t", 1, container(env=[{"name": "1BAD", "value": "x"}]))),
         "not start with a digit",
+        id="5.12 env",
     ),
-    ("5.12 restart", volcano(task("t", 1, container(restartPolicy="Always"))), "Forbidden"),
-    (
-        "5.12 sleep",
+    pytest.param(
+        volcano(task("t", 1, container(restartPolicy="Always"))), "Forbidden", id="5.12 restart"
+    ),
+    pytest.param(
         volcano(task("t", 1, container(lifecycle={"preStop": {"sleep": {"seconds": 0}}}))),
         "greater than 0",
+        id="5.12 sleep",
     ),
-    ("7: no spec", {**volcano(), "spec": None}, "cannot patch"),
+    pytest.param({**volcano(), "spec": None}, "cannot patch", id="7: no spec"),
 ]
 
 
-@pytest.mark.parametrize(("origin", "job", "text"), REFUSED, ids=[c[0] for c in REFUSED])
-def test_refused(origin: str, job: Json, text: str) -> None:
-    del origin
-    found = said(job)
+@pytest.mark.parametrize(("job", "text"), REFUSED)
+def test_refused(job: Json, text: str) -> None:
+    found = errors_of(job)
     assert any(text in p.message for p in found), [p.message for p in found]
     assert {(p.name, p.stage, p.authority) for p in found} == {
         ("webhook-refusal", "apply", "volcano")
@@ -188,15 +209,18 @@ def init(name: str, **more: Any) -> Json:
     return t
 
 
-ALLOWED: list[tuple[str, Json]] = [
-    ("C17", volcano(task("t"))),
-    ("C18", volcano(task("t"), policies=[{"event": "PodEvicted", "action": "RestartTask"}])),
-    ("C39", volcano(init("i", securityContext={"privileged": True}))),
-    ("C40", volcano(task("t1"), task("t2", dependsOn={"name": ["t1"]}))),
-    ("C44", volcano(task("t", 8, partitionPolicy={"totalPartitions": 4, "partitionSize": 2}))),
-    ("C46", volcano(task("t"), networkTopology={"highestTierName": "t"})),
-    (
-        "C47",
+ALLOWED = [
+    pytest.param(volcano(task("t")), id="C17"),
+    pytest.param(
+        volcano(task("t"), policies=[{"event": "PodEvicted", "action": "RestartTask"}]), id="C18"
+    ),
+    pytest.param(volcano(init("i", securityContext={"privileged": True})), id="C39"),
+    pytest.param(volcano(task("t1"), task("t2", dependsOn={"name": ["t1"]})), id="C40"),
+    pytest.param(
+        volcano(task("t", 8, partitionPolicy={"totalPartitions": 4, "partitionSize": 2})), id="C44"
+    ),
+    pytest.param(volcano(task("t"), networkTopology={"highestTierName": "t"}), id="C46"),
+    pytest.param(
         volcano(
             task(
                 "t",
@@ -204,46 +228,52 @@ ALLOWED: list[tuple[str, Json]] = [
                 partitionPolicy={"totalPartitions": 2, "partitionSize": 4, "minPartitions": 1},
             )
         ),
+        id="C47",
     ),
-    (
-        "C49",
+    pytest.param(
         volcano(task("t", 4, minAvailable=4, partitionPolicy={**PARTITION, "minPartitions": 2})),
+        id="C49",
     ),
-    ("C50", volcano(task("t", 4, minAvailable=4, partitionPolicy=PARTITION))),
-    ("C51", volcano(task("launcher"), plugins={"mpi": ["--master=launcher"]})),
-    ("C53 leaf", volcano(task("t"), queue="leaf")),
-    (
-        "C54",
+    pytest.param(volcano(task("t", 4, minAvailable=4, partitionPolicy=PARTITION)), id="C50"),
+    pytest.param(volcano(task("launcher"), plugins={"mpi": ["--master=launcher"]}), id="C51"),
+    pytest.param(volcano(task("t"), queue="leaf"), id="C53 leaf"),
+    pytest.param(
         volcano(
             task("t", 1, container(resources={"limits": {"cpu": "1"}}), topologyPolicy="restricted")
         ),
+        id="C54",
     ),
-    (
-        "1.5: repeated in one policy",
+    pytest.param(
         volcano(task("t"), policies=[policy(event="PodFailed", events=["PodFailed"])]),
+        id="1.5: repeated in one policy",
     ),
-    ("1.4: replicas 0 everywhere", volcano(task("t", 0))),
-    ("1.4: plugin arguments", volcano(task("t"), plugins={"pytorch": ["--port=abc", "junk"]})),
-    ("5.12: image with outer spaces", volcano(task("t", 1, {"name": "c", "image": " x "}))),
+    pytest.param(volcano(task("t", 0)), id="1.4: replicas 0 everywhere"),
+    pytest.param(
+        volcano(task("t"), plugins={"pytorch": ["--port=abc", "junk"]}), id="1.4: plugin arguments"
+    ),
+    pytest.param(
+        volcano(task("t", 1, {"name": "c", "image": " x "})), id="5.12: image with outer spaces"
+    ),
 ]
 
 
-@pytest.mark.parametrize(("origin", "job"), ALLOWED, ids=[c[0] for c in ALLOWED])
-def test_allowed(origin: str, job: Json) -> None:
-    del origin
-    assert [p.message for p in said(job)] == []
+@pytest.mark.parametrize("job", ALLOWED)
+def test_allowed(job: Json) -> None:
+    assert [p.message for p in errors_of(job)] == []
 
 
-def test_v5_ends_the_task_loop() -> None:
+def test_a_repeated_task_name_ends_the_task_loop() -> None:
+    """Source: docs/facts/volcano.md#the-validating-webhook, V5."""
     bad = task("t", 1, container("Bad_Name"))
-    assert len(said(volcano(task("t"), bad, bad))) == 1
+    assert len(errors_of(volcano(task("t"), bad, bad))) == 1
 
 
 def default(job: Json) -> Json:
     return dict(admission(job).default(job)["spec"])
 
 
-def test_1_3_defaults() -> None:
+def test_unset_fields_get_defaults() -> None:
+    """Source: docs/facts/volcano.md#the-mutating-webhook."""
     spec = default(volcano(task("", 2), task("b", 3), maxRetry=0, minAvailable=0, queue=""))
     assert (spec["queue"], spec["schedulerName"], spec["maxRetry"]) == ("default", "volcano", 3)
     assert spec["minAvailable"] == 5
@@ -253,7 +283,8 @@ def test_1_3_defaults() -> None:
     ]
 
 
-def test_1_3_plugins() -> None:
+def test_a_plugin_adds_the_plugins_that_it_needs() -> None:
+    """Source: docs/facts/volcano.md#the-mutating-webhook."""
     assert default(volcano(task("master"), plugins={"mpi": []}))["plugins"] == {
         "mpi": [],
         "svc": [],
@@ -278,88 +309,103 @@ def test_manifest_is_not_changed() -> None:
     assert repr(job) == before
 
 
-LATER: list[tuple[str, Json, tuple[Any, ...] | None]] = [
-    (
-        "README: dots with svc",
+LATER = [
+    pytest.param(
         volcano(task("t"), name="a.b", plugins={"svc": []}),
         ("metadata", "name"),
+        id="README: dots with svc",
     ),
-    ("3.1: dots without svc", volcano(task("t"), name="a.b"), None),
-    ("3.1: 59 with svc", volcano(task("t"), name="a" * 59, plugins={"svc": []}), None),
-    (
-        "3.1: 60 with svc",
+    pytest.param(volcano(task("t"), name="a.b"), None, id="3.1: dots without svc"),
+    pytest.param(
+        volcano(task("t"), name="a" * 59, plugins={"svc": []}), None, id="3.1: 59 with svc"
+    ),
+    pytest.param(
         volcano(task("t"), name="a" * 60, plugins={"svc": []}),
         ("metadata", "name"),
+        id="3.1: 60 with svc",
     ),
-    (
-        "3.1: 50 with volumes",
+    pytest.param(
         volcano(task("t"), name="a" * 50, volumes=[{"mountPath": "/x", "volumeClaimName": "c"}]),
         None,
+        id="3.1: 50 with volumes",
     ),
-    (
-        "3.1: 51 with volumes",
+    pytest.param(
         volcano(task("t"), name="a" * 51, volumes=[{"mountPath": "/x", "volumeClaimName": "c"}]),
         ("metadata", "name"),
+        id="3.1: 51 with volumes",
     ),
-    ("3.1: hosts to replica 9", volcano(task("t", 10), name="a" * 59, plugins={"svc": []}), None),
-    (
-        "3.1: hosts from replica 10",
+    pytest.param(
+        volcano(task("t", 10), name="a" * 59, plugins={"svc": []}),
+        None,
+        id="3.1: hosts to replica 9",
+    ),
+    pytest.param(
         volcano(task("t", 11), name="a" * 59, plugins={"svc": []}),
         ("spec", "tasks", 0, "name"),
+        id="3.1: hosts from replica 10",
     ),
-    (
-        "2.2: port name taken",
+    pytest.param(
         volcano(
             task("master", 1, container(ports=[{"name": "pytorchjob-port", "containerPort": 1}])),
             plugins={"pytorch": []},
         ),
         ("spec", "tasks", 0, "template", "spec", "containers", 0, "ports", 0, "name"),
+        id="2.2: port name taken",
     ),
-    (
-        "2.2: port there",
+    pytest.param(
         volcano(
             task("master", 1, container(ports=[{"name": "x", "containerPort": 23456}])),
             plugins={"pytorch": []},
         ),
         None,
+        id="2.2: port there",
     ),
-    (
-        "2.1: port 0",
+    pytest.param(
         volcano(task("master"), plugins={"pytorch": ["--port=abc"]}),
         ("spec", "plugins", "pytorch"),
+        id="2.1: port 0",
     ),
-    (
-        "2.1: port too high",
+    pytest.param(
         volcano(task("master"), plugins={"pytorch": ["--port=99999"]}),
         ("spec", "plugins", "pytorch"),
+        id="2.1: port too high",
     ),
-    ("2.1: no master", volcano(task("t"), plugins={"pytorch": ["--port=99999"]}), None),
-    ("2.5: ray without head", volcano(task("t"), plugins={"ray": []}), ("spec", "plugins", "ray")),
-    ("3.1: the queue is a label", volcano(task("t"), queue="q" * 64), ("spec", "queue")),
+    pytest.param(
+        volcano(task("t"), plugins={"pytorch": ["--port=99999"]}), None, id="2.1: no master"
+    ),
+    pytest.param(
+        volcano(task("t"), plugins={"ray": []}),
+        ("spec", "plugins", "ray"),
+        id="2.5: ray without head",
+    ),
+    pytest.param(
+        volcano(task("t"), queue="q" * 64), ("spec", "queue"), id="3.1: the queue is a label"
+    ),
 ]
 
 
-@pytest.mark.parametrize(("origin", "job", "path"), LATER, ids=[c[0] for c in LATER])
-def test_refused_later(origin: str, job: Json, path: tuple[Any, ...] | None) -> None:
-    del origin
+@pytest.mark.parametrize(("job", "path"), LATER)
+def test_refused_later(job: Json, path: tuple[Any, ...] | None) -> None:
     found = later(job)
     assert [p.path for p in found] == ([path] if path else [])
     assert all(p.stage == "pod" and p.help for p in found)
 
 
-def test_3_1_leading_digit_before_1_36() -> None:
+def test_a_leading_digit_is_rejected_before_kubernetes_1_36() -> None:
+    """Source: docs/facts/volcano.md#names."""
     job = volcano(task("t"), name="5b", plugins={"svc": []})
     assert later(job) == []
-    assert one(later(job, versions=Versions(kubernetes=(1, 35)))).path == ("metadata", "name")
+    assert only(later(job, versions=Versions(kubernetes=(1, 35)))).path == ("metadata", "name")
 
 
 @pytest.mark.parametrize(
     ("action", "since"), [("RestartPod", 12), ("RestartPartition", 14), ("RestartJob", 1)]
 )
-def test_0_actions_by_release(action: str, since: int) -> None:
+def test_an_action_is_rejected_before_its_release(action: str, since: int) -> None:
+    """Source: docs/facts/volcano.md#what-releases-changed."""
     job = volcano(task("t"), policies=[{"event": "PodFailed", "action": action}])
-    assert said(job, versions=Versions(volcano=(1, since))) == []
-    before = said(job, versions=Versions(volcano=(1, since - 1)))
+    assert errors_of(job, versions=Versions(volcano=(1, since))) == []
+    before = errors_of(job, versions=Versions(volcano=(1, since - 1)))
     assert len(before) == (0 if action == "RestartJob" else 1)
 
 

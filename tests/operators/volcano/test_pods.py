@@ -26,7 +26,8 @@ def four(*args: str) -> Json:
     return volcano(master, task("worker", 2), task("extra", 2), plugins={"pytorch": list(args)})
 
 
-def test_c1_no_variables_without_a_master() -> None:
+def test_no_variables_without_a_master() -> None:
+    """Case C1 of docs/facts/volcano.md#cases."""
     world = expand(volcano(task("worker"), plugins=PLUGIN))
     assert env(world.pods[0]) == {
         k: v for k, v in env(world.pods[0]).items() if k.startswith("VC_")
@@ -38,7 +39,8 @@ def test_c1_no_variables_without_a_master() -> None:
 @pytest.mark.parametrize(
     "given", [[], [{"name": "pytorchjob-port", "containerPort": 23456}]], ids=["C2", "C3"]
 )
-def test_c2_c3(given: list[Json]) -> None:
+def test_the_port_of_the_master_is_added_once(given: list[Json]) -> None:
+    """Cases C2 and C3 of docs/facts/volcano.md#cases."""
     pod = pods(volcano(task("master", 1, container(ports=given)), task("worker"), plugins=PLUGIN))
     found = env(pod["test-pytorch-master-0"])
     assert (found["MASTER_ADDR"], found["MASTER_PORT"]) == (ADDRESS, "23456")
@@ -46,7 +48,8 @@ def test_c2_c3(given: list[Json]) -> None:
     assert ports(pod["test-pytorch-master-0"]) == [("pytorchjob-port", 23456)]
 
 
-def test_c4_to_c7() -> None:
+def test_tasks_other_than_master_and_worker_get_no_rank() -> None:
+    """Cases C4 to C7 of docs/facts/volcano.md#cases."""
     world = pods(four())
     assert ports(world["test-pytorch-master-0"]) == [("own", 123), ("pytorchjob-port", 23456)]
     ranks = {name: env(pod).get("RANK") for name, pod in world.items()}
@@ -72,14 +75,16 @@ def inits(manifest: Json) -> dict[str, list[tuple[str, str | None]]]:
     }
 
 
-def test_c8_to_c10_waiting_for_the_master() -> None:
+def test_only_workers_wait_for_the_master() -> None:
+    """Cases C8 to C10 of docs/facts/volcano.md#cases."""
     found = inits(four("--wait-master-enabled"))
     assert found["test-pytorch-worker-0"] == [("wait-for-master", "busybox:1.36.1")]
     assert found["test-pytorch-master-0"] == []
     assert inits(four())["test-pytorch-worker-0"] == []
 
 
-def test_c11_to_c13_waiting_for_the_master() -> None:
+def test_waiting_needs_a_master_and_keeps_a_container_of_the_user() -> None:
+    """Cases C11 to C13 of docs/facts/volcano.md#cases."""
     on = {"pytorch": ["--wait-master-enabled"]}
     assert inits(volcano(task("worker"), plugins=on))["test-pytorch-worker-0"] == []
     own = task("worker")
@@ -101,40 +106,44 @@ def test_c11_to_c13_waiting_for_the_master() -> None:
     assert "600" in waiting.command[2]
 
 
-def test_c14_host_name_of_the_template() -> None:
+def test_the_master_address_is_the_host_name_of_the_template() -> None:
+    """Case C14 of docs/facts/volcano.md#cases."""
     master = task("master")
     master["template"]["spec"] |= {"hostname": "h", "subdomain": "s"}
     found = env(pods(volcano(master, task("worker"), plugins=PLUGIN))["test-pytorch-worker-0"])
     assert found["MASTER_ADDR"] == "h.s"
 
 
-def test_c15_invalid_port_becomes_0() -> None:
+def test_an_invalid_port_becomes_0() -> None:
+    """Case C15 of docs/facts/volcano.md#cases."""
     assert env(pods(four("--port=abc"))["test-pytorch-worker-0"])["MASTER_PORT"] == "0"
 
 
-def test_c16_two_masters_share_a_rank() -> None:
+def test_two_masters_share_a_rank() -> None:
+    """Case C16 of docs/facts/volcano.md#cases."""
     world = pods(volcano(task("master", 2), task("worker", 2), plugins=PLUGIN))
     assert [env(p)["RANK"] for p in world.values()] == ["0", "0", "1", "2"]
     assert env(world["test-pytorch-worker-0"])["WORLD_SIZE"] == "4"
 
 
-def test_c61_unnamed_tasks() -> None:
+def test_unnamed_tasks_are_numbered() -> None:
+    """Case C61 of docs/facts/volcano.md#cases."""
     tasks = [task("") for _ in range(4)]
     assert list(pods(volcano(*tasks))) == [f"test-pytorch-default{i}-0" for i in range(4)]
 
 
 @pytest.mark.parametrize(
-    ("case", "replicas", "policy", "least"),
+    ("replicas", "policy", "least"),
     [
-        ("C62", 9, {"totalPartitions": 3, "partitionSize": 3, "minPartitions": 2}, 6),
-        ("C63", 4, {"totalPartitions": 2, "partitionSize": 2}, 4),
-        ("C64", 5, None, 5),
+        pytest.param(
+            9, {"totalPartitions": 3, "partitionSize": 3, "minPartitions": 2}, 6, id="C62"
+        ),
+        pytest.param(4, {"totalPartitions": 2, "partitionSize": 2}, 4, id="C63"),
+        pytest.param(5, None, 5, id="C64"),
     ],
 )
-def test_c62_to_c64_minimal_sizes(
-    case: str, replicas: int, policy: Json | None, least: int
-) -> None:
-    del case
+def test_the_gang_has_the_least_partitions(replicas: int, policy: Json | None, least: int) -> None:
+    """Cases C62 to C64 of docs/facts/volcano.md#cases."""
     more = {"partitionPolicy": policy} if policy else {}
     group = expand(volcano(task("t", replicas, **more))).pod_group
     assert group is not None
@@ -142,11 +151,13 @@ def test_c62_to_c64_minimal_sizes(
     assert group["minMember"] == least
 
 
-def test_c65_names() -> None:
+def test_a_pod_name_is_job_task_and_index() -> None:
+    """Case C65 of docs/facts/volcano.md#cases."""
     assert "job1-task1-1" in pods(volcano(task("task1", 2), name="job1"))
 
 
-def test_c66_c67_template_values_win() -> None:
+def test_values_of_the_template_win() -> None:
+    """Cases C66 and C67 of docs/facts/volcano.md#cases."""
     own = task("a")
     own["template"]["spec"] |= {"schedulerName": "mine", "priorityClassName": "high"}
     world = pods(volcano(own, task("b"), schedulerName="theirs", priorityClassName="low"))
@@ -156,24 +167,31 @@ def test_c66_c67_template_values_win() -> None:
 
 
 @pytest.mark.parametrize(("claims", "count"), [(("pvc1", "pvc2"), 2), (("pvc1", "pvc1"), 1)])
-def test_c68_volumes(claims: tuple[str, str], count: int) -> None:
+def test_each_claim_is_mounted_once(claims: tuple[str, str], count: int) -> None:
+    """Case C68 of docs/facts/volcano.md#cases."""
     volumes = [{"mountPath": f"/{i}", "volumeClaimName": c} for i, c in enumerate(claims)]
     pod = pods(volcano(task("t"), volumes=volumes))["test-pytorch-t-0"]
     assert (len(pod.volumes), len(pod.containers[0].mounts)) == (count, count)
 
 
 @pytest.mark.parametrize(
-    ("case", "size", "index", "label"),
-    [("C69", 2, 1, "0"), ("C69", 2, 3, "1"), ("C70", 5, 10, "2"), ("C70", 0, 1, "0")],
+    ("size", "index", "label"),
+    [
+        pytest.param(2, 1, "0", id="C69: size 2, index 1"),
+        pytest.param(2, 3, "1", id="C69: size 2, index 3"),
+        pytest.param(5, 10, "2", id="C70: size 5, index 10"),
+        pytest.param(0, 1, "0", id="C70: size 0, index 1"),
+    ],
 )
-def test_c69_c70_partitions(case: str, size: int, index: int, label: str) -> None:
-    del case
+def test_the_partition_is_the_index_over_its_size(size: int, index: int, label: str) -> None:
+    """Cases C69 and C70 of docs/facts/volcano.md#cases."""
     policy = {"totalPartitions": 6, "partitionSize": size}
     pod = pods(volcano(task("t", 12, partitionPolicy=policy)))[f"test-pytorch-t-{index}"]
     assert pod.labels["volcano.sh/partition-id"] == label
 
 
-def test_c70_no_label_without_partitions() -> None:
+def test_no_label_without_partitions() -> None:
+    """Case C70 of docs/facts/volcano.md#cases."""
     assert "volcano.sh/partition-id" not in pods(volcano(task("t")))["test-pytorch-t-0"].labels
 
 
@@ -183,7 +201,8 @@ def rank_of(name: str, *tasks: Json) -> str:
     ]
 
 
-def test_c80_hcclrank() -> None:
+def test_hcclrank_keeps_an_annotation_and_else_counts() -> None:
+    """Case C80 of docs/facts/volcano.md#cases."""
     kept = task("master")
     kept["template"]["metadata"] = {"annotations": {"hccl/rankIndex": "9"}}
     assert rank_of("master-0", kept) == "9"
@@ -195,7 +214,8 @@ def test_c80_hcclrank() -> None:
     assert rank_of("worker-1", task("master", 2), task("worker", 2)) == "3"
 
 
-def test_2_3_and_2_4_env_and_svc() -> None:
+def test_env_and_svc_give_host_names_and_hosts() -> None:
+    """Source: docs/facts/volcano.md#the-env-plugin, #the-svc-plugin."""
     t = task("a-b", 2)
     t["template"]["spec"]["initContainers"] = [container("init")]
     world = expand(volcano(t, plugins={"env": [], "svc": ["--publish-not-ready-addresses"]}))
@@ -211,13 +231,15 @@ def test_2_3_and_2_4_env_and_svc() -> None:
     assert data["VC_A_B_NUM"] == "2"
 
 
-def test_1_3_plugins_that_need_other_plugins() -> None:
+def test_mpi_brings_a_service_and_ssh() -> None:
+    """Source: docs/facts/volcano.md#the-mutating-webhook."""
     world = expand(volcano(task("master"), plugins={"mpi": []}))
     assert [s["metadata"]["name"] for s in world.services] == ["test-pytorch"]
     assert "/root/.ssh" in [m["mountPath"] for m in world.pods[0].containers[0].mounts]
 
 
-def test_2_5_mpi() -> None:
+def test_mpi_gives_the_master_the_hosts_of_the_workers() -> None:
+    """Source: docs/facts/volcano.md#other-plugins."""
     world = pods(volcano(task("master"), task("worker", 2), plugins={"mpi": []}))
     hosts = "test-pytorch-worker-0.test-pytorch,test-pytorch-worker-1.test-pytorch"
     assert env(world["test-pytorch-master-0"])["MPI_HOST"] == hosts
@@ -225,13 +247,15 @@ def test_2_5_mpi() -> None:
     assert ports(world["test-pytorch-worker-0"]) == [("mpijob-port", 22)]
 
 
-def test_2_5_ray_without_head_fails() -> None:
+def test_ray_without_head_fails() -> None:
+    """Source: docs/facts/volcano.md#other-plugins."""
     world = expand(volcano(task("worker"), plugins={"ray": []}))
     assert len(world.pods) == 0
     assert "no task is named 'head'" in world.refused[0]
 
 
-def test_1_3_host_network() -> None:
+def test_the_host_network_sets_the_dns_policy() -> None:
+    """Source: docs/facts/volcano.md#the-mutating-webhook."""
     t = task("t")
     t["template"]["spec"]["hostNetwork"] = True
     assert pods(volcano(t))["test-pytorch-t-0"].spec["dnsPolicy"] == "ClusterFirstWithHostNet"

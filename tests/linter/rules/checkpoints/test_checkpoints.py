@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linter.asking import Json, fires, found, pod
+from tests.linter.asking import Json, fires, pod, problems_of
 
 FOLDER = "/ckpt"
 CLAIM = {"persistentVolumeClaim": {"claimName": "ckpt"}}
@@ -47,7 +47,7 @@ def test_options_that_name_a_folder(option: str) -> None:
         _pod("python", "train.py", *option.split()),
         _pod("bash", "-c", f"tune run lora {option} --x 1"),
     ):
-        assert [problem.severity for problem in found("read-only-checkpoint", manifest)] == [
+        assert [problem.severity for problem in problems_of("read-only-checkpoint", manifest)] == [
             "error"
         ]
 
@@ -72,7 +72,9 @@ def test_options_for_what_the_training_reads(option: str) -> None:
 
 def test_a_checkpoint_that_may_only_be_read_is_a_warning() -> None:
     manifest = _pod("torchrun", "train.py", "--checkpoint=/ckpt/base.pt")
-    assert [problem.severity for problem in found("read-only-checkpoint", manifest)] == ["warning"]
+    assert [problem.severity for problem in problems_of("read-only-checkpoint", manifest)] == [
+        "warning"
+    ]
     assert not fires(
         "read-only-checkpoint", _pod("python", "eval.py", "--checkpoint=/ckpt/base.pt")
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.linter.asking import Json, found
+from tests.linter.asking import Json, problems_of
 
 CLAIM: Json = {"persistentVolumeClaim": {"claimName": "data"}}
 RULES = ("checkpoint-not-kept", "read-only-checkpoint", "checkpoint-on-node")
@@ -48,7 +48,7 @@ def trainjob(**trainer: Any) -> Json:
 
 
 def checkpoints(job: Json, *others: Json) -> dict[str, Any]:
-    return {rule: problem.path for rule in RULES for problem in found(rule, job, *others)}
+    return {rule: problem.path for rule in RULES for problem in problems_of(rule, job, *others)}
 
 
 @pytest.mark.parametrize(

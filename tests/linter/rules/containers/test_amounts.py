@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linter.asking import Json, container, fires, found
+from tests.linter.asking import Json, container, fires, problems_of
 
 
 def _limits(**amounts: object) -> Json:
@@ -72,7 +72,7 @@ def test_requests(requests: Json, limits: Json, expected: bool) -> None:
 
 def test_both_halves_are_renamed() -> None:
     amounts = {"nvidia.com/gpus": 1}
-    (problem,) = found(
+    (problem,) = problems_of(
         "misspelt-resource", container(resources={"limits": amounts, "requests": amounts})
     )
     assert problem.fix is not None

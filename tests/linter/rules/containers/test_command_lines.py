@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 import ptcompile
-from tests.linter.asking import container, fires, found
+from tests.linter.asking import container, fires, problems_of
 
 A = {"name": "A_B", "value": "1"}
 
@@ -82,7 +82,7 @@ def test_ways_to_write_it(rule: str, fields: dict[str, object], expected: bool) 
 
 
 def test_one_word_is_split_as_a_shell_would() -> None:
-    (problem,) = found(
+    (problem,) = problems_of(
         "command-in-one-word", container(command=["python train.py --name 'a b'", "--lr=1"])
     )
     assert problem.fix is not None
@@ -90,7 +90,7 @@ def test_one_word_is_split_as_a_shell_would() -> None:
 
 
 def test_the_script_of_a_launcher_is_split_in_its_own_list() -> None:
-    (problem,) = found(
+    (problem,) = problems_of(
         "command-in-one-word", container(command=["torchrun"], args=["train.py --lr '3'", "x"])
     )
     assert "torchrun starts one file named \"train.py --lr '3'\"" in problem.message
@@ -113,7 +113,7 @@ def test_the_trainer_of_a_train_job_is_a_command_line_too() -> None:
 
 
 def test_words_that_need_a_shell_are_not_split() -> None:
-    (problem,) = found("command-in-one-word", container(command=["cd /x && python train.py"]))
+    (problem,) = problems_of("command-in-one-word", container(command=["cd /x && python train.py"]))
     assert problem.fix is None
 
 
@@ -128,5 +128,5 @@ def test_words_that_need_a_shell_are_not_split() -> None:
     ],
 )
 def test_a_lost_launcher_is_an_error(command: list[str], is_error: bool) -> None:
-    (problem,) = found("lost-arguments", container(command=command))
+    (problem,) = problems_of("lost-arguments", container(command=command))
     assert (problem.severity == "error") == is_error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linter.asking import Json, container, fires, found
+from tests.linter.asking import Json, container, fires, problems_of
 
 GPU = "nvidia.com/gpu"
 
@@ -147,12 +147,12 @@ def test_too_few_visible_gpus_are_an_error_if_torchrun_starts_more_processes(
     """CUDA stops at the first index that does not exist."""
     command = ["torchrun", f"--nproc-per-node={processes}", "train.py"]
     pod = container(command=command, **_env(f"CUDA_VISIBLE_DEVICES={devices}"), **_limits(gpu=gpus))
-    assert [problem.severity for problem in found("cuda-visible-devices", pod)] == [severity]
+    assert [problem.severity for problem in problems_of("cuda-visible-devices", pod)] == [severity]
 
 
 @pytest.mark.parametrize(("gpus", "text"), [(1, "for 1 GPU:"), (2, "for 2 GPUs:")])
 def test_gpus_are_counted_in_singular_and_plural(gpus: int, text: str) -> None:
-    (problem,) = found("fewer-cpus-than-gpus", container(**_limits(gpu=gpus, cpu="500m")))
+    (problem,) = problems_of("fewer-cpus-than-gpus", container(**_limits(gpu=gpus, cpu="500m")))
     assert text in problem.message
 
 
@@ -186,18 +186,18 @@ def test_gpus_are_counted_in_singular_and_plural(gpus: int, text: str) -> None:
     ],
 )
 def test_the_help_names_what_was_probably_meant(rule: str, fields: Json, help: str) -> None:
-    assert [problem.help for problem in found(rule, container(**fields))] == [help]
+    assert [problem.help for problem in problems_of(rule, container(**fields))] == [help]
 
 
 def test_both_forms_of_a_shell_variable_are_replaced() -> None:
-    (problem,) = found(
+    (problem,) = problems_of(
         "shell-variable-in-env", container(**_env("HOST=a", "PORT=1", "URL=http://${HOST}:$PORT"))
     )
     assert problem.fix is not None
     assert [edit.value for edit in problem.fix.edits] == ["http://$(HOST):$(PORT)"]
     assert not problem.fix.safe
     command = {"command": ["python", "train.py", "--to=${HOST}:$PORT"], **_env("HOST=a", "PORT=1")}
-    (problem,) = found("shell-variable-without-shell", container(**command))
+    (problem,) = problems_of("shell-variable-without-shell", container(**command))
     assert problem.fix is not None
     assert [edit.value for edit in problem.fix.edits] == ["--to=$(HOST):$(PORT)"]
 
@@ -215,7 +215,7 @@ def test_a_variable_in_an_option_of_the_launcher_is_an_error(
 ) -> None:
     assert [
         problem.severity
-        for problem in found("shell-variable-without-shell", container(command=command))
+        for problem in problems_of("shell-variable-without-shell", container(command=command))
     ] == [severity]
 
 
@@ -232,7 +232,7 @@ def test_privileged_becomes_the_capability_that_rdma_needs(
     add: list[str] | None, edits: list[str]
 ) -> None:
     security = {"privileged": True, **({} if add is None else {"capabilities": {"add": add}})}
-    (problem,) = found("privileged-training", container(securityContext=security))
+    (problem,) = problems_of("privileged-training", container(securityContext=security))
     assert problem.fix is not None
     assert [edit.op for edit in problem.fix.edits] == edits
 
@@ -250,7 +250,7 @@ def test_privileged_becomes_the_capability_that_rdma_needs(
 def test_a_repeated_entry_is_removed_safely_unless_another_value_uses_it(
     values: list[str], safe: bool, message: str
 ) -> None:
-    (problem,) = found("repeated-env", container(**_env(*values)))
+    (problem,) = problems_of("repeated-env", container(**_env(*values)))
     assert problem.fix is not None
     assert problem.fix.safe is safe
     assert message in problem.message
@@ -258,18 +258,20 @@ def test_a_repeated_entry_is_removed_safely_unless_another_value_uses_it(
 
 def test_a_resource_that_no_node_has_is_reported_once_per_container() -> None:
     resources = {"limits": {GPU: 32, "cpu": 4000}, "requests": {GPU: 32, "cpu": 4000}}
-    problems = found("larger-than-any-node", container(resources=resources))
+    problems = problems_of("larger-than-any-node", container(resources=resources))
     assert [problem.path[-2:] for problem in problems] == [("limits", GPU), ("limits", "cpu")]
 
 
 def test_a_lost_argument_is_shortened() -> None:
-    (problem,) = found("lost-arguments", container(command=["bash", "-c", "python", "x" * 40]))
+    (problem,) = problems_of(
+        "lost-arguments", container(command=["bash", "-c", "python", "x" * 40])
+    )
     assert f"'{'x' * 27}...'" in problem.message
 
 
 @pytest.mark.parametrize(("cpu", "most"), [("500m", 1), (1, 1), ("2500m", 2), (3, 3)])
 def test_threads_are_at_most_the_whole_cpus_but_one(cpu: str | int, most: int) -> None:
-    (problem,) = found(
+    (problem,) = problems_of(
         "threads-above-cpus", container(**_env("OMP_NUM_THREADS=4"), **_limits(cpu=cpu))
     )
     assert problem.help == f"use at most {most}"
@@ -283,11 +285,11 @@ def test_threads_are_at_most_the_whole_cpus_but_one(cpu: str | int, most: int) -
 def test_a_shell_variable_without_a_shell_is_written_as_kubernetes_expands_it(
     text: str, fixed: str
 ) -> None:
-    (problem,) = found(
+    (problem,) = problems_of(
         "shell-variable-without-shell", container(command=["serve", text], **_env("HOST=h"))
     )
     assert (problem.help, problem.fix and problem.fix.edits[0].value) == ("write $(HOST)", fixed)
-    (unset,) = found("shell-variable-without-shell", container(command=["serve", text]))
+    (unset,) = problems_of("shell-variable-without-shell", container(command=["serve", text]))
     assert unset.fix is None
 
 
@@ -314,7 +316,7 @@ def test_idle_workers_are_left_to_another_rule_where_a_launcher_starts_them(
     specs = {role: {"template": {"spec": {"containers": [body]}}} for role in roles}
     job = {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": {"name": "a"},
            "spec": {"mpiReplicaSpecs": specs}}  # fmt: skip
-    problems = found("idle-main-container", job)
+    problems = problems_of("idle-main-container", job)
     assert [problem.path[2] for problem in problems] == expected
     assert all(
         "sleep infinity holds 2 accelerators and never ends" in problem.message

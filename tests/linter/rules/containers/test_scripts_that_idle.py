@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linter.asking import Json, container, found
+from tests.linter.asking import Json, container, problems_of
 
 _GPUS: Json = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
 TRAIN = "torchrun --nproc_per_node=8 train.py"
 
 
-def _said(script: str) -> list[str]:
-    problems = found("idle-main-container", container(command=["bash", "-c", script], **_GPUS))
+def _texts(script: str) -> list[str]:
+    problems = problems_of(
+        "idle-main-container", container(command=["bash", "-c", script], **_GPUS)
+    )
     return [problem.text for problem in problems]
 
 
@@ -29,7 +31,7 @@ def _said(script: str) -> list[str]:
 def test_an_endless_command_after_the_training(end: str, program: str) -> None:
     # a command of a loop may fail, which ends it with `set -e`
     for start in ("", "# sleep\n", *(() if "while" in end else ("set -e\n",))):
-        assert _said(start + TRAIN + end) == [
+        assert _texts(start + TRAIN + end) == [
             f"{program} after the training never ends: the job never completes, and keeps 8 accelerators"
         ]
 
@@ -38,7 +40,7 @@ def test_an_endless_command_after_the_training(end: str, program: str) -> None:
     "script", [f"{TRAIN} || sleep infinity", f"if ! {TRAIN}; then sleep infinity; fi"]
 )
 def test_an_endless_command_after_a_failure(script: str) -> None:
-    assert _said(script) == [
+    assert _texts(script) == [
         "if the training fails, sleep infinity never ends: the job keeps 8 accelerators"
     ]
 
@@ -53,7 +55,7 @@ def test_an_endless_command_after_a_failure(script: str) -> None:
     ],
 )
 def test_a_training_that_never_starts(start: str, cause: str) -> None:
-    assert _said(start + TRAIN) == [f"the training never starts: {cause}"]
+    assert _texts(start + TRAIN) == [f"the training never starts: {cause}"]
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_a_training_that_never_starts(start: str, cause: str) -> None:
     ],
 )
 def test_scripts_that_end(script: str) -> None:
-    assert _said(script) == []
+    assert _texts(script) == []
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_scripts_that_end(script: str) -> None:
 )
 def test_detailed_debugging(resources: Json, command: list[str], words: list[str]) -> None:
     env = [{"name": "TORCH_DISTRIBUTED_DEBUG", "value": "DETAIL"}]
-    problems = found("debug-left-on", container(command=command, env=env, **resources))
+    problems = problems_of("debug-left-on", container(command=command, env=env, **resources))
     assert [word in problem.text for problem, word in zip(problems, words, strict=True)] == [
         True
     ] * len(words)

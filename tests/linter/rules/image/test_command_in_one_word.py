@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linter.asking import container, found
+from tests.linter.asking import container, problems_of
 
 RULE = "command-in-one-word"
 
@@ -28,7 +28,7 @@ RULE = "command-in-one-word"
     ],
 )
 def test_a_command_line_in_one_word(command: list[str], message: str) -> None:
-    (problem,) = found(RULE, container(command=command))
+    (problem,) = problems_of(RULE, container(command=command))
     assert message in problem.message
 
 
@@ -51,11 +51,11 @@ def test_a_command_line_in_one_word(command: list[str], message: str) -> None:
     ],
 )
 def test_a_word_with_spaces_that_may_be_meant(command: list[str]) -> None:
-    assert not found(RULE, container(command=command))
+    assert not problems_of(RULE, container(command=command))
 
 
 def test_the_fix_splits_the_word_and_keeps_the_others() -> None:
-    (problem,) = found(
+    (problem,) = problems_of(
         RULE, container(command=["torchrun", "--nnodes=1", "train.py --x 'a b'"], args=["y"])
     )
     assert problem.fix is not None
@@ -65,5 +65,5 @@ def test_the_fix_splits_the_word_and_keeps_the_others() -> None:
 
 
 def test_a_word_that_a_shell_would_expand_has_no_fix() -> None:
-    (problem,) = found(RULE, container(command=["python train.py $ARGS"]))
+    (problem,) = problems_of(RULE, container(command=["python train.py $ARGS"]))
     assert problem.fix is None

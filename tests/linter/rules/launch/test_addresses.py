@@ -239,11 +239,9 @@ def test_a_job_without_a_subdomain_meets_at_a_service_of_one_pod() -> None:
     (one,) = simulate([ranked, lead]).jobs
     rendezvous = job_rendezvous(one)
     assert rendezvous is not None
-    assert (can_rendezvous(one, rendezvous), rendezvous.host, rendezvous.notes) == (
-        True,
-        "Service lead",
-        (),
-    )
+    assert can_rendezvous(one, rendezvous)
+    assert rendezvous.host == "Service lead"
+    assert rendezvous.notes == ()
     assert names(ranked, others=[lead]) & MEETING == set()
     wrong = service(
         "lead", {**lead["spec"]["selector"], "batch.kubernetes.io/job-completion-index": "1"}

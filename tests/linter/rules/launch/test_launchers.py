@@ -35,7 +35,7 @@ HERE = "{name: MASTER_ADDR, value: train-0.train}, {name: MASTER_PORT, value: '2
 POD = "{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}"
 
 
-def found(
+def names_and_severities(
     command: str, env: str = "", *, name: str = "train", more: str = ""
 ) -> set[tuple[str, str]]:
     """Return the names and severities of findings at stage run, except those of any example without GPUs."""
@@ -76,9 +76,9 @@ COMPOSER = "[composer, -n, '8', --world_size=%s, --node_rank=%s, --master_addr=t
 )
 def test_accelerate(changed: dict[int, str], expected: set[tuple[str, str]]) -> None:
     words = [changed.get(i, word) for i, word in enumerate(ALL)]
-    assert found(accelerate(*words)) == expected
+    assert names_and_severities(accelerate(*words)) == expected
     assert (
-        found(
+        names_and_severities(
             accelerate(*words).replace(
                 "accelerate, launch", "python, -m, accelerate.commands.launch"
             )
@@ -86,13 +86,15 @@ def test_accelerate(changed: dict[int, str], expected: set[tuple[str, str]]) -> 
         == expected
     )
     assert (
-        found(accelerate(*words).replace("[accelerate", "[nsys, profile, -o, /tmp/x, accelerate"))
+        names_and_severities(
+            accelerate(*words).replace("[accelerate", "[nsys, profile, -o, /tmp/x, accelerate")
+        )
         == expected
     )
 
 
 def test_accelerate_with_a_machine_file_is_not_reported() -> None:
-    assert found(accelerate("--config_file=/etc/accelerate.yaml")) == set()
+    assert names_and_severities(accelerate("--config_file=/etc/accelerate.yaml")) == set()
 
 
 @pytest.mark.parametrize(
@@ -143,7 +145,7 @@ def test_accelerate_with_a_machine_file_is_not_reported() -> None:
     ],
 )
 def test_other_launchers(command: str, expected: set[tuple[str, str]]) -> None:
-    assert found(command) == expected
+    assert names_and_severities(command) == expected
 
 
 NODE_RANK = RANK.replace("name: RANK", "name: NODE_RANK")
@@ -164,7 +166,10 @@ NODE_RANK = RANK.replace("name: RANK", "name: NODE_RANK")
 def test_launchers_that_read_nnodes(
     command: str, nodes: str, expected: set[tuple[str, str]]
 ) -> None:
-    assert found(command, f"{{name: NNODES, value: '{nodes}'}}, {NODE_RANK}, {HERE}") == expected
+    assert (
+        names_and_severities(command, f"{{name: NNODES, value: '{nodes}'}}, {NODE_RANK}, {HERE}")
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,8 +192,8 @@ def test_launchers_that_read_nnodes(
     ],
 )
 def test_an_env_script(env: str, expected: set[tuple[str, str]]) -> None:
-    assert found("[python, train.py]", env) == expected
-    assert found("[/entrypoint.sh, python3, -u, train.py]", env) == expected
+    assert names_and_severities("[python, train.py]", env) == expected
+    assert names_and_severities("[/entrypoint.sh, python3, -u, train.py]", env) == expected
 
 
 C10D = "[torchrun, --nnodes=4, --rdzv-backend=c10d, '--rdzv-endpoint=%s', --rdzv-id=%s, train.py]"
@@ -233,7 +238,7 @@ C10D = "[torchrun, --nnodes=4, --rdzv-backend=c10d, '--rdzv-endpoint=%s', --rdzv
     ],
 )
 def test_variables(command: str, env: str, expected: set[tuple[str, str]]) -> None:
-    assert found(command, env) == expected
+    assert names_and_severities(command, env) == expected
 
 
 def test_env_from_of_the_stream_and_of_other_files() -> None:
@@ -281,7 +286,7 @@ def test_two_jobs_of_a_stream_that_meet() -> None:
 def test_pods_that_have_names_are_meant_to_meet(
     command: str, expected: set[tuple[str, str]]
 ) -> None:
-    assert found(command) == expected
+    assert names_and_severities(command) == expected
 
 
 @pytest.mark.parametrize(
@@ -336,7 +341,11 @@ RANKED_DEEPSPEED = (
 def test_a_launcher_that_nothing_tells_of_the_first_pod(
     command: str, env: str, expected: str | None
 ) -> None:
-    severities = [severity for name, severity in found(command, env) if name == "local-endpoint"]
+    severities = [
+        severity
+        for name, severity in names_and_severities(command, env)
+        if name == "local-endpoint"
+    ]
     assert severities == ([expected] if expected else [])
 
 
@@ -360,5 +369,5 @@ def test_what_the_launcher_lacks_is_named_and_simulated() -> None:
     "flag", ["--enable_cpu_affinity", "--dynamo_use_fullgraph", "--dynamo_use_dynamic"]
 )
 def test_a_flag_before_the_script_takes_no_value(flag: str) -> None:
-    assert found(accelerate(*ALL, flag).replace("--multi_gpu, ", "")) == set()
-    assert found(accelerate(*ALL[:2], flag, *ALL[2:])) == set()
+    assert names_and_severities(accelerate(*ALL, flag).replace("--multi_gpu, ", "")) == set()
+    assert names_and_severities(accelerate(*ALL[:2], flag, *ALL[2:])) == set()

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.diagnostics import Problem
-from ptcompile.linter import run
+from tests.linter.asking import problems_of
 from tests.linter.rules.launch.making import job, pod, pytorchjob
 
 Json = dict[str, Any]
@@ -19,10 +18,6 @@ STATIC = (
     "--node-rank=$(JOB_COMPLETION_INDEX)",
     "--master-addr=train-0.train",
 )
-
-
-def _found(rule: str, manifest: Json, *others: Json) -> list[Problem]:
-    return list(run(manifest, stream=[manifest, *others], only={rule}))
 
 
 def _env(*pairs: str) -> Json:
@@ -175,7 +170,7 @@ CASES: list[tuple[str, str, Json, bool]] = [
     ("rule", "manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
 def test_reported_or_not(rule: str, manifest: Json, expected: bool) -> None:
-    assert bool(_found(rule, manifest)) is expected
+    assert bool(problems_of(rule, manifest)) is expected
 
 
 @pytest.mark.parametrize(
@@ -195,7 +190,7 @@ def test_an_option_from_a_variable_that_nothing_sets(
 ) -> None:
     messages = [
         problem.message
-        for problem in _found("unset-shell-variable", pod("bash", "-c", script, **fields))
+        for problem in problems_of("unset-shell-variable", pod("bash", "-c", script, **fields))
     ]
     assert [
         f"nothing sets {variable}, so it is empty in --nnodes" in message for message in messages
@@ -230,19 +225,19 @@ def test_an_option_from_a_variable_that_nothing_sets(
     ],
 )
 def test_fixes(rule: str, manifest: Json, safe: bool | None) -> None:
-    (problem,) = _found(rule, manifest)
+    (problem,) = problems_of(rule, manifest)
     assert (None if problem.fix is None else problem.fix.safe) is safe
 
 
 def test_the_help_for_a_launcher_as_a_script_removes_it() -> None:
-    (launcher,) = _found("python-as-script", pod("torchrun", "/usr/bin/torchrun", "t.py"))
+    (launcher,) = problems_of("python-as-script", pod("torchrun", "/usr/bin/torchrun", "t.py"))
     assert launcher.help == "remove /usr/bin/torchrun, and start the script with torchrun alone"
-    (shell,) = _found("python-as-script", pod("torchrun", "bash", "t.sh"))
+    (shell,) = problems_of("python-as-script", pod("torchrun", "bash", "t.sh"))
     assert shell.help == "add --no-python before it, or start a Python script"
 
 
 def test_the_first_ignored_option_is_reported_with_the_others() -> None:
-    (problem,) = _found(
+    (problem,) = problems_of(
         "ignored-rendezvous-option",
         pod("torchrun", "--standalone", "--rdzv-id=1", "--node-rank=0", "t.py"),
     )
@@ -277,7 +272,7 @@ def test_roles_that_differ_in_an_option(
         name: ["torchrun", *words, "t.py"]
         for name, words in (("master", master), ("worker", worker))
     }
-    problems = _found("roles-disagree", pytorchjob(workers=1, **commands))
+    problems = problems_of("roles-disagree", pytorchjob(workers=1, **commands))
     assert [str(difference) in problem.message for problem in problems] == (
         [] if difference is None else [True]
     )
@@ -315,7 +310,7 @@ def test_the_service_of_an_endpoint_must_select_a_pod(
         "t.py",
     )
     entry = _service("entry", selector, headless=True)
-    assert bool(_found("endpoint-misses-pods", job(*command, pods=4), entry)) is expected
+    assert bool(problems_of("endpoint-misses-pods", job(*command, pods=4), entry)) is expected
 
 
 @pytest.mark.parametrize(
@@ -330,7 +325,7 @@ def test_the_service_of_an_endpoint_must_select_a_pod(
 def test_no_pod_has_a_cluster_ip(options: tuple[str, ...], headless: bool, expected: bool) -> None:
     command = ("torchrun", "--nnodes=4", *options, "--rdzv-endpoint=entry:29400", "t.py")
     entry = _service("entry", {"batch.kubernetes.io/job-completion-index": "0"}, headless=headless)
-    assert bool(_found("endpoint-misses-pods", job(*command, pods=4), entry)) is expected
+    assert bool(problems_of("endpoint-misses-pods", job(*command, pods=4), entry)) is expected
 
 
 def test_the_headless_service_of_the_subdomain_is_checked_elsewhere() -> None:
@@ -341,19 +336,19 @@ def test_the_headless_service_of_the_subdomain_is_checked_elsewhere() -> None:
         "--rdzv-endpoint=train:29400",
         "t.py",
     )
-    assert not _found(
+    assert not problems_of(
         "endpoint-misses-pods", job(*command), _service("train", {"app": "x"}, headless=True)
     )
-    assert _found("endpoint-misses-pods", job(*command), _service("train", {"app": "x"}))
+    assert problems_of("endpoint-misses-pods", job(*command), _service("train", {"app": "x"}))
     other = ("torchrun", "--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=entry:29400", "t.py")
-    assert _found(
+    assert problems_of(
         "endpoint-misses-pods", job(*other), _service("entry", {"app": "x"}, headless=True)
     )
 
 
 def test_an_option_of_another_launcher_from_a_variable_that_nothing_sets() -> None:
     options = "--num_machines=2 --num_processes=2 --main_process_ip=a --main_process_port=1"
-    (problem,) = _found(
+    (problem,) = problems_of(
         "unset-shell-variable",
         pod("bash", "-c", f"accelerate launch {options} --machine_rank=$RANK t.py"),
     )
@@ -363,17 +358,19 @@ def test_an_option_of_another_launcher_from_a_variable_that_nothing_sets() -> No
 def test_an_etcd_without_an_id_is_fixed_with_the_job_s_name() -> None:
     policy = {"rdzvBackend": "etcd-v2", "maxReplicas": 2}
     manifest = pytorchjob(worker=["torchrun", "t.py"], elasticPolicy=policy)
-    (named,) = _found("etcd-without-id", manifest)
+    (named,) = problems_of("etcd-without-id", manifest)
     assert named.fix is not None
     assert [(edit.path[-1], edit.value) for edit in named.fix.edits] == [
         ("rdzvId", manifest["metadata"]["name"])
     ]
-    (unnamed,) = _found("etcd-without-id", {**manifest, "metadata": {"generateName": "train-"}})
+    (unnamed,) = problems_of(
+        "etcd-without-id", {**manifest, "metadata": {"generateName": "train-"}}
+    )
     assert unnamed.fix is None
 
 
 def test_a_range_above_the_pods_is_fixed_to_end_at_them() -> None:
-    (problem,) = _found(
+    (problem,) = problems_of(
         "range-above-pods", job("torchrun", "--nnodes=2:9", *C10D[2:], "t.py", pods=3)
     )
     assert (problem.help, problem.fix and problem.fix.title) == ("write 2:3", "set nnodes to 2:3")
@@ -393,6 +390,6 @@ def test_a_range_above_the_pods_is_fixed_to_end_at_them() -> None:
 )
 def test_an_endpoint_from_a_variable_that_nothing_sets(option: str, is_found: bool) -> None:
     manifest = pod("bash", "-c", f"torchrun --nnodes=2 {option} t.py")
-    assert bool(_found("unset-shell-variable", manifest)) is is_found
+    assert bool(problems_of("unset-shell-variable", manifest)) is is_found
     script = f"export PORT=29400 HEAD_NODE=a.b\nexec torchrun --nnodes=2 {option} t.py"
-    assert not _found("unset-shell-variable", pod("bash", "-c", script))
+    assert not problems_of("unset-shell-variable", pod("bash", "-c", script))

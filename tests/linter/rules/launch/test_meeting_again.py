@@ -21,7 +21,7 @@ OWN = {"name": "TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "value": "1"}
 SHARED = {**OWN, "value": "0"}
 
 
-def found(manifest: Json, rule: str, **versions: Any) -> list[str]:
+def paths_of(manifest: Json, rule: str, **versions: Any) -> list[str]:
     """Return the paths of a rule's findings."""
     return [
         ".".join(map(str, one.path))
@@ -29,7 +29,7 @@ def found(manifest: Json, rule: str, **versions: Any) -> list[str]:
     ]
 
 
-def one(*command: str, **fields: Any) -> Json:
+def jobset_of(*command: str, **fields: Any) -> Json:
     return jobset(role(*command, "train.py", pods=4, **fields))
 
 
@@ -40,21 +40,23 @@ WORDS = "spec.replicatedJobs.0.template.spec.template.spec.containers.0.command"
 @pytest.mark.parametrize(
     ("manifest", "versions", "where"),
     [
-        (one(*C10D, "--max-restarts=3"), {}, [f"{WORDS}.4"]),
-        (one(*RANGE), {}, [f"{WORDS}.1"]),
-        (one(*RANGE, env=[SHARED]), {}, [f"{WORDS}.1"]),
-        (one(*RANGE, env=[OWN]), {}, []),
-        (one(*C10D), {}, []),
-        (one(*RANGE), {"torch": (2, 3)}, []),
-        (one(*RANGE), {"torch": (2, 4)}, [f"{WORDS}.1"]),
-        (one(*RANGE, image=IMAGE % "2.2.2"), {}, []),
-        (one(*RANGE, image=IMAGE % "2.6.0"), {"torch": (2, 2)}, [f"{WORDS}.1"]),
+        (jobset_of(*C10D, "--max-restarts=3"), {}, [f"{WORDS}.4"]),
+        (jobset_of(*RANGE), {}, [f"{WORDS}.1"]),
+        (jobset_of(*RANGE, env=[SHARED]), {}, [f"{WORDS}.1"]),
+        (jobset_of(*RANGE, env=[OWN]), {}, []),
+        (jobset_of(*C10D), {}, []),
+        (jobset_of(*RANGE), {"torch": (2, 3)}, []),
+        (jobset_of(*RANGE), {"torch": (2, 4)}, [f"{WORDS}.1"]),
+        (jobset_of(*RANGE, image=IMAGE % "2.2.2"), {}, []),
+        (jobset_of(*RANGE, image=IMAGE % "2.6.0"), {"torch": (2, 2)}, [f"{WORDS}.1"]),
         (
-            one("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", "--max-restarts=3"),
+            jobset_of(
+                "torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", "--max-restarts=3"
+            ),
             {},
             [],
         ),
-        (one(*RANGE[:2], "--rdzv-backend=etcd-v2", "--rdzv-endpoint=etcd:2379"), {}, []),
+        (jobset_of(*RANGE[:2], "--rdzv-backend=etcd-v2", "--rdzv-endpoint=etcd:2379"), {}, []),
         (jobset(role(*RANGE, "train.py", pods=1)), {}, []),
         (
             pytorchjob(
@@ -67,7 +69,7 @@ WORDS = "spec.replicatedJobs.0.template.spec.template.spec.containers.0.command"
     ],
 )
 def test_a_store_for_each_rendezvous(manifest: Json, versions: Json, where: list[str]) -> None:
-    assert found(manifest, "shared-rendezvous-store", **versions) == where
+    assert paths_of(manifest, "shared-rendezvous-store", **versions) == where
 
 
 TAGGED = WORDS.replace("command", "image")
@@ -76,16 +78,18 @@ TAGGED = WORDS.replace("command", "image")
 @pytest.mark.parametrize(
     ("manifest", "versions", "where"),
     [
-        (one(*C10D, "--max-restarts=3"), {"torch": (2, 5)}, [TAGGED]),
-        (one(*RANGE, env=[OWN]), {"torch": (2, 7)}, [TAGGED]),
-        (one(*RANGE, image=IMAGE % "2.3.0"), {}, [TAGGED]),
-        (one(*RANGE, image=IMAGE % "2.8.0"), {"torch": (2, 5)}, []),
-        (one(*RANGE), {}, []),
-        (one(*RANGE), {"torch": (2, 2)}, []),
-        (one(*C10D), {"torch": (2, 5)}, []),
+        (jobset_of(*C10D, "--max-restarts=3"), {"torch": (2, 5)}, [TAGGED]),
+        (jobset_of(*RANGE, env=[OWN]), {"torch": (2, 7)}, [TAGGED]),
+        (jobset_of(*RANGE, image=IMAGE % "2.3.0"), {}, [TAGGED]),
+        (jobset_of(*RANGE, image=IMAGE % "2.8.0"), {"torch": (2, 5)}, []),
+        (jobset_of(*RANGE), {}, []),
+        (jobset_of(*RANGE), {"torch": (2, 2)}, []),
+        (jobset_of(*C10D), {"torch": (2, 5)}, []),
         (jobset(role(*RANGE, "train.py", pods=1)), {"torch": (2, 5)}, []),
         (
-            one("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", "--max-restarts=3"),
+            jobset_of(
+                "torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", "--max-restarts=3"
+            ),
             {"torch": (2, 5)},
             [],
         ),
@@ -94,12 +98,12 @@ TAGGED = WORDS.replace("command", "image")
 def test_a_drain_closes_the_rendezvous_of_2_3_to_2_7(
     manifest: Json, versions: Json, where: list[str]
 ) -> None:
-    assert found(manifest, "drain-closes-rendezvous", **versions) == where
+    assert paths_of(manifest, "drain-closes-rendezvous", **versions) == where
 
 
 def test_the_variable_is_added_to_existing_ones() -> None:
     (problem,) = run(
-        one(*RANGE, env=[{"name": "A", "value": "1"}]), only={"shared-rendezvous-store"}
+        jobset_of(*RANGE, env=[{"name": "A", "value": "1"}]), only={"shared-rendezvous-store"}
     )
     assert problem.fix is not None
     assert [(edit.op, edit.value) for edit in problem.fix.edits] == [("append", OWN)]
@@ -117,15 +121,15 @@ def test_the_variable_is_added_to_existing_ones() -> None:
     ],
 )
 def test_c10d_does_not_read_timeout(conf: str, there: bool) -> None:
-    assert bool(found(one(*C10D, f"--rdzv-conf={conf}"), "unread-timeout")) is there
-    static = one(
+    assert bool(paths_of(jobset_of(*C10D, f"--rdzv-conf={conf}"), "unread-timeout")) is there
+    static = jobset_of(
         "torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", f"--rdzv-conf={conf}"
     )
-    assert found(static, "unread-timeout") == []
+    assert paths_of(static, "unread-timeout") == []
 
 
 def test_the_fix_of_an_unread_timeout_keeps_the_rest() -> None:
-    (problem,) = run(one(*C10D, "--rdzv-conf=timeout=900,x=y"), only={"unread-timeout"})
+    (problem,) = run(jobset_of(*C10D, "--rdzv-conf=timeout=900,x=y"), only={"unread-timeout"})
     assert problem.fix is not None
     assert problem.fix.edits[0].value == "--rdzv-conf=timeout=900,x=y,read_timeout=900"
 
@@ -142,15 +146,15 @@ ADDRESS = {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "st
 @pytest.mark.parametrize(
     ("manifest", "where"),
     [
-        (_on_host(one(*C10D)), [WORDS.replace("containers.0.command", "hostNetwork")]),
-        (_on_host(one(*C10D, env=[ADDRESS])), []),
-        (_on_host(one(*C10D, "--local-addr=10.0.0.1")), []),
-        (_on_host(one("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x")), []),
-        (one(*C10D), []),
+        (_on_host(jobset_of(*C10D)), [WORDS.replace("containers.0.command", "hostNetwork")]),
+        (_on_host(jobset_of(*C10D, env=[ADDRESS])), []),
+        (_on_host(jobset_of(*C10D, "--local-addr=10.0.0.1")), []),
+        (_on_host(jobset_of("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x")), []),
+        (jobset_of(*C10D), []),
     ],
 )
 def test_host_names_of_nodes(manifest: Json, where: list[str]) -> None:
-    assert found(manifest, "node-names-handed-out") == where
+    assert paths_of(manifest, "node-names-handed-out") == where
 
 
 def _limited(manifest: Json, **fields: Any) -> Json:
@@ -165,8 +169,8 @@ def _limited(manifest: Json, **fields: Any) -> Json:
      (30, "join_timeout=900", False)],
 )  # fmt: skip
 def test_a_deadline_and_the_wait_for_others(seconds: int, conf: str, there: bool) -> None:
-    manifest = _limited(one(*C10D, f"--rdzv-conf={conf}"), activeDeadlineSeconds=seconds)
-    assert bool(found(manifest, "deadline-before-join")) is there
+    manifest = _limited(jobset_of(*C10D, f"--rdzv-conf={conf}"), activeDeadlineSeconds=seconds)
+    assert bool(paths_of(manifest, "deadline-before-join")) is there
 
 
 def test_the_deadline_of_a_pytorchjob_is_its_run_policy_s() -> None:
@@ -174,7 +178,7 @@ def test_the_deadline_of_a_pytorchjob_is_its_run_policy_s() -> None:
     manifest = pytorchjob(
         worker=["torchrun", "t.py"], runPolicy={"activeDeadlineSeconds": 300}, elasticPolicy=elastic
     )
-    assert found(manifest, "deadline-before-join") == ["spec.runPolicy.activeDeadlineSeconds"]
+    assert paths_of(manifest, "deadline-before-join") == ["spec.runPolicy.activeDeadlineSeconds"]
 
 
 @pytest.mark.parametrize(
@@ -183,9 +187,10 @@ def test_the_deadline_of_a_pytorchjob_is_its_run_policy_s() -> None:
 def test_retries_after_the_loss_of_node_0(limit: int | None, there: bool) -> None:
     restarts = (*C10D, "--max-restarts=3")
     assert (
-        bool(found(_limited(one(*restarts), backoffLimit=limit), "few-retries-for-node-0")) is there
+        bool(paths_of(_limited(jobset_of(*restarts), backoffLimit=limit), "few-retries-for-node-0"))
+        is there
     )
-    assert found(_limited(one(*C10D), backoffLimit=limit), "few-retries-for-node-0") == []
+    assert paths_of(_limited(jobset_of(*C10D), backoffLimit=limit), "few-retries-for-node-0") == []
     plain = job(
         *restarts[:2],
         "--rdzv-backend=c10d",
@@ -195,7 +200,7 @@ def test_retries_after_the_loss_of_node_0(limit: int | None, there: bool) -> Non
         pods=4,
     )
     plain["spec"]["backoffLimit"] = limit
-    assert bool(found(plain, "few-retries-for-node-0")) is there
+    assert bool(paths_of(plain, "few-retries-for-node-0")) is there
 
 
 THIRD = [word.replace("train-node-0-0", "train-node-0-2") for word in C10D]
@@ -204,14 +209,14 @@ THIRD = [word.replace("train-node-0-0", "train-node-0-2") for word in C10D]
 @pytest.mark.parametrize(
     ("manifest", "there"),
     [
-        (one(*THIRD), True),
-        (one(*C10D), False),
-        (_on_host(one(*THIRD)), False),
-        (one(*THIRD, env=[ADDRESS]), False),
-        (one(*THIRD, "--local-addr=10.0.0.1"), False),
-        (one(*[word.replace("0-0.", "0-9.") for word in C10D]), False),
-        (one(*[word.replace("c10d", "static") for word in THIRD]), False),
+        (jobset_of(*THIRD), True),
+        (jobset_of(*C10D), False),
+        (_on_host(jobset_of(*THIRD)), False),
+        (jobset_of(*THIRD, env=[ADDRESS]), False),
+        (jobset_of(*THIRD, "--local-addr=10.0.0.1"), False),
+        (jobset_of(*[word.replace("0-0.", "0-9.") for word in C10D]), False),
+        (jobset_of(*[word.replace("c10d", "static") for word in THIRD]), False),
     ],
 )
 def test_the_host_of_the_store_is_rank_0(manifest: Json, there: bool) -> None:
-    assert bool(found(manifest, "store-not-on-rank-0")) is there
+    assert bool(paths_of(manifest, "store-not-on-rank-0")) is there

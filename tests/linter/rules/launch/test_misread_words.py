@@ -24,7 +24,7 @@ TUNE = "tune run --nproc_per_node 2 full_finetune_distributed --config llama3_2/
 _RULES = ("misread-launch-word", "refused-tune-run", "refused-launch-option")
 
 
-def said(command: list[str]) -> list[tuple[str, str, str]]:
+def findings_of(command: list[str]) -> list[tuple[str, str, str]]:
     """Return rule, severity and whole text of what these rules say about a command."""
     text = SERVICE % ("", BY_APP) + JOB % {
         "command": json.dumps(command),
@@ -48,7 +48,7 @@ def spellings(line: str) -> list[list[str]]:
 @pytest.mark.parametrize("line", [TORCHRUN, ACCELERATE, DEEPSPEED])
 def test_right_launches(line: str) -> None:
     for command in spellings(line):
-        assert said(command) == []
+        assert findings_of(command) == []
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_right_launches(line: str) -> None:
 )
 def test_misread_words(line: str, words: str) -> None:
     for command in spellings(line):
-        [(rule, severity, text)] = said(command)
+        [(rule, severity, text)] = findings_of(command)
         assert (rule, severity) == ("misread-launch-word", "error")
         assert words in text
 
@@ -119,7 +119,7 @@ def test_misread_words(line: str, words: str) -> None:
 )
 def test_options_after_the_script(line: str, names: str) -> None:
     for command in spellings(line):
-        [(rule, severity, text)] = said(command)
+        [(rule, severity, text)] = findings_of(command)
         assert (rule, severity) == ("misread-launch-word", "warning")
         assert text.endswith(f"does not read them: {names} | write them before t.py")
 
@@ -137,19 +137,19 @@ def test_options_after_the_script(line: str, names: str) -> None:
 )
 def test_options_of_the_script(line: str) -> None:
     for command in spellings(line):
-        assert said(command) == []
+        assert findings_of(command) == []
 
 
 def test_a_dash_in_front_of_an_option_of_the_script() -> None:
     for command in spellings(TORCHRUN + " \u2013epochs 3"):
-        [(_, severity, text)] = said(command)
+        [(_, severity, text)] = findings_of(command)
         assert severity == "warning"
         assert "'\u2013epochs' does not begin with a hyphen" in text
 
 
 def test_escaped_blanks_of_a_folded_scalar() -> None:
     line = TORCHRUN.replace("$(", "$").replace("INDEX)", "INDEX").replace(" --nproc", " \\ --nproc")
-    [(_, _, text)] = said(["bash", "-c", line])
+    [(_, _, text)] = findings_of(["bash", "-c", line])
     assert "remove the backslash" in text
 
 
@@ -175,7 +175,7 @@ def test_escaped_blanks_of_a_folded_scalar() -> None:
 )
 def test_tune_run(line: str, severity: str, words: str) -> None:
     for command in spellings(line):
-        [(rule, found_severity, text)] = said(command)
+        [(rule, found_severity, text)] = findings_of(command)
         assert (rule, found_severity) == ("refused-tune-run", severity)
         assert words in text
 
@@ -191,13 +191,13 @@ def test_tune_run(line: str, severity: str, words: str) -> None:
 )
 def test_right_recipes(line: str) -> None:
     for command in spellings(line):
-        assert said(command) == []
+        assert findings_of(command) == []
 
 
 def test_options_after_the_recipe() -> None:
     for command in spellings(
         "tune run full_finetune_distributed --nproc_per_node 2 --config llama3_2/3B_full"
     ):
-        [(rule, severity, text)] = said(command)
+        [(rule, severity, text)] = findings_of(command)
         assert (rule, severity) == ("misread-launch-word", "error")
         assert "write them before full_finetune_distributed" in text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linter.manifests import found, task, template, volcano
+from tests.linter.manifests import rules_with_problems, task, template, volcano
 
 SHORT = "--node-rank=$(RANK)"
 
@@ -31,4 +31,4 @@ def test_findings_are_those_of_the_whole_command_lines(
         task("worker", 2, pod=pod),
         plugins={"pytorch": [], "svc": [], "env": []},
     )
-    assert ("same-node-rank" in found(job)) is is_same
+    assert ("same-node-rank" in rules_with_problems(job)) is is_same

@@ -35,7 +35,7 @@ def sharing(how: str, resource: str = "name: nvidia.com/gpu, replicas: 4", **fie
     return f"version: v1\nsharing:\n  {how}:\n{more}    resources: [{{{resource}}}]\n"
 
 
-def told(*objects: Json) -> list[tuple[str, str]]:
+def messages_of(*objects: Json) -> list[tuple[str, str]]:
     findings = ptcompile.lint([*objects]).diagnostics
     names = ("processes-on-shared-gpus", "processes-on-mig")
     return [(each.name, each.message) for each in findings if each.name in names]
@@ -77,16 +77,18 @@ TWICE = "two of them may be of one GPU"
     ],
 )
 def test_several_processes_on_shares_of_gpus(objects: list[Json], said: str) -> None:
-    messages = [message for name, message in told(*objects) if name == "processes-on-shared-gpus"]
+    messages = [
+        message for name, message in messages_of(*objects) if name == "processes-on-shared-gpus"
+    ]
     assert len(messages) == bool(said)
     assert all(said in message for message in messages)
 
 
 def test_slices_that_count_as_gpus() -> None:
     assert [
-        name for name, _ in told(pod(labels={PRODUCT: "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"}))
+        name for name, _ in messages_of(pod(labels={PRODUCT: "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"}))
     ] == ["processes-on-mig"]
-    assert told(pod(count=1, labels={PRODUCT: "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"})) == []
+    assert messages_of(pod(count=1, labels={PRODUCT: "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"})) == []
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_slices_that_count_as_gpus() -> None:
     ["version: v1\nsharing: 7", "version: v1\nsharing: {mps: [7]}", "version: v1\nsharing: [", "x"],
 )
 def test_a_configuration_of_wrong_types_says_nothing(text: str) -> None:
-    assert told(plugin(any=text), pod()) == []
+    assert messages_of(plugin(any=text), pod()) == []
 
 
 def node(name: str, **labels: str) -> Json:
@@ -129,7 +131,7 @@ UNLABELED = node("d")
     ],
 )
 def test_the_labels_of_all_nodes_that_take_the_pod(nodes: list[Json], names: list[str]) -> None:
-    assert [name for name, _ in told(*nodes, pod())] == names
+    assert [name for name, _ in messages_of(*nodes, pod())] == names
 
 
 @pytest.mark.parametrize(

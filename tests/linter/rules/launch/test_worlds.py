@@ -22,7 +22,7 @@ OURS = {
 }
 
 
-def found(manifest: Json) -> set[str]:
+def our_names(manifest: Json) -> set[str]:
     return names(manifest) & OURS
 
 
@@ -67,7 +67,7 @@ def two_nodes(*script: str) -> Json:
     ],
 )
 def test_parallel_sizes(script: list[str], is_reported: bool) -> None:
-    assert ("parallel-sizes" in found(two_nodes("pretrain_gpt.py", *script))) == is_reported
+    assert ("parallel-sizes" in our_names(two_nodes("pretrain_gpt.py", *script))) == is_reported
 
 
 def test_parallel_sizes_in_a_script_of_arrays() -> None:
@@ -95,7 +95,7 @@ def test_parallel_sizes_in_a_script_of_arrays() -> None:
     ],
 )
 def test_nodes_and_devices_of_a_script(script: list[str], is_reported: bool) -> None:
-    assert ("script-nodes-differ" in found(two_nodes("train.py", *script))) == is_reported
+    assert ("script-nodes-differ" in our_names(two_nodes("train.py", *script))) == is_reported
 
 
 def test_an_elastic_range_has_no_number_of_nodes() -> None:
@@ -105,7 +105,7 @@ def test_an_elastic_range_has_no_number_of_nodes() -> None:
         "--rdzv-endpoint=train-node-0-0.train:1",
         "t.py",
     )
-    assert "script-nodes-differ" not in found(
+    assert "script-nodes-differ" not in our_names(
         jobset(role("torchrun", *words, "trainer.num_nodes=1"))
     )
 
@@ -125,11 +125,11 @@ def test_one_process_on_eight_gpus(command: list[str], is_reported: bool) -> Non
     manifest = pytorchjob(
         master=command, worker=command, workers=1, nprocPerNode=None, container=GPUS
     )
-    assert ("one-process-for-gpus" in found(manifest)) == is_reported
+    assert ("one-process-for-gpus" in our_names(manifest)) == is_reported
 
 
 def test_one_process_in_a_lone_pod_may_use_all_gpus() -> None:
-    assert "one-process-for-gpus" not in found(pod("python", "train.py", **GPUS))
+    assert "one-process-for-gpus" not in our_names(pod("python", "train.py", **GPUS))
 
 
 @pytest.mark.parametrize(
@@ -146,14 +146,14 @@ def test_one_process_in_a_lone_pod_may_use_all_gpus() -> None:
 )
 def test_switches_of_nccl(name: str, value: str, expected: set[str]) -> None:
     env = {"env": [{"name": name, "value": value}]}
-    assert found(pod("torchrun", "--nproc-per-node=8", "train.py", **GPUS, **env)) == expected
+    assert our_names(pod("torchrun", "--nproc-per-node=8", "train.py", **GPUS, **env)) == expected
     script = f"export {name}={value}\ntorchrun --nproc-per-node=8 train.py"
-    assert found(pod("bash", "-c", script, **GPUS)) == expected
+    assert our_names(pod("bash", "-c", script, **GPUS)) == expected
 
 
 def test_a_pod_with_one_gpu_has_no_paths_between_gpus() -> None:
     env = {"env": [{"name": "NCCL_P2P_DISABLE", "value": "1"}]}
-    assert found(pod("torchrun", "train.py", **env)) == set()
+    assert our_names(pod("torchrun", "train.py", **env)) == set()
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,9 @@ def test_processes_of_accelerate(processes: str, expected: set[str]) -> None:
         *("--main_process_ip=$(MASTER_ADDR)", "--main_process_port=$(MASTER_PORT)", "t.py"),
     )
     assert (
-        found(pytorchjob(master=words, worker=words, workers=1, nprocPerNode=None, container=GPUS))
+        our_names(
+            pytorchjob(master=words, worker=words, workers=1, nprocPerNode=None, container=GPUS)
+        )
         == expected
     )
 
@@ -193,7 +195,7 @@ def test_processes_of_accelerate(processes: str, expected: set[str]) -> None:
     ],
 )
 def test_processes_in_one_pod(command: list[str], expected: set[str]) -> None:
-    assert found(pod(*command, **GPUS)) == expected
+    assert our_names(pod(*command, **GPUS)) == expected
 
 
 def train_job(*command: str, nodes: int = 3) -> Json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linter.asking import Json, fires, found, pod
+from tests.linter.asking import Json, fires, pod, problems_of
 
 CLAIM = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"}}
 
@@ -34,7 +34,7 @@ def _class(provisioner: str, name: str = "gp3") -> Json:
     ],
 )
 def test_classes_by_their_names(spec: Json, expected: bool) -> None:
-    problems = found("block-storage-shared", {**CLAIM, "spec": spec})
+    problems = problems_of("block-storage-shared", {**CLAIM, "spec": spec})
     assert [problem.severity for problem in problems] == ["warning"] * expected
 
 
@@ -52,7 +52,7 @@ def test_classes_by_their_names(spec: Json, expected: bool) -> None:
     ],
 )
 def test_classes_of_the_stream(provisioner: str, expected: bool) -> None:
-    problems = found("block-storage-shared", {**CLAIM, "spec": _spec()}, _class(provisioner))
+    problems = problems_of("block-storage-shared", {**CLAIM, "spec": _spec()}, _class(provisioner))
     assert [problem.severity for problem in problems] == ["error"] * expected
 
 

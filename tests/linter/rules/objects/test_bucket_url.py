@@ -7,7 +7,7 @@ import json
 import pytest
 
 import ptcompile
-from tests.linter.asking import Json, found, pod
+from tests.linter.asking import Json, pod, problems_of
 
 DRIVER = "gcsfuse.csi.storage.gke.io"
 
@@ -46,19 +46,19 @@ def _volume(handle: str, driver: str = DRIVER) -> Json:
 )
 def test_urls_and_paths(name: str, help: str) -> None:
     for manifest in (_pod(name), _volume(name)):
-        (finding,) = found("bucket-url", manifest)
+        (finding,) = problems_of("bucket-url", manifest)
         assert (finding.severity, finding.help) == ("error", help)
 
 
 @pytest.mark.parametrize("name", ["imagenet", "_", "a.b_c-1", "imagenet:train", ""])
 def test_names(name: str) -> None:
-    assert found("bucket-url", _pod(name)) == found("bucket-url", _volume(name)) == []
+    assert problems_of("bucket-url", _pod(name)) == problems_of("bucket-url", _volume(name)) == []
 
 
 def test_other_drivers() -> None:
     """Mountpoint for S3 is not known to refuse s3:// URIs."""
-    assert found("bucket-url", _pod("s3://b", "s3.csi.aws.com")) == []
-    assert found("bucket-url", _volume("fs-1:/a", "efs.csi.aws.com")) == []
+    assert problems_of("bucket-url", _pod("s3://b", "s3.csi.aws.com")) == []
+    assert problems_of("bucket-url", _volume("fs-1:/a", "efs.csi.aws.com")) == []
 
 
 @pytest.mark.parametrize(

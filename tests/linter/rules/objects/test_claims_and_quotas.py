@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.linter.asking import Json, found, pod
+from tests.linter.asking import Json, pod, problems_of
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -67,14 +67,14 @@ REFERS = {"claimRef": {"name": "data", "namespace": "default"}}
     ],
 )
 def test_what_is_compared(of_claim: Json, of_volume: Json, paths: list[str]) -> None:
-    problems = found("unbound-claim", claim(**of_claim), volume(**of_volume))
+    problems = problems_of("unbound-claim", claim(**of_claim), volume(**of_volume))
     assert [problem.path[-1] for problem in problems] == paths
 
 
 def test_a_claim_without_a_class_gets_the_default_one() -> None:
     without_class = claim(**NAMES_VOLUME)
     del without_class["spec"]["storageClassName"]
-    [problem] = found("unbound-claim", without_class, volume())
+    [problem] = problems_of("unbound-claim", without_class, volume())
     assert (problem.severity, problem.path) == ("warning", ("spec", "volumeName"))
 
 
@@ -96,7 +96,7 @@ def in_zones(*zones: str) -> Json:
     [("a", ("b",), True), ("a", ("a", "b"), False), ("", ("b",), False)],
 )
 def test_a_disk_in_another_zone(zone: str, zones: tuple[str, ...], is_reported: bool) -> None:
-    problems = found(
+    problems = problems_of(
         "volume-elsewhere", mounting(zone), claim(**NAMES_VOLUME), volume(**in_zones(*zones))
     )
     assert bool(problems) is is_reported
@@ -105,8 +105,8 @@ def test_a_disk_in_another_zone(zone: str, zones: tuple[str, ...], is_reported: 
 def test_zone_labels_of_a_volume() -> None:
     labelled = volume()
     labelled["metadata"]["labels"] = {ZONE: "a__b"}
-    assert not found("volume-elsewhere", mounting("a"), claim(**NAMES_VOLUME), labelled)
-    assert found("volume-elsewhere", mounting("c"), claim(**NAMES_VOLUME), labelled)
+    assert not problems_of("volume-elsewhere", mounting("a"), claim(**NAMES_VOLUME), labelled)
+    assert problems_of("volume-elsewhere", mounting("c"), claim(**NAMES_VOLUME), labelled)
 
 
 def test_a_storage_class_for_other_zones() -> None:
@@ -117,8 +117,10 @@ def test_a_storage_class_for_other_zones() -> None:
         "provisioner": "ebs.csi.aws.com",
         "allowedTopologies": [{"matchLabelExpressions": [{"key": ZONE, "values": ["b"]}]}],
     }
-    assert found("volume-elsewhere", mounting("a"), claim(storageClassName="zonal"), storage_class)
-    assert not found(
+    assert problems_of(
+        "volume-elsewhere", mounting("a"), claim(storageClassName="zonal"), storage_class
+    )
+    assert not problems_of(
         "volume-elsewhere", mounting("b"), claim(storageClassName="zonal"), storage_class
     )
 
@@ -129,7 +131,7 @@ def test_two_disks_without_a_common_zone() -> None:
     other_volume = volume(**in_zones("b"))
     other_volume["metadata"]["name"] = "other"
     objects = (claim(**NAMES_VOLUME), volume(**in_zones("a")), other_claim, other_volume)
-    [problem] = found("volume-elsewhere", mounting(claims=("data", "other")), *objects)
+    [problem] = problems_of("volume-elsewhere", mounting(claims=("data", "other")), *objects)
     assert "the volume other is in b" in problem.message
 
 
@@ -146,7 +148,7 @@ def test_who_owns_a_large_volume(size: str, spec: Json, of_volume: Json, is_note
     mounted = claim(**NAMES_VOLUME, resources={"requests": {"storage": size}})
     manifest = mounting()
     manifest["spec"]["securityContext"] = {"fsGroup": 1000, **spec}
-    problems = found("slow-ownership", manifest, mounted, volume(**of_volume))
+    problems = problems_of("slow-ownership", manifest, mounted, volume(**of_volume))
     assert [problem.severity for problem in problems] == (["note"] if is_noted else [])
 
 
@@ -174,7 +176,7 @@ def test_a_key_of_a_quota(key: str, counted: str | None) -> None:
         "metadata": {"name": "q"},
         "spec": {"hard": {key: 8}},
     }
-    problems = found("uncounted-quota", quota)
+    problems = problems_of("uncounted-quota", quota)
     assert [problem.help for problem in problems] == ([f"write {counted}"] if counted else [])
 
 
@@ -185,17 +187,17 @@ def test_a_key_of_a_quota(key: str, counted: str | None) -> None:
 def test_a_class_whose_name_is_nearly_right(kind: str, field: str) -> None:
     groups = {"PriorityClass": "scheduling.k8s.io/v1", "RuntimeClass": "node.k8s.io/v1"}
     other = {"apiVersion": groups[kind], "kind": kind, "metadata": {"name": "training"}}
-    assert found("misspelt-reference", pod(**{field: "trainig"}), other)
-    assert not found("misspelt-reference", pod(**{field: "training"}), other)
-    assert not found("misspelt-reference", pod(**{field: "serving"}), other)
+    assert problems_of("misspelt-reference", pod(**{field: "trainig"}), other)
+    assert not problems_of("misspelt-reference", pod(**{field: "training"}), other)
+    assert not problems_of("misspelt-reference", pod(**{field: "serving"}), other)
 
 
 def test_a_service_account_and_a_storage_class_whose_names_are_nearly_right() -> None:
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "trainer"}}
-    assert found("misspelt-reference", pod(serviceAccountName="trainr"), account)
+    assert problems_of("misspelt-reference", pod(serviceAccountName="trainr"), account)
     storage_class = {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "StorageClass",
         "metadata": {"name": "filestore"},
     }
-    assert found("misspelt-reference", claim(storageClassName="filestor"), storage_class)
+    assert problems_of("misspelt-reference", claim(storageClassName="filestor"), storage_class)

@@ -19,7 +19,7 @@ CONFIG: Json = {
 POD = pod(containers=[])
 
 
-def _found(manifest: Json, stream: list[Json]) -> list[Problem]:
+def _problems(manifest: Json, stream: list[Json]) -> list[Problem]:
     return list(run(manifest, stream=stream, only={"repeated-object"}))
 
 
@@ -48,9 +48,9 @@ def _with(manifest: Json, **metadata: Any) -> Json:
 def test_the_second_of_two_objects(
     first: Json, second: Json, expected: tuple[str, str] | None
 ) -> None:
-    problems = _found(second, [first, second])
+    problems = _problems(second, [first, second])
     assert [problem.severity for problem in problems] == ([] if expected is None else [expected[0]])
     assert all(
         expected is not None and problem.message.endswith(expected[1]) for problem in problems
     )
-    assert not _found(first, [first, second])
+    assert not _problems(first, [first, second])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.linter.asking import container, found
+from tests.linter.asking import container, problems_of
 
 TOKEN = "hf_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5"
 PROBE = ("spec", "containers", 0, "livenessProbe", "httpGet")
@@ -36,18 +36,18 @@ PROBE = ("spec", "containers", 0, "livenessProbe", "httpGet")
     ],
 )
 def test_names_and_values(name: str, value: str, expected: bool) -> None:
-    problems = found("secret-in-env", container(env=[{"name": name, "value": value}]))
+    problems = problems_of("secret-in-env", container(env=[{"name": name, "value": value}]))
     assert bool(problems) is expected
     assert not any(value in problem.message for problem in problems)
 
 
 def test_one_from_a_secret_is_fine() -> None:
     entry = {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}}
-    assert not found("secret-in-env", container(env=[entry]))
+    assert not problems_of("secret-in-env", container(env=[entry]))
 
 
 def test_a_token_on_the_command_line() -> None:
-    (problem,) = found(
+    (problem,) = problems_of(
         "secret-in-env", container(command=["python", "train.py", f"--token={TOKEN}"])
     )
     assert TOKEN not in problem.message
@@ -76,11 +76,13 @@ CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}
     ],
 )
 def test_a_token_anywhere(manifest: Mapping[str, Any], path: tuple[str | int, ...]) -> None:
-    (problem,) = found("secret-in-env", manifest)
+    (problem,) = problems_of("secret-in-env", manifest)
     assert problem.path == path
     assert problem.on_key is (path[-1] == TOKEN)
     assert TOKEN not in problem.message
 
 
 def test_secrets_are_the_place_for_tokens() -> None:
-    assert not found("secret-in-env", {**CONFIG_MAP, "kind": "Secret", "stringData": {"a": TOKEN}})
+    assert not problems_of(
+        "secret-in-env", {**CONFIG_MAP, "kind": "Secret", "stringData": {"a": TOKEN}}
+    )

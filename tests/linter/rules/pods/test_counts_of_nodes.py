@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.linter.asking import Json, found
+from tests.linter.asking import Json, problems_of
 from tests.linter.manifests import template
 
 
@@ -42,7 +42,7 @@ TOPOLOGY = "cloud.google.com/gke-tpu-topology"
 def test_a_slice_starts_only_with_all_its_hosts(
     topology: str, chips: Any, pods: int, text: str | None
 ) -> None:
-    problems = found("partial-tpu-slice", _job(pods, {TPU: chips}, **{TOPOLOGY: topology}))
+    problems = problems_of("partial-tpu-slice", _job(pods, {TPU: chips}, **{TOPOLOGY: topology}))
     assert [str(text) in problem.message for problem in problems] == (
         [] if text is None else [True]
     )
@@ -64,6 +64,6 @@ def test_pods_on_one_host_share_its_devices(
     pods: int, gpus: int, host: str | None, count: int
 ) -> None:
     selector = {} if host is None else {"kubernetes.io/hostname": host}
-    problems = found("pods-exceed-host", _job(pods, {"nvidia.com/gpu": gpus}, **selector))
+    problems = problems_of("pods-exceed-host", _job(pods, {"nvidia.com/gpu": gpus}, **selector))
     assert len(problems) == count
     assert all("most machines have 8 at most" in problem.message for problem in problems)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.linter.asking import Json, fires, found, pod
+from tests.linter.asking import Json, fires, pod, problems_of
 
 TRAINING = ["torchrun", "--standalone", "train.py"]
 
@@ -35,7 +35,7 @@ def _pod(user: int | None, *, command: list[str] | None = None, **container: Any
     ],
 )
 def test_users(manifest: Json, expected: list[str]) -> None:
-    assert [problem.severity for problem in found("user-without-home", manifest)] == expected
+    assert [problem.severity for problem in problems_of("user-without-home", manifest)] == expected
 
 
 OFFLINE = {"name": "HF_HUB_OFFLINE", "value": "1"}

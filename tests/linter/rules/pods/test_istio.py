@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linter.asking import Json, found, pod
+from tests.linter.asking import Json, pod, problems_of
 
 KEY = "sidecar.istio.io/inject"
 
@@ -27,23 +27,26 @@ def _job(**metadata: Json) -> Json:
 @pytest.mark.parametrize("labels", [{"istio-injection": "enabled"}, {"istio.io/rev": "canary"}])
 def test_a_namespace_that_injects(labels: dict[str, str]) -> None:
     space = _namespace(**labels)
-    assert [p.path for p in found("istio-sidecar", _job(), space)] == [("spec", "template")]
-    assert [p.path[-1] for p in found("istio-sidecar", _job(labels={"a": "b"}), space)] == [
+    assert [p.path for p in problems_of("istio-sidecar", _job(), space)] == [("spec", "template")]
+    assert [p.path[-1] for p in problems_of("istio-sidecar", _job(labels={"a": "b"}), space)] == [
         "labels"
     ]
-    assert found("istio-sidecar", _job(labels={KEY: "false"}), space) == []
-    assert found("istio-sidecar", _job(annotations={KEY: "false"}), space) == []
-    assert len(found("istio-sidecar", _job(labels={KEY: "true"}), space)) == 1
+    assert problems_of("istio-sidecar", _job(labels={KEY: "false"}), space) == []
+    assert problems_of("istio-sidecar", _job(annotations={KEY: "false"}), space) == []
+    assert len(problems_of("istio-sidecar", _job(labels={KEY: "true"}), space)) == 1
 
 
 def test_other_namespaces() -> None:
-    assert found("istio-sidecar", _job(), _namespace("web", **{"istio-injection": "enabled"})) == []
     assert (
-        found(
+        problems_of("istio-sidecar", _job(), _namespace("web", **{"istio-injection": "enabled"}))
+        == []
+    )
+    assert (
+        problems_of(
             "istio-sidecar",
             _job(),
             _namespace(**{"istio-injection": "disabled", "istio.io/rev": "x"}),
         )
         == []
     )
-    assert found("istio-sidecar", _job(), _namespace()) == []
+    assert problems_of("istio-sidecar", _job(), _namespace()) == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.linter.asking import Json, fires, found, pod
+from tests.linter.asking import Json, fires, pod, problems_of
 from tests.linter.manifests import task, template, torchrun, volcano
 
 GPU = "nvidia.com/gpu"
@@ -159,7 +159,7 @@ def test_shared_memory_is_mounted_with_half_of_the_limit_or_from_a_volume_of_tha
     memory: str, volumes: list[Json], edits: list[str] | None
 ) -> None:
     container = {"command": ["torchrun", "t.py"], **_limits(gpu=2, memory=memory)}
-    (problem,) = found("missing-shm", _job(container=container, volumes=volumes))
+    (problem,) = problems_of("missing-shm", _job(container=container, volumes=volumes))
     assert (None if problem.fix is None else [edit.path[-1] for edit in problem.fix.edits]) == edits
 
 
@@ -341,7 +341,9 @@ def test_a_claim_for_one_node(modes: list[str], pods: int, severities: list[str]
     command = torchrun(pods, "train-0.train") if pods > 1 else ["torchrun", "train.py"]
     job = _job(pods, container={"command": command}, volumes=[CLAIM])
     claim = _object("PersistentVolumeClaim", "data", spec={"accessModes": modes})
-    assert [problem.severity for problem in found("single-node-claim", job, claim)] == severities
+    assert [
+        problem.severity for problem in problems_of("single-node-claim", job, claim)
+    ] == severities
 
 
 def test_the_last_claim_of_a_name_counts() -> None:
@@ -357,7 +359,9 @@ def test_the_last_claim_of_a_name_counts() -> None:
 def test_a_single_claim_is_no_error_for_pods_that_need_no_other_node() -> None:
     claim = _object("PersistentVolumeClaim", "data", spec={"accessModes": ["ReadWriteOncePod"]})
     job = _job(2, container={"command": ["torchrun", "--standalone", "train.py"]}, volumes=[CLAIM])
-    assert [problem.severity for problem in found("single-node-claim", job, claim)] == ["warning"]
+    assert [problem.severity for problem in problems_of("single-node-claim", job, claim)] == [
+        "warning"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -375,7 +379,7 @@ def test_checkpoints_on_a_volume_that_goes_with_the_pod(
     container = {"command": ["torchrun", "train.py", "--checkpoint-dir", "/data/out"], **AT_DATA}
     job = _job(container=container, volumes=[{"name": "v", **volume}], restart=restart)
     job["spec"]["backoffLimit"] = 6
-    messages = [problem.message for problem in found("checkpoint-not-kept", job)]
+    messages = [problem.message for problem in problems_of("checkpoint-not-kept", job)]
     assert len(messages) == (message is not None)
     assert all(str(message) in text for text in messages)
 
@@ -415,7 +419,7 @@ def test_gt_and_lt_compare_whole_numbers(values: list[str], names: str | None) -
             "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}
         }
     }
-    problems = found("unsatisfiable-node-affinity", _job(affinity=affinity))
+    problems = problems_of("unsatisfiable-node-affinity", _job(affinity=affinity))
     assert [
         names is not None and f"is compared with {names}, but Gt" in problem.message
         for problem in problems
@@ -478,7 +482,7 @@ def test_at_most_five_mounted_files_are_named() -> None:
     scripts = _object("ConfigMap", "scripts", data={f"{letter}.txt": "" for letter in "abcdef"})
     mount = {"volumeMounts": [{"name": "v", "mountPath": "/s"}]}
     volumes = [{"name": "v", "configMap": {"name": "scripts"}}]
-    (problem,) = found(
+    (problem,) = problems_of(
         "script-not-mounted",
         _job(container={"command": ["python", "/s/t.py"], **mount}, volumes=volumes),
         scripts,
@@ -512,7 +516,7 @@ def test_a_claim_that_pods_on_other_nodes_cannot_mount(
     modes: list[str], severity: str | None
 ) -> None:
     claim = _object("PersistentVolumeClaim", "data", spec={"accessModes": modes})
-    problems = found(
+    problems = problems_of(
         "single-node-claim",
         _job(2, volumes=[CLAIM], container={"command": torchrun(2), **AT_DATA}),
         claim,
@@ -520,7 +524,7 @@ def test_a_claim_that_pods_on_other_nodes_cannot_mount(
     assert [problem.severity or "warning" for problem in problems] == (
         [] if severity is None else [severity]
     )
-    assert not found("single-node-claim", _job(1, volumes=[CLAIM]), claim)
+    assert not problems_of("single-node-claim", _job(1, volumes=[CLAIM]), claim)
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def affinity(*terms: dict[str, list[str]]) -> dict[str, Any]:
     }
 
 
-def told(manifest: dict[str, Any]) -> list[tuple[str, str, object]]:
+def findings_of(manifest: dict[str, Any]) -> list[tuple[str, str, object]]:
     found = run(manifest, only={"fits-no-machine", "takes-the-whole-machine"})
     return [(one.name, one.severity, one.path[-1]) for one in found]
 
@@ -55,16 +55,17 @@ def test_every_machine(name: str) -> None:
     device = VENDORS[ROWS[accelerator].vendor].resource
     cpu = allocatable(machine, "cpu", cloud) // MILLI if machine.cpu else 1000
     assert (
-        told(pod({device: machine.devices, "cpu": f"{cpu}m", "memory": "1Gi"}, {TYPE: name})) == []
+        findings_of(pod({device: machine.devices, "cpu": f"{cpu}m", "memory": "1Gi"}, {TYPE: name}))
+        == []
     )
-    assert told(pod({device: machine.devices + 1}, {TYPE: name})) == [
+    assert findings_of(pod({device: machine.devices + 1}, {TYPE: name})) == [
         ("fits-no-machine", "error", device)
     ]
     if machine.cpu:
-        assert told(pod({"cpu": f"{cpu + 1}m"}, {TYPE: name})) == [
+        assert findings_of(pod({"cpu": f"{cpu + 1}m"}, {TYPE: name})) == [
             ("takes-the-whole-machine", "warning", "cpu")
         ]
-        assert told(pod({"cpu": machine.cpu + 1}, {TYPE: name})) == [
+        assert findings_of(pod({"cpu": machine.cpu + 1}, {TYPE: name})) == [
             ("fits-no-machine", "error", "cpu")
         ]
 
@@ -90,18 +91,18 @@ def test_every_machine(name: str) -> None:
     ],
 )  # fmt: skip
 def test_findings(manifest: dict[str, Any], expected: list[str]) -> None:
-    assert [(name, where) for name, _, where in told(manifest)] == [
+    assert [(name, where) for name, _, where in findings_of(manifest)] == [
         ("fits-no-machine", one) for one in expected
     ]
 
 
 def test_a_product_may_be_in_hardware_that_no_cloud_has() -> None:
-    assert told(pod({"nvidia.com/gpu": 9}, {PRODUCT: "NVIDIA-H100-80GB-HBM3"})) == [
+    assert findings_of(pod({"nvidia.com/gpu": 9}, {PRODUCT: "NVIDIA-H100-80GB-HBM3"})) == [
         ("fits-no-machine", "warning", "nvidia.com/gpu")
     ]
-    assert told(pod({"nvidia.com/gpu": 8}, {PRODUCT: "NVIDIA-H100-80GB-HBM3"})) == []
+    assert findings_of(pod({"nvidia.com/gpu": 8}, {PRODUCT: "NVIDIA-H100-80GB-HBM3"})) == []
     assert (
-        told(pod({"nvidia.com/gpu": 64}, {PRODUCT: "NVIDIA-H20"})) == []
+        findings_of(pod({"nvidia.com/gpu": 64}, {PRODUCT: "NVIDIA-H20"})) == []
     )  # no machine with this product is known
 
 
@@ -109,4 +110,4 @@ def test_the_containers_of_a_pod_are_summed() -> None:
     manifest = pod({"nvidia.com/gpu": 4}, {TYPE: "p5.48xlarge"})
     second = {"name": "b", "image": "b:1", "resources": {"limits": {"nvidia.com/gpu": 5}}}
     manifest["spec"]["containers"].append(second)
-    assert told(manifest) == [("fits-no-machine", "error", "nvidia.com/gpu")]
+    assert findings_of(manifest) == [("fits-no-machine", "error", "nvidia.com/gpu")]

@@ -34,7 +34,7 @@ spec: {{capacity: {{storage: 1Gi}}, accessModes: [ReadWriteMany], {DRIVER}%s}}
 ASKS = ", annotations: {gke-gcsfuse/volumes: 'true'}"
 
 
-def found(text: str) -> list[str]:
+def findings_of(text: str) -> list[str]:
     return [
         one.name
         for one in ptcompile.lint(text).diagnostics
@@ -54,7 +54,7 @@ def found(text: str) -> list[str]:
     ],
 )
 def test_it_is_found(text: str) -> None:
-    assert len(found(text)) == 1
+    assert len(findings_of(text)) == 1
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_it_is_found(text: str) -> None:
     ],
 )
 def test_it_is_not_found(text: str) -> None:
-    assert found(text) == []
+    assert findings_of(text) == []
 
 
 def test_the_fix_is_safe() -> None:
     fixed = ptcompile.fix(POD % ("", INLINE))
     assert 'gke-gcsfuse/volumes: "true"' in fixed.text
-    assert found(fixed.text) == []
+    assert findings_of(fixed.text) == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.linter.asking import Json, fires, found, pod
+from tests.linter.asking import Json, fires, pod, problems_of
 
 HOST = "kubernetes.io/hostname"
 GKE = "cloud.google.com/gke-accelerator"
@@ -56,7 +56,7 @@ def _affinity(*hosts: str) -> Json:
 
 
 def _severities(job: Json) -> list[str]:
-    return [problem.severity for problem in found("hostname-against-anti-affinity", job)]
+    return [problem.severity for problem in problems_of("hostname-against-anti-affinity", job)]
 
 
 def test_pods_that_repel_one_another_on_one_host() -> None:
@@ -117,7 +117,7 @@ def test_pods_on_one_host(pods: int, gpus: int, selector: dict[str, str], expect
     ],
 )
 def test_values_that_no_node_has(label: str, value: str, suggestion: str) -> None:
-    (problem,) = found(
+    (problem,) = problems_of(
         "unknown-accelerator-label", pod(nodeSelector={label: value}, containers=[{"name": "a"}])
     )
     assert suggestion in (problem.help or "")

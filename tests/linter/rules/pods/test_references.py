@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.linter.asking import Json, fires, found, pod
+from tests.linter.asking import Json, fires, pod, problems_of
 
 
 def _in(namespace: str | None, **spec: Any) -> Json:
@@ -56,7 +56,7 @@ def test_optional_objects_may_be_elsewhere() -> None:
 def test_keys_of_projected_volumes() -> None:
     source = {"configMap": {"name": "x", "items": [{"key": "b", "path": "b"}]}}
     manifest = _in("ml", volumes=[{"name": "v", "projected": {"sources": [source]}}])
-    (problem,) = found(
+    (problem,) = problems_of(
         "missing-config-key", manifest, {**_object("ConfigMap", "ml"), "data": {"a": "1"}}
     )
     assert problem.path[-5:] == (0, "configMap", "items", 0, "key")
@@ -94,7 +94,7 @@ POD_NAME = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadat
     ],
 )
 def test_variables_of_paths(mount: Json, container: Json, expected: list[str]) -> None:
-    problems = found("unset-subpath-variable", _mounting(mount, **container))
+    problems = problems_of("unset-subpath-variable", _mounting(mount, **container))
     assert [problem.severity for problem in problems] == expected
 
 

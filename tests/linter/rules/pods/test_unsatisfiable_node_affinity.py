@@ -18,26 +18,30 @@ def _pod(selector: Json, *terms: list[Json]) -> Json:
     return pod(nodeSelector=selector, affinity=affinity, containers=[{"name": "a", "image": "a:1"}])
 
 
-def _one(operator: str, *values: str, key: str = "pool") -> Json:
+def _expression(operator: str, *values: str, key: str = "pool") -> Json:
     return {"key": key, "operator": operator, "values": list(values)}
 
 
 @pytest.mark.parametrize(
     ("selector", "terms", "expected"),
     [
-        ({"pool": "a"}, [[_one("In", "b")]], True),
-        ({"pool": "a"}, [[_one("In", "a", "b")]], False),
-        ({"pool": "a"}, [[_one("In", "b")], [_one("In", "a")]], False),  # terms are alternatives
-        ({"pool": "a"}, [[_one("In", "b")], [_one("In", "c")]], True),
-        ({"pool": "a"}, [[_one("NotIn", "a")]], True),
-        ({"pool": "a"}, [[_one("DoesNotExist")]], True),
-        ({"pool": "a"}, [[_one("Exists")]], False),
-        ({}, [[_one("In", "a"), _one("In", "b")]], True),
-        ({}, [[_one("In", "a", "b"), _one("NotIn", "a")]], False),
-        ({}, [[_one("NotIn", "a", "b"), _one("In", "a", "b")]], True),
-        ({}, [[_one("Gt", "many")]], True),
-        ({}, [[_one("Gt", "4")]], False),
-        ({"pool": "a"}, [[_one("In", "b", key="zone")]], False),
+        ({"pool": "a"}, [[_expression("In", "b")]], True),
+        ({"pool": "a"}, [[_expression("In", "a", "b")]], False),
+        (
+            {"pool": "a"},
+            [[_expression("In", "b")], [_expression("In", "a")]],
+            False,
+        ),  # terms are alternatives
+        ({"pool": "a"}, [[_expression("In", "b")], [_expression("In", "c")]], True),
+        ({"pool": "a"}, [[_expression("NotIn", "a")]], True),
+        ({"pool": "a"}, [[_expression("DoesNotExist")]], True),
+        ({"pool": "a"}, [[_expression("Exists")]], False),
+        ({}, [[_expression("In", "a"), _expression("In", "b")]], True),
+        ({}, [[_expression("In", "a", "b"), _expression("NotIn", "a")]], False),
+        ({}, [[_expression("NotIn", "a", "b"), _expression("In", "a", "b")]], True),
+        ({}, [[_expression("Gt", "many")]], True),
+        ({}, [[_expression("Gt", "4")]], False),
+        ({"pool": "a"}, [[_expression("In", "b", key="zone")]], False),
         ({"pool": "a"}, [], False),
     ],
 )

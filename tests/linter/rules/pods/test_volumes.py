@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.linter.asking import Json, fires, found, pod
+from tests.linter.asking import Json, fires, pod, problems_of
 
 GPU = {"limits": {"cpu": 8, "memory": "64Gi", "nvidia.com/gpu": 1}}
 
@@ -110,10 +110,10 @@ def test_variants(rule: str, manifest: Json, expected: bool) -> None:
 
 
 def test_a_chosen_mode_is_not_changed() -> None:
-    (chosen,) = found(
+    (chosen,) = problems_of(
         "script-not-executable", _pod({"secret": {"defaultMode": 0o400}}, AT, command=["/s/x"])
     )
-    (default,) = found("script-not-executable", _pod(SCRIPTS, AT, command=["/s/x"]))
+    (default,) = problems_of("script-not-executable", _pod(SCRIPTS, AT, command=["/s/x"]))
     assert chosen.fix is None
     assert default.fix is not None
     assert default.fix.edits[0].value == 0o755

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.linter.asking import Json, found
+from tests.linter.asking import Json, problems_of
 
 LABELS = {"jobset.sigs.k8s.io/jobset-name": "t"}
 OWN = {"podSelector": {"matchLabels": LABELS}}
@@ -55,7 +55,8 @@ def _space(name: str, **labels: str) -> Json:
 
 def _severities(policy: Json, *others: Json) -> list[str]:
     return [
-        problem.severity for problem in found("closed-network", policy, *(others or (_jobset(),)))
+        problem.severity
+        for problem in problems_of("closed-network", policy, *(others or (_jobset(),)))
     ]
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.diagnostics import Problem
-from ptcompile.linter import run
+from tests.linter.asking import problems_of
 from tests.linter.rules.launch.making import job, pod
 
 Json = dict[str, Any]
@@ -19,10 +18,6 @@ STATIC = (
     "--master-addr=train-0.train",
     "t.py",
 )
-
-
-def _found(rule: str, manifest: Json, *others: Json) -> list[Problem]:
-    return list(run(manifest, stream=[manifest, *others], only={rule}))
 
 
 def _job(
@@ -104,12 +99,13 @@ SELECTED = {"job-name": "train"}
     ],
 )
 def test_one_job(rule: str, manifest: Json, expected: bool) -> None:
-    assert bool(_found(rule, manifest)) is expected
+    assert bool(problems_of(rule, manifest)) is expected
 
 
 def test_the_default_number_of_retries_is_named() -> None:
     (default,), (written,) = (
-        _found("job-restarts-alone", _job(*STATIC, spec=spec)) for spec in ({}, {"backoffLimit": 6})
+        problems_of("job-restarts-alone", _job(*STATIC, spec=spec))
+        for spec in ({}, {"backoffLimit": 6})
     )
     assert (
         "up to 6 failed pods are replaced one by one (backoffLimit defaults to 6)"
@@ -125,7 +121,7 @@ def test_the_default_number_of_retries_is_named() -> None:
 def test_the_fix_for_an_index_sets_completions_too(spec: Json, values: list[object]) -> None:
     manifest = _plain("run", "$(JOB_COMPLETION_INDEX)")
     manifest["spec"].update(spec)
-    (problem,) = _found("index-without-indexed-job", manifest)
+    (problem,) = problems_of("index-without-indexed-job", manifest)
     assert problem.fix is not None
     assert [edit.value for edit in problem.fix.edits] == values
 
@@ -151,16 +147,18 @@ def test_a_headless_service_that_is_not_the_subdomain(
     command: tuple[str, ...], pods: int, severity: str | None, subdomain: str | None
 ) -> None:
     manifest = _job(*command, subdomain=subdomain, pods=pods)
-    problems = _found("subdomain-differs", manifest, _service("nodes", SELECTED))
+    problems = problems_of("subdomain-differs", manifest, _service("nodes", SELECTED))
     assert [problem.severity for problem in problems] == ([] if severity is None else [severity])
 
 
 def test_a_subdomain_that_is_a_service_may_differ_from_other_services() -> None:
     manifest = _job("run", subdomain="nodes")
     services = [_service("other", SELECTED), _service("nodes", SELECTED)]
-    assert not _found("subdomain-differs", manifest, *services)
-    assert not _found("subdomain-differs", _job("run"), _service("other", SELECTED, headless=False))
-    assert not _found("subdomain-differs", _job("run"), _service("other", {"app": "x"}))
+    assert not problems_of("subdomain-differs", manifest, *services)
+    assert not problems_of(
+        "subdomain-differs", _job("run"), _service("other", SELECTED, headless=False)
+    )
+    assert not problems_of("subdomain-differs", _job("run"), _service("other", {"app": "x"}))
 
 
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -186,7 +184,9 @@ def test_an_endpoint_that_is_every_pod(selector: dict[str, str], pods: int, expe
     )
     assert (
         bool(
-            _found("endpoint-is-every-pod", _job(*command, pods=pods), _service("entry", selector))
+            problems_of(
+                "endpoint-is-every-pod", _job(*command, pods=pods), _service("entry", selector)
+            )
         )
         is expected
     )
@@ -205,5 +205,5 @@ def test_the_endpoint_is_reported_where_it_is_written(
 ) -> None:
     entries = [{"name": "A"}, *({"name": name, "value": value} for name, value in env.items())]
     manifest = _job("torchrun", "--nnodes=2", "--rdzv-backend=c10d", *command, "t.py", env=entries)
-    (problem,) = _found("endpoint-is-every-pod", manifest, _service("entry", SELECTED))
+    (problem,) = problems_of("endpoint-is-every-pod", manifest, _service("entry", SELECTED))
     assert problem.path[-len(path) :] == path

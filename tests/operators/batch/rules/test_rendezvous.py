@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.linter.asking import Json, fires, found
+from tests.linter.asking import Json, fires, problems_of
 
 STATIC = ["--node-rank=$(JOB_COMPLETION_INDEX)", "--master-addr=train-0.train"]
 C10D = ["--rdzv-backend=c10d", "--rdzv-endpoint=train-0.train:29400"]
@@ -158,7 +158,7 @@ def test_index_variable_set_by_the_user() -> None:
 
 def test_fix_for_indexed_jobs_sets_completions() -> None:
     job = _job("--nnodes=4", *STATIC, completionMode=None, completions=None)
-    (problem,) = found("index-without-indexed-job", job)
+    (problem,) = problems_of("index-without-indexed-job", job)
     assert problem.fix is not None
     assert [(edit.path[-1], edit.value) for edit in problem.fix.edits] == [
         ("completionMode", "Indexed"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.linter.manifests import found, jobset, paths, replicated
+from tests.linter.manifests import jobset, paths, replicated, rules_with_problems
 
 
 def rule(action: str, **conditions: Any) -> dict[str, Any]:
@@ -36,7 +36,8 @@ def policy(*rules: dict[str, Any], **fields: Any) -> dict[str, Any]:
 )
 def test_restarts_without_max(fields: dict[str, Any], fires: bool) -> None:
     assert (
-        "restarts-without-max" in found(jobset(replicated("node"), failurePolicy=fields))
+        "restarts-without-max"
+        in rules_with_problems(jobset(replicated("node"), failurePolicy=fields))
     ) is fires
 
 
@@ -46,13 +47,13 @@ def test_rules_after_one_without_conditions() -> None:
         ("spec", "failurePolicy", "rules", 2),
         ("spec", "failurePolicy", "rules", 3),
     ]
-    assert "shadowed-failure-rule" not in found(policy(some, rule("RestartJobSet")))
+    assert "shadowed-failure-rule" not in rules_with_problems(policy(some, rule("RestartJobSet")))
 
 
 def test_endless_restarts() -> None:
     ignore = "RestartJobSetAndIgnoreMaxRestarts"
-    assert "endless-jobset-restarts" in found(policy(rule(ignore)))
-    assert "endless-jobset-restarts" not in found(
+    assert "endless-jobset-restarts" in rules_with_problems(policy(rule(ignore)))
+    assert "endless-jobset-restarts" not in rules_with_problems(
         policy(rule(ignore, targetReplicatedJobs=["node"]))
     )
 
@@ -71,10 +72,13 @@ def test_endless_restarts() -> None:
 def test_impossible_failure_reasons(reasons: list[str], job: dict[str, Any], fires: bool) -> None:
     fields = {"maxRestarts": 1, "rules": [rule("FailJobSet", onJobFailureReasons=reasons)]}
     assert (
-        "dead-failure-rule" in found(jobset(replicated("node", job=job), failurePolicy=fields))
+        "dead-failure-rule"
+        in rules_with_problems(jobset(replicated("node", job=job), failurePolicy=fields))
     ) is fires
     other = replicated("other", job={"activeDeadlineSeconds": 60})
     fields["rules"] = [
         rule("FailJobSet", onJobFailureReasons=["DeadlineExceeded"], targetReplicatedJobs=["node"])
     ]
-    assert "dead-failure-rule" in found(jobset(replicated("node"), other, failurePolicy=fields))
+    assert "dead-failure-rule" in rules_with_problems(
+        jobset(replicated("node"), other, failurePolicy=fields)
+    )

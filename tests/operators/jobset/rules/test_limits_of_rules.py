@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.diagnostics import Problem
 from ptcompile.linter import run
+from tests.linter.asking import problems_of
 from tests.operators.making import Json, container, jobset, replicated, template
 
 TORCHRUN = [
@@ -17,10 +17,6 @@ TORCHRUN = [
     "--rdzv-endpoint=js-a-0-0.js:29400",
     "t.py",
 ]
-
-
-def _found(rule: str, manifest: Json, *others: Json) -> list[Problem]:
-    return list(run(manifest, stream=[*others, manifest], only={rule}))
 
 
 def _training(name: str, **fields: Any) -> Json:
@@ -59,7 +55,7 @@ def _after(name: str, status: str = "Complete") -> Json:
 def test_a_dependency_that_keeps_ranks_from_starting(
     jobs: list[Json], expected: list[tuple[str, int]]
 ) -> None:
-    problems = _found("rank-waits-for-complete", jobset(*jobs))
+    problems = problems_of("rank-waits-for-complete", jobset(*jobs))
     names = [(jobs[int(problem.path[2])]["name"], int(problem.path[2])) for problem in problems]
     assert [name for name, _ in names][:1] == [name for name, _ in expected]
 
@@ -85,7 +81,7 @@ def test_a_dependency_that_keeps_ranks_from_starting(
     ],
 )
 def test_a_success_of_any_job(policy: Json, jobs: list[Json], expected: bool) -> None:
-    assert bool(_found("success-of-any-job", jobset(*jobs, successPolicy=policy))) is expected
+    assert bool(problems_of("success-of-any-job", jobset(*jobs, successPolicy=policy))) is expected
 
 
 EXCLUSIVE = "alpha.jobset.sigs.k8s.io/exclusive-topology"
@@ -112,7 +108,7 @@ def test_annotations_that_jobset_does_not_read(
 ) -> None:
     manifest = jobset(replicated("a"))
     manifest["metadata"]["annotations"] = annotations
-    assert [problem.help for problem in _found("unread-exclusive-topology", manifest)] == helps
+    assert [problem.help for problem in problems_of("unread-exclusive-topology", manifest)] == helps
 
 
 def _named(name: str, **network: Any) -> Json:
@@ -133,7 +129,7 @@ def _named(name: str, **network: Any) -> Json:
     ],
 )
 def test_a_service_of_two_jobsets(first: Json, second: Json, expected: bool) -> None:
-    assert bool(_found("shared-jobset-service", second, first)) is expected
+    assert bool(problems_of("shared-jobset-service", second, first)) is expected
 
 
 def test_the_first_of_two_explicit_subdomains_is_silent() -> None:
@@ -155,5 +151,5 @@ def test_at_most_three_awaited_jobs_are_named(operator: str, jobs: list[str], te
     last: Json = {"dependsOn": [{"name": name, "status": "Complete"} for name in jobs]}
     policy = {"operator": operator, "targetReplicatedJobs": jobs}
     manifest = jobset(*map(replicated, jobs), replicated("last", **last), successPolicy=policy)
-    (problem,) = _found("done-before-start", manifest)
+    (problem,) = problems_of("done-before-start", manifest)
     assert text in problem.message

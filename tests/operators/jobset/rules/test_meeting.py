@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from tests.linter.manifests import found, jobset, paths, replicated, template, torchrun
+from tests.linter.manifests import (
+    jobset,
+    paths,
+    replicated,
+    rules_with_problems,
+    template,
+    torchrun,
+)
 
 PAIR = template(command=torchrun(2))
 ALONE = template(command=["python", "train.py"])
@@ -25,13 +32,15 @@ ALONE = template(command=["python", "train.py"])
     ],
 )
 def test_serial_ranks(job: dict[str, Any], fires: bool) -> None:
-    assert ("serial-ranks" in found(jobset(replicated("node", pod=PAIR, job=job)))) is fires
-    assert "serial-ranks" not in found(jobset(replicated("node", pod=ALONE, job=job)))
+    assert (
+        "serial-ranks" in rules_with_problems(jobset(replicated("node", pod=PAIR, job=job)))
+    ) is fires
+    assert "serial-ranks" not in rules_with_problems(jobset(replicated("node", pod=ALONE, job=job)))
 
 
 def test_ranks_of_several_jobs_run_concurrently() -> None:
     parts = [replicated("node", pod=PAIR, job={"completions": 2}), replicated("worker", pod=PAIR)]
-    assert "serial-ranks" not in found(jobset(*parts))
+    assert "serial-ranks" not in rules_with_problems(jobset(*parts))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +71,8 @@ def test_lone_pod_restart(
 ) -> None:
     sized = {"completions": 2, "parallelism": 2, **job}
     assert (
-        "lone-pod-restart" in found(jobset(replicated("node", pod=pod, job=sized), **spec))
+        "lone-pod-restart"
+        in rules_with_problems(jobset(replicated("node", pod=pod, job=sized), **spec))
     ) is fires
 
 
@@ -87,7 +97,7 @@ def test_ranks_wait_for_jobs_that_wait_for_them(later: dict[str, Any], fires: bo
         later,
     ]
     jobs.append(depends("last", ("worker", "Ready"), pod=ALONE))
-    assert ("rank-waits-for-complete" in found(jobset(*jobs))) is fires
+    assert ("rank-waits-for-complete" in rules_with_problems(jobset(*jobs))) is fires
 
 
 def test_job_after_training_is_not_a_deadlock() -> None:
@@ -95,7 +105,7 @@ def test_job_after_training_is_not_a_deadlock() -> None:
         replicated("node", pod=PAIR, job={"completions": 2, "parallelism": 2}),
         depends("export", ("node", "Complete")),
     ]
-    assert "rank-waits-for-complete" not in found(jobset(*jobs))
+    assert "rank-waits-for-complete" not in rules_with_problems(jobset(*jobs))
 
 
 @pytest.mark.parametrize(
@@ -118,12 +128,12 @@ def test_done_before_start(policy: dict[str, Any] | None, fires: bool) -> None:
         depends("node", ("data", "Complete"), ("model", "Complete")),
     ]
     given: dict[str, Any] = {"successPolicy": policy} if policy else {}
-    assert ("done-before-start" in found(jobset(*jobs, **given))) is fires
+    assert ("done-before-start" in rules_with_problems(jobset(*jobs, **given))) is fires
 
 
 def test_jobs_that_wait_for_ready_start_before_the_end() -> None:
     policy = {"operator": "All", "targetReplicatedJobs": ["leader"]}
-    assert "done-before-start" not in found(
+    assert "done-before-start" not in rules_with_problems(
         jobset(replicated("leader"), depends("node", ("leader", "Ready")), successPolicy=policy)
     )
 
@@ -131,14 +141,14 @@ def test_jobs_that_wait_for_ready_start_before_the_end() -> None:
 def test_success_of_any_job() -> None:
     policy: dict[str, Any] = {"operator": "Any"}
     together = [replicated("node", pod=PAIR), replicated("worker", pod=PAIR)]
-    assert "success-of-any-job" in found(jobset(*together, successPolicy=policy))
+    assert "success-of-any-job" in rules_with_problems(jobset(*together, successPolicy=policy))
     first = {**policy, "targetReplicatedJobs": ["node"]}
-    assert "success-of-any-job" not in found(jobset(*together, successPolicy=first))
+    assert "success-of-any-job" not in rules_with_problems(jobset(*together, successPolicy=first))
     apart = [
         replicated(name, pod=PAIR, job={"completions": 2, "parallelism": 2}) for name in ("a", "b")
     ]
     # each replicatedJob trains separately
-    assert "success-of-any-job" not in found(jobset(*apart, successPolicy=policy))
+    assert "success-of-any-job" not in rules_with_problems(jobset(*apart, successPolicy=policy))
 
 
 def test_two_jobsets_with_the_same_service() -> None:

@@ -45,7 +45,7 @@ def workload(*pod_sets: Json, version: str = "v1beta2", **metadata: Any) -> Json
     return kueue_object("Workload", {"podSets": sets}, version=version, **metadata)
 
 
-def said(manifest: Json, kueue: tuple[int, int] = (0, 19)) -> list[tuple[str, str]]:
+def messages_of(manifest: Json, kueue: tuple[int, int] = (0, 19)) -> list[tuple[str, str]]:
     """Return the authority and the message of each problem."""
     return [(problem.authority, problem.message) for problem in problems_of(manifest, kueue)]
 

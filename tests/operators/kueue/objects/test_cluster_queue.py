@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ptcompile
-from tests.operators.kueue.objects.making import cluster_queue, kueue_object, said
+from tests.operators.kueue.objects.making import cluster_queue, kueue_object, messages_of
 
 
 def test_checks_name_flavors_of_the_queue() -> None:
     checks = {"admissionChecks": [{"name": "c", "onFlavors": ["f", "g"]}]}
-    ((authority, message),) = said(cluster_queue({}, admissionChecksStrategy=checks))
+    ((authority, message),) = messages_of(cluster_queue({}, admissionChecksStrategy=checks))
     assert authority == "kueue"
     field = "spec.admissionChecksStrategy.admissionChecks[0].onFlavors[1]"
     assert message == f'{field}: Unsupported value: "g": supported values: "f"'
@@ -20,9 +20,9 @@ def test_the_checks_of_v1beta1_take_the_place_of_the_strategy() -> None:
         **cluster_queue({}, admissionChecksStrategy=checks),
         "apiVersion": "kueue.x-k8s.io/v1beta1",
     }
-    assert len(said(queue)) == 1
+    assert len(messages_of(queue)) == 1
     queue["spec"]["admissionChecks"] = ["c"]
-    assert said(queue) == []
+    assert messages_of(queue) == []
 
 
 def test_the_cohort_of_v1beta1() -> None:
@@ -30,12 +30,12 @@ def test_the_cohort_of_v1beta1() -> None:
         **cluster_queue({"lendingLimit": 1}, cohort="c"),
         "apiVersion": "kueue.x-k8s.io/v1beta1",
     }
-    assert said(queue) == []
+    assert messages_of(queue) == []
 
 
 def test_a_selector() -> None:
     selector = {"matchExpressions": [{"key": "a", "operator": "Exists", "values": ["x"]}]}
-    ((authority, message),) = said(cluster_queue({}, namespaceSelector=selector))
+    ((authority, message),) = messages_of(cluster_queue({}, namespaceSelector=selector))
     assert authority == "kueue"
     assert message.startswith("spec.namespaceSelector.matchExpressions[0].values: Forbidden: ")
 
@@ -55,8 +55,8 @@ def test_totals() -> None:
         }
         for group in range(5)
     ]
-    assert said(kueue_object("ClusterQueue", {"resourceGroups": groups[:4]})) == []
-    ((_, message),) = said(kueue_object("ClusterQueue", {"resourceGroups": groups}))
+    assert messages_of(kueue_object("ClusterQueue", {"resourceGroups": groups[:4]})) == []
+    ((_, message),) = messages_of(kueue_object("ClusterQueue", {"resourceGroups": groups}))
     assert (
         "total number of flavors across all resourceGroups must be at most 256, got 320" in message
     )
@@ -75,7 +75,7 @@ def test_the_policy_of_concurrent_admission_does_not_change() -> None:
 
 def test_it_lends_at_most_its_quota() -> None:
     more, equal = ({"nominalQuota": 1, "lendingLimit": limit} for limit in (2, 1))
-    ((authority, message),) = said(cluster_queue(more, cohortName="c"))
+    ((authority, message),) = messages_of(cluster_queue(more, cohortName="c"))
     assert authority == "kueue"
     assert message.endswith("must be less than or equal to the nominalQuota")
-    assert said(cluster_queue(equal, cohortName="c")) == []
+    assert messages_of(cluster_queue(equal, cohortName="c")) == []

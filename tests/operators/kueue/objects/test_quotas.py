@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.operators.kueue.objects.making import cluster_queue, kueue_object, problems_of, said
+from tests.operators.kueue.objects.making import (
+    cluster_queue,
+    kueue_object,
+    messages_of,
+    problems_of,
+)
 
 QUOTA = "spec.resourceGroups[0].flavors[0].resources[0]"
 
@@ -22,7 +27,7 @@ QUOTA = "spec.resourceGroups[0].flavors[0].resources[0]"
     ],
 )
 def test_a_quota(quota: dict[str, Any], field: str, reason: str) -> None:
-    ((authority, message),) = said(cluster_queue(quota, cohortName="c"))
+    ((authority, message),) = messages_of(cluster_queue(quota, cohortName="c"))
     assert authority == "kueue"
     assert message.startswith(f"{QUOTA}.{field}: Invalid value: ")
     assert message.endswith(reason)
@@ -32,7 +37,7 @@ def test_a_quota(quota: dict[str, Any], field: str, reason: str) -> None:
     "quota", [{}, {"lendingLimit": 9}, {"borrowingLimit": 0}, {"nominalQuota": "1e3"}]
 )
 def test_a_valid_quota(quota: dict[str, Any]) -> None:
-    assert said(cluster_queue(quota, cohortName="c")) == []
+    assert messages_of(cluster_queue(quota, cohortName="c")) == []
 
 
 @pytest.mark.parametrize("field", ["borrowingLimit", "lendingLimit"])
@@ -47,7 +52,7 @@ def test_a_limit_needs_a_cohort(field: str) -> None:
 
 @pytest.mark.parametrize("field", ["nominalQuota", "borrowingLimit", "lendingLimit"])
 def test_an_amount_that_only_the_crd_accepts(field: str) -> None:
-    ((authority, message),) = said(cluster_queue({field: "1e1.5"}, cohortName="c"))
+    ((authority, message),) = messages_of(cluster_queue({field: "1e1.5"}, cohortName="c"))
     assert authority == "kueue"
     assert message.startswith(f'{QUOTA}.{field}: Invalid value: "1e1.5": ')
 
@@ -55,22 +60,22 @@ def test_an_amount_that_only_the_crd_accepts(field: str) -> None:
 def test_a_cohort_may_lend_more_than_its_own_quota_but_needs_a_parent() -> None:
     quota = {"name": "cpu", "nominalQuota": 1, "lendingLimit": 5}
     group = {"coveredResources": ["cpu"], "flavors": [{"name": "f", "resources": [quota]}]}
-    assert said(kueue_object("Cohort", {"parentName": "p", "resourceGroups": [group]})) == []
-    ((_, message),) = said(kueue_object("Cohort", {"resourceGroups": [group]}))
+    assert messages_of(kueue_object("Cohort", {"parentName": "p", "resourceGroups": [group]})) == []
+    ((_, message),) = messages_of(kueue_object("Cohort", {"resourceGroups": [group]}))
     assert message.endswith("must be nil when parent is empty")
 
 
 def test_a_resource_and_a_flavor_belong_to_one_group() -> None:
     queue = cluster_queue({})
     queue["spec"]["resourceGroups"] *= 2
-    assert [message for _, message in said(queue)] == [
+    assert [message for _, message in messages_of(queue)] == [
         'spec.resourceGroups[1].coveredResources[0]: Duplicate value: "cpu"',
         'spec.resourceGroups[1].flavors[0].name: Duplicate value: "f"',
     ]
 
 
 def test_a_covered_resource_is_a_resource_name() -> None:
-    ((_, message),) = said(cluster_queue({"name": "bad key!"}, covered=("bad key!",)))
+    ((_, message),) = messages_of(cluster_queue({"name": "bad key!"}, covered=("bad key!",)))
     assert message.startswith(
         'spec.resourceGroups[0].coveredResources[0]: Invalid value: "bad key!"'
     )
@@ -81,7 +86,7 @@ def test_a_covered_resource_is_a_resource_name() -> None:
     [("0", True), ("2n", True), (3, True), ("1n", False), ("-1", False), (None, True)],
 )
 def test_a_weight(weight: Any, is_valid: bool) -> None:
-    found = said(cluster_queue({}, fairSharing={"weight": weight}))
+    found = messages_of(cluster_queue({}, fairSharing={"weight": weight}))
     assert [message.partition(":")[0] for _, message in found] == (
         [] if is_valid else ["spec.fairSharing"]
     )
@@ -93,16 +98,16 @@ def test_a_cohort_needs_its_quota_written() -> None:
         "coveredResources": ["cpu"],
         "flavors": [{"name": "f", "resources": [{"name": "cpu"}]}],
     }
-    ((authority, message),) = said(kueue_object("Cohort", {"resourceGroups": [group]}))
+    ((authority, message),) = messages_of(kueue_object("Cohort", {"resourceGroups": [group]}))
     assert authority == "kube-apiserver"
     assert message == "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota: Required value"
 
 
 def test_the_weight_of_a_cohort() -> None:
-    ((authority, _),) = said(kueue_object("Cohort", {"fairSharing": {"weight": "-1"}}))
+    ((authority, _),) = messages_of(kueue_object("Cohort", {"fairSharing": {"weight": "-1"}}))
     assert authority == "kueue"
 
 
 def test_a_cohort_may_lend_more_than_its_quota() -> None:
     groups = cluster_queue({"nominalQuota": 1, "lendingLimit": 2})["spec"]["resourceGroups"]
-    assert said(kueue_object("Cohort", {"resourceGroups": groups, "parentName": "p"})) == []
+    assert messages_of(kueue_object("Cohort", {"resourceGroups": groups, "parentName": "p"})) == []

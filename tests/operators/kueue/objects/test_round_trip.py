@@ -8,14 +8,14 @@ import pytest
 
 import ptcompile
 from ptcompile.operators.kueue.objects.round_trip import as_kueue_writes
-from tests.operators.kueue.objects.making import cluster_queue, said, workload
+from tests.operators.kueue.objects.making import cluster_queue, messages_of, workload
 
 
 def test_a_missing_quota_is_zero_and_a_fraction_is_text() -> None:
     queue = cluster_queue(
         {"nominalQuota": None, "borrowingLimit": 1.5}, cohortName="c", fairSharing={"weight": 0.5}
     )
-    assert said(queue) == []
+    assert messages_of(queue) == []
     spec = as_kueue_writes(queue, "ClusterQueue")["spec"]
     (quota,) = spec["resourceGroups"][0]["flavors"][0]["resources"]
     assert quota == {"name": "cpu", "nominalQuota": "0", "borrowingLimit": "1500m"}
@@ -32,7 +32,7 @@ def test_the_mutating_webhook_sees_no_updates() -> None:
 def test_amounts_of_a_workload() -> None:
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": 0.5}}}
     manifest = workload({"template": {"spec": {"containers": [container]}}})
-    assert said(manifest) == []
+    assert messages_of(manifest) == []
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_amounts_of_a_workload() -> None:
 def test_any_data(kind: str, spec: Any) -> None:
     manifest = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "spec": spec}
     as_kueue_writes(manifest, kind)
-    said(manifest)
+    messages_of(manifest)
 
 
 def test_an_object_that_is_complete_stays_the_same() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from tests.operators.kueue.objects.making import Json, problems_of, said, workload
+from tests.operators.kueue.objects.making import Json, messages_of, problems_of, workload
 
 RESERVED = {
     "conditions": [
@@ -64,7 +64,8 @@ def test_containers_are_checked_too() -> None:
     container = {"name": "c", "image": "i", "resources": {"requests": {"pods": "1"}}}
     pod_set = template({"containers": [container], "initContainers": [container]})
     assert [
-        (authority, message.partition(":")[0]) for authority, message in said(workload(pod_set))
+        (authority, message.partition(":")[0])
+        for authority, message in messages_of(workload(pod_set))
     ] == [
         ("kueue", f"spec.podSets[0].template.spec.{kind}[0].resources.requests[pods]")
         for kind in ("initContainers", "containers")
@@ -72,19 +73,19 @@ def test_containers_are_checked_too() -> None:
 
 
 def test_one_pod_set_has_a_minimum_and_no_elastic_job_has() -> None:
-    assert said(workload({"minCount": 1}, {})) == []
-    ((_, message),) = said(workload({"minCount": 1}, {"minCount": 1}))
+    assert messages_of(workload({"minCount": 1}, {})) == []
+    ((_, message),) = messages_of(workload({"minCount": 1}, {"minCount": 1}))
     assert message.endswith("at most one podSet can use minCount")
     elastic = {"kueue.x-k8s.io/elastic-job": "true"}
-    assert said(workload({}, annotations=elastic)) == []
-    ((_, message),) = said(workload({"minCount": 1}, annotations=elastic))
+    assert messages_of(workload({}, annotations=elastic)) == []
+    ((_, message),) = messages_of(workload({"minCount": 1}, annotations=elastic))
     assert message.endswith("partial admission and elastic job cannot be used together")
 
 
 @pytest.mark.parametrize(("kueue", "most"), [((0, 17), 8), ((0, 18), 10), ((0, 19), 18)])
 def test_the_number_of_pod_sets_depends_on_the_release(kueue: tuple[int, int], most: int) -> None:
-    assert said(workload(*[{}] * most), kueue) == []
-    ((authority, message),) = said(workload(*[{}] * (most + 1)), kueue)
+    assert messages_of(workload(*[{}] * most), kueue) == []
+    ((authority, message),) = messages_of(workload(*[{}] * (most + 1)), kueue)
     assert authority == "kube-apiserver"
     assert message == f"spec.podSets: Too many: {most + 1}: must have at most {most} items"
 

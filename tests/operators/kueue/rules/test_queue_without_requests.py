@@ -14,7 +14,7 @@ from tests.operators.making import container, task, volcano
 REQUESTING = container(resources={"requests": {"cpu": 1}})
 
 
-def _found(manifest: Json, *others: Json) -> list[Problem]:
+def _problems(manifest: Json, *others: Json) -> list[Problem]:
     manifest = {**manifest, "metadata": {**manifest["metadata"], "labels": QUEUE}}
     return list(run(manifest, stream=[manifest, *others], only={"queue-without-requests"}))
 
@@ -37,13 +37,15 @@ def _cluster_queue(*resources: str) -> Json:
     ],
 )
 def test_the_role_without_requests_is_reported(tasks: list[Json], path: int) -> None:
-    (problem,) = _found(volcano(*tasks))
+    (problem,) = _problems(volcano(*tasks))
     assert problem.path[:3] == ("spec", "tasks", path)
 
 
 @pytest.mark.parametrize(("resources", "expected"), [(["cpu"], True), (["cpu", "pods"], False)])
 def test_a_quota_of_pods_needs_no_requests(resources: list[str], expected: bool) -> None:
-    assert bool(_found(volcano(task("a", 1, container())), _cluster_queue(*resources))) is expected
+    assert (
+        bool(_problems(volcano(task("a", 1, container())), _cluster_queue(*resources))) is expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,4 +62,4 @@ def test_a_trainjob_may_have_its_own_requests(trainer: dict[str, Any], expected:
         "metadata": {"name": "train"},
         "spec": {"runtimeRef": {"name": "torch-distributed"}, "trainer": trainer},
     }
-    assert bool(_found(job)) is expected
+    assert bool(_problems(job)) is expected

@@ -17,6 +17,8 @@ from tests.operators.kueue.scheduler.upstream import Case, read_usage
 
 Json = dict[str, Any]
 KEY = ("f", "cpu")
+NO_SHARE = (False, 0.0)
+"""The dominant share of a node that borrows nothing."""
 
 
 def holder(
@@ -79,8 +81,14 @@ def test_a_cohort_without_queues_lends_its_own_quota() -> None:
         holder("Cohort", "store", "root", nominalQuota=5),
     )
     assert tree["a"].potential_available(KEY) == 6_000
-    assert tree["a"].find_height_of_lowest_subtree_that_fits(KEY, 3_000) == (2, False)
-    assert tree["a"].find_height_of_lowest_subtree_that_fits(KEY, 1_000) == (0, True)
+
+    height, is_below_root = tree["a"].find_height_of_lowest_subtree_that_fits(KEY, 3_000)
+    assert height == 2
+    assert not is_below_root
+
+    height, is_below_root = tree["a"].find_height_of_lowest_subtree_that_fits(KEY, 1_000)
+    assert height == 0
+    assert is_below_root
 
 
 def test_a_cycle_of_cohorts() -> None:
@@ -107,7 +115,7 @@ def test_the_share_is_what_is_borrowed_of_what_can_be_lent(
     )
     both["a"].add_usage({KEY: 8_000})
     assert dominant_share(both["a"]) == share
-    assert dominant_share(both["b"]) == (False, 0.0)
+    assert dominant_share(both["b"]) == NO_SHARE
 
 
 SHARES: list[tuple[str, dict[str, dict[str, str]], dict[str, dict[str, str]], str, dict[str, str], float | None]] = [
@@ -146,7 +154,7 @@ def test_dominant_resource_share(
     queue = Case("", {"queues": queues}).state().queues["cq"]
     queue.add_usage(read_usage(usage.split()))
     assert dominant_share(queue) == ((True, 0.0) if share is None else (False, share))
-    assert dominant_share(queue.root) == (False, 0.0)
+    assert dominant_share(queue.root) == NO_SHARE
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def mpijob(launcher: list[str], worker: list[str] | None = None, **fields: Any) 
     }
 
 
-def found(manifest: dict[str, Any]) -> set[tuple[str, str]]:
+def names_and_severities(manifest: dict[str, Any]) -> set[tuple[str, str]]:
     return {(problem.name, problem.severity) for problem in run(manifest, only=RULES)}
 
 
@@ -51,12 +51,17 @@ def found(manifest: dict[str, Any]) -> set[tuple[str, str]]:
     ],
 )
 def test_workers(worker: list[str] | None, expected: set[tuple[str, str]]) -> None:
-    assert found(mpijob(["mpirun", "-np", "2", "python", "t.py"], worker)) == expected
+    assert (
+        names_and_severities(mpijob(["mpirun", "-np", "2", "python", "t.py"], worker)) == expected
+    )
 
 
 def test_a_hook_may_start_sshd() -> None:
     assert (
-        found(mpijob(["mpirun", "t"], ["sleep", "infinity"], lifecycle={"postStart": {}})) == set()
+        names_and_severities(
+            mpijob(["mpirun", "t"], ["sleep", "infinity"], lifecycle={"postStart": {}})
+        )
+        == set()
     )
 
 
@@ -74,4 +79,4 @@ def test_a_hook_may_start_sshd() -> None:
     ],
 )
 def test_launchers(launcher: list[str], expected: set[tuple[str, str]]) -> None:
-    assert found(mpijob(launcher)) == expected
+    assert names_and_severities(mpijob(launcher)) == expected

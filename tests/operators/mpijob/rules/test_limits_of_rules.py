@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.diagnostics import Problem
 from ptcompile.linter import run
+from tests.linter.asking import problems_of
 from tests.operators.mpijob.test_pods import Json, mpijob
 
 GPUS = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
-
-
-def _found(rule: str, manifest: Json) -> list[Problem]:
-    return list(run(manifest, stream=[manifest], only={rule}))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +36,9 @@ def _found(rule: str, manifest: Json) -> list[Problem]:
     ],
 )
 def test_the_number_of_processes(command: list[str], spec: Json, text: str | None) -> None:
-    problems = _found("processes-differ-from-slots", mpijob(launcher={"command": command}, **spec))
+    problems = problems_of(
+        "processes-differ-from-slots", mpijob(launcher={"command": command}, **spec)
+    )
     assert [str(text) in problem.message for problem in problems] == (
         [] if text is None else [True]
     )
@@ -63,4 +61,4 @@ def test_gpus_of_a_launcher_that_does_not_work(works: bool | None, expected: boo
 )
 def test_slots_and_gpus(workers: int | None, slots: int, expected: bool) -> None:
     manifest = mpijob(workers=workers, worker=GPUS, slotsPerWorker=slots)
-    assert bool(_found("slots-differ-from-gpus", manifest)) is expected
+    assert bool(problems_of("slots-differ-from-gpus", manifest)) is expected

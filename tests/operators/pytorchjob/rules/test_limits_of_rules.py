@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.diagnostics import Problem
-from ptcompile.linter import run
+from tests.linter.asking import problems_of
 from tests.linter.rules.launch.making import Json, pytorchjob
-
-
-def _found(rule: str, manifest: Json) -> list[Problem]:
-    return list(run(manifest, stream=[manifest], only={rule}))
 
 
 @pytest.mark.parametrize(
@@ -31,7 +26,7 @@ def _found(rule: str, manifest: Json) -> list[Problem]:
 )
 def test_python_starts_one_process(command: list[str], processes: str, expected: bool) -> None:
     manifest = pytorchjob(master=command, worker=command, nprocPerNode=processes)
-    assert bool(_found("world-size-counts-processes", manifest)) is expected
+    assert bool(problems_of("world-size-counts-processes", manifest)) is expected
 
 
 @pytest.mark.parametrize(
@@ -41,7 +36,7 @@ def test_pods_are_counted_in_singular_and_plural(workers: int | None, text: str)
     command = ["python", "t.py"]
     worker = None if workers is None else command
     manifest = pytorchjob(master=command, worker=worker, workers=workers or 0, nprocPerNode="2")
-    (problem,) = _found("world-size-counts-processes", manifest)
+    (problem,) = problems_of("world-size-counts-processes", manifest)
     assert problem.message.endswith(text)
 
 
@@ -71,4 +66,4 @@ def test_workers_that_do_not_find_one_another(
     workers: int, command: list[str], spec: Json, expected: bool
 ) -> None:
     manifest = pytorchjob(worker=command, workers=workers, **spec)
-    assert bool(_found("workers-without-rendezvous", manifest)) is expected
+    assert bool(problems_of("workers-without-rendezvous", manifest)) is expected

@@ -11,7 +11,7 @@ import pytest
 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import run
-from tests.linter.manifests import found, paths, task, template, volcano
+from tests.linter.manifests import paths, rules_with_problems, task, template, volcano
 
 FAILED = [{"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}]
 
@@ -66,23 +66,25 @@ def test_location_after_many_arguments() -> None:
 
 
 def test_invalid_port_is_already_rejected() -> None:
-    assert "dropped-plugin-argument" not in found(pytorch("--port=abc"))
+    assert "dropped-plugin-argument" not in rules_with_problems(pytorch("--port=abc"))
 
 
 def test_flags_of_a_newer_release() -> None:
     job = pytorch("--wait-master-enabled")
-    assert "dropped-plugin-argument" not in found(job)
-    assert "dropped-plugin-argument" in found(job, versions=Versions(volcano=(1, 13)))
+    assert "dropped-plugin-argument" not in rules_with_problems(job)
+    assert "dropped-plugin-argument" in rules_with_problems(job, versions=Versions(volcano=(1, 13)))
     hosts = pytorch(plugins={"svc": ["--inject-hosts-env=false"]})
-    assert "dropped-plugin-argument" not in found(hosts)
-    assert "dropped-plugin-argument" in found(hosts, versions=Versions(volcano=(1, 15)))
+    assert "dropped-plugin-argument" not in rules_with_problems(hosts)
+    assert "dropped-plugin-argument" in rules_with_problems(
+        hosts, versions=Versions(volcano=(1, 15))
+    )
 
 
 def test_plugin_without_arguments() -> None:
     assert paths(pytorch(plugins={"env": ["--x"]}), "dropped-plugin-argument") == [
         ("spec", "plugins", "env", 0)
     ]
-    assert "dropped-plugin-argument" not in found(
+    assert "dropped-plugin-argument" not in rules_with_problems(
         pytorch(plugins={"big_plugin": ["--x"]})
     )  # the webhook rejects this
 
@@ -109,14 +111,16 @@ def test_no_suggestion_for_a_single_task() -> None:
 
 
 def test_tasks_without_rank() -> None:
-    assert "task-without-rank" not in found(pytorch())
+    assert "task-without-rank" not in rules_with_problems(pytorch())
     assert paths(pytorch(worker="node"), "task-without-rank") == [("spec", "tasks", 1, "name")]
-    assert "task-without-rank" in found(pytorch("--worker=other"))
+    assert "task-without-rank" in rules_with_problems(pytorch("--worker=other"))
     other = template(command=["tensorboard"])
     board = volcano(
         task("master"), task("worker"), task("board", pod=other), plugins={"pytorch": []}
     )
-    assert "task-without-rank" not in found(board)  # the task may have another purpose
+    assert "task-without-rank" not in rules_with_problems(
+        board
+    )  # the task may have another purpose
     second = volcano(task("master"), task("worker"), task("worker-b"), plugins={"pytorch": []})
     assert paths(second, "task-without-rank") == [("spec", "tasks", 2, "name")]
 
@@ -146,30 +150,35 @@ def test_world_size_of_an_old_release(
     trains, watches = template(command=command), template(command=["tensorboard"])
     tasks = (task("master", pod=trains), task("worker", 2, pod=trains), task("board", pod=watches))
     job = volcano(*tasks, plugins={"pytorch": []})
-    assert found(job, versions=Versions(volcano=release)) & {"task-without-rank"} == expected
+    assert (
+        rules_with_problems(job, versions=Versions(volcano=release)) & {"task-without-rank"}
+        == expected
+    )
 
 
 def test_readiness_matters_if_other_pods_resolve_the_name() -> None:
     probe = template(container={"readinessProbe": {"tcpSocket": {"port": 1}}})
     by_worker = volcano(task("master"), task("worker", pod=probe), plugins={"pytorch": []})
     by_master = volcano(task("master", pod=probe), task("worker"), plugins={"pytorch": []})
-    assert "unready-hosts" not in found(by_worker)
-    assert "unready-hosts" in found(by_master)
+    assert "unready-hosts" not in rules_with_problems(by_worker)
+    assert "unready-hosts" in rules_with_problems(by_master)
     by_master["spec"]["plugins"]["svc"] = ["--publish-not-ready-addresses=true"]
-    assert "unready-hosts" not in found(by_master)
+    assert "unready-hosts" not in rules_with_problems(by_master)
     alone = volcano(task("master", pod=probe), plugins={"pytorch": []})
-    assert "unready-hosts" not in found(alone)
+    assert "unready-hosts" not in rules_with_problems(alone)
 
 
 def test_separate_service_of_the_subdomain() -> None:
     job = volcano(task("a", pod=template(subdomain="ranks")), plugins={"svc": []})
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "ranks"}}
-    assert "unserved-subdomain" in found(job)
-    assert "unserved-subdomain" not in found(job, others=[service])
-    assert "unserved-subdomain" in found(
+    assert "unserved-subdomain" in rules_with_problems(job)
+    assert "unserved-subdomain" not in rules_with_problems(job, others=[service])
+    assert "unserved-subdomain" in rules_with_problems(
         job, others=[{**service, "metadata": {"name": "ranks", "namespace": "b"}}]
     )
-    assert "unserved-subdomain" not in found(volcano(task("a", pod=template(subdomain="ranks"))))
+    assert "unserved-subdomain" not in rules_with_problems(
+        volcano(task("a", pod=template(subdomain="ranks")))
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.linter.manifests import found, paths, task, template, volcano
+from tests.linter.manifests import paths, rules_with_problems, task, template, volcano
 
 DONE = {"event": "TaskCompleted", "action": "CompleteJob"}
 FAILED = {"event": "PodFailed", "action": "RestartJob"}
@@ -21,9 +21,9 @@ def test_never_completes() -> None:
     assert paths(volcano(task("a", pod=ALWAYS), task("b")), rule) == [
         ("spec", "tasks", 0, "template", "spec", "restartPolicy")
     ]
-    assert rule in found(volcano(task("a", pod=template(restart=None))))
-    assert rule not in found(volcano(task("a", 0, pod=ALWAYS)))
-    assert rule not in found(volcano({"name": "a", "replicas": 1, "template": None}))
+    assert rule in rules_with_problems(volcano(task("a", pod=template(restart=None))))
+    assert rule not in rules_with_problems(volcano(task("a", 0, pod=ALWAYS)))
+    assert rule not in rules_with_problems(volcano({"name": "a", "replicas": 1, "template": None}))
 
 
 @pytest.mark.parametrize(
@@ -42,30 +42,34 @@ def test_never_completes() -> None:
 )
 def test_other_ends_of_the_job(spec: dict[str, Any], policies: list[Any], fires: bool) -> None:
     job = volcano(task("master", policies=policies), task("worker", 2, pod=ALWAYS), **spec)
-    assert ("task-never-completes" in found(job)) is fires
+    assert ("task-never-completes" in rules_with_problems(job)) is fires
 
 
 def test_policy_that_no_pod_triggers() -> None:
-    assert "dead-pod-failed-policy" in found(volcano(task("a", pod=IN_PLACE), policies=[FAILED]))
-    assert "dead-pod-failed-policy" not in found(
+    assert "dead-pod-failed-policy" in rules_with_problems(
+        volcano(task("a", pod=IN_PLACE), policies=[FAILED])
+    )
+    assert "dead-pod-failed-policy" not in rules_with_problems(
         volcano(task("a", pod=IN_PLACE), task("b"), policies=[FAILED])
     )
-    assert "dead-pod-failed-policy" in found(
+    assert "dead-pod-failed-policy" in rules_with_problems(
         volcano(task("a", pod=IN_PLACE, policies=[FAILED]), task("b"))
     )
     code = {"exitCode": 137, "action": "RestartJob"}
-    assert "dead-pod-failed-policy" in found(volcano(task("a", pod=IN_PLACE), policies=[code]))
-    assert "dead-pod-failed-policy" not in found(volcano(task("a"), policies=[code]))
+    assert "dead-pod-failed-policy" in rules_with_problems(
+        volcano(task("a", pod=IN_PLACE), policies=[code])
+    )
+    assert "dead-pod-failed-policy" not in rules_with_problems(volcano(task("a"), policies=[code]))
 
 
 def test_restart_counts_that_stay_zero() -> None:
     failed = {"event": "TaskFailed", "action": "TerminateJob"}
-    assert "dead-task-failed-policy" in found(volcano(task("a"), policies=[failed]))
-    assert "dead-task-failed-policy" not in found(
+    assert "dead-task-failed-policy" in rules_with_problems(volcano(task("a"), policies=[failed]))
+    assert "dead-task-failed-policy" not in rules_with_problems(
         volcano(task("a"), task("b", pod=IN_PLACE), policies=[failed])
     )
     both = {"events": ["TaskFailed", "PodFailed"], "action": "TerminateJob"}
-    assert "dead-task-failed-policy" not in found(volcano(task("a"), policies=[both]))
+    assert "dead-task-failed-policy" not in rules_with_problems(volcano(task("a"), policies=[both]))
 
 
 @pytest.mark.parametrize(
@@ -82,11 +86,11 @@ def test_failed_pods(policies: list[Any], pod: dict[str, Any], fires: bool) -> N
     job = volcano(
         task("master", pod=pod), task("worker", pod=pod), policies=policies, plugins={"pytorch": []}
     )
-    assert ("failed-pod-stays" in found(job)) is fires
+    assert ("failed-pod-stays" in rules_with_problems(job)) is fires
 
 
 def test_independent_pods_may_fail_alone() -> None:
-    assert "failed-pod-stays" not in found(volcano(task("a", 4)))
+    assert "failed-pod-stays" not in rules_with_problems(volcano(task("a", 4)))
 
 
 def test_completed_by_worker() -> None:
@@ -94,21 +98,25 @@ def test_completed_by_worker() -> None:
     by_worker = volcano(task("master"), task("worker", policies=[DONE]), plugins=plugins)
     assert paths(by_worker, "completed-by-worker") == [("spec", "tasks", 1, "policies", 0)]
     by_master = volcano(task("master", policies=[DONE]), task("worker"), plugins=plugins)
-    assert "completed-by-worker" not in found(by_master)
-    assert "completed-by-worker" not in found(volcano(task("ps"), task("worker", policies=[DONE])))
+    assert "completed-by-worker" not in rules_with_problems(by_master)
+    assert "completed-by-worker" not in rules_with_problems(
+        volcano(task("ps"), task("worker", policies=[DONE]))
+    )
 
 
 def test_uncounted_retries() -> None:
-    assert "idle-max-retry" in found(volcano(task("a"), maxRetry=5))
-    assert "idle-max-retry" not in found(
+    assert "idle-max-retry" in rules_with_problems(volcano(task("a"), maxRetry=5))
+    assert "idle-max-retry" not in rules_with_problems(
         volcano(task("a", maxRetry=3), maxRetry=3)
     )  # the webhook's default
-    assert "idle-max-retry" not in found(volcano(task("a"), maxRetry=5, policies=[FAILED]))
+    assert "idle-max-retry" not in rules_with_problems(
+        volcano(task("a"), maxRetry=5, policies=[FAILED])
+    )
     counted = {"event": "TaskFailed", "action": "RestartTask"}
-    assert "idle-max-retry" not in found(
+    assert "idle-max-retry" not in rules_with_problems(
         volcano(task("a", pod=IN_PLACE, maxRetry=5, policies=[counted]))
     )
-    assert "idle-max-retry" in found(
+    assert "idle-max-retry" in rules_with_problems(
         volcano(task("a", pod=IN_PLACE, maxRetry=5), task("b", policies=[counted]))
     )
 

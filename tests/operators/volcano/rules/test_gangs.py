@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.linter.manifests import found, task, template, torchrun, volcano
+from tests.linter.manifests import rules_with_problems, task, template, torchrun, volcano
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_partial_gang(least: int | None, nodes: int | str, fires: bool) -> None:
     pod = template(command=torchrun(nodes))
     given: dict[str, Any] = {} if least is None else {"minAvailable": least}
     job = volcano(task("node", 4, pod=pod), **given)
-    assert ("partial-gang" in found(job)) is fires
+    assert ("partial-gang" in rules_with_problems(job)) is fires
 
 
 def test_auxiliary_task_of_an_elastic_job() -> None:
@@ -43,13 +43,13 @@ def test_auxiliary_task_of_an_elastic_job() -> None:
     pod = template(command=["torchrun", *options, "train.py"])
     tasks = [task("master", 1, pod=pod), task("worker", 3, pod=pod)]
     job = volcano(*tasks, task("loader", 1), plugins={"pytorch": [], "svc": []}, minAvailable=3)
-    assert "partial-gang" not in found(job)
+    assert "partial-gang" not in rules_with_problems(job)
     job["spec"]["minAvailable"] = 1
-    assert "partial-gang" in found(job)
+    assert "partial-gang" in rules_with_problems(job)
 
 
 def test_gang_of_independent_pods() -> None:
-    assert "partial-gang" not in found(volcano(task("node", 4), minAvailable=1))
+    assert "partial-gang" not in rules_with_problems(volcano(task("node", 4), minAvailable=1))
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_task_minimum(job: int | None, tasks: list[int | None], fires: bool) -> 
         for i, (replicas, least) in enumerate(zip((1, 8), tasks, strict=True))
     ]
     given: dict[str, Any] = {} if job is None else {"minAvailable": job}
-    assert ("idle-task-minimum" in found(volcano(*listed, **given))) is fires
+    assert ("idle-task-minimum" in rules_with_problems(volcano(*listed, **given))) is fires
 
 
 @pytest.mark.parametrize(
@@ -80,25 +80,30 @@ def test_dependency_deadlock(least: int | None, first: int, fires: bool) -> None
     tasks = [task("worker", first), task("master", dependsOn={"name": ["worker"]})]
     given: dict[str, Any] = {} if least is None else {"minAvailable": least}
     job = volcano(*tasks, **given)
-    assert ("dependency-deadlock" in found(job)) is fires
+    assert ("dependency-deadlock" in rules_with_problems(job)) is fires
 
 
 def test_queue_may_be_set_twice_to_the_same_name() -> None:
     job = volcano(task("a"), queue="research")
     job["metadata"]["annotations"] = {"scheduling.volcano.sh/queue-name": "research"}
-    assert "misplaced-queue" not in found(job)
+    assert "misplaced-queue" not in rules_with_problems(job)
     job["spec"]["queue"] = "other"
-    assert "misplaced-queue" in found(job)
+    assert "misplaced-queue" in rules_with_problems(job)
 
 
 def test_schedulers() -> None:
     pod = template(schedulerName="volcano")
     assert (
-        found(volcano(task("a", pod=pod))) & {"foreign-scheduler", "gang-on-default-scheduler"}
+        rules_with_problems(volcano(task("a", pod=pod)))
+        & {"foreign-scheduler", "gang-on-default-scheduler"}
         == set()
     )
-    assert "foreign-scheduler" in found(volcano(task("a", pod=pod), schedulerName="volcano-gpu"))
-    assert "gang-on-default-scheduler" not in found(volcano(task("a"), schedulerName="volcano-gpu"))
+    assert "foreign-scheduler" in rules_with_problems(
+        volcano(task("a", pod=pod), schedulerName="volcano-gpu")
+    )
+    assert "gang-on-default-scheduler" not in rules_with_problems(
+        volcano(task("a"), schedulerName="volcano-gpu")
+    )
 
 
 def test_devices_only_in_limits() -> None:
@@ -106,7 +111,9 @@ def test_devices_only_in_limits() -> None:
         return volcano(task("a", pod=template(container={"resources": resources})))
 
     rule = "gpu-missing-in-min-resources"
-    assert rule in found(job(limits={"nvidia.com/gpu": 1}))
-    assert rule in found(job(limits={"amd.com/gpu": 1}, requests={"cpu": 1}))
-    assert rule not in found(job(limits={"nvidia.com/gpu": 1}, requests={"nvidia.com/gpu": 1}))
-    assert rule not in found(job(limits={"cpu": 1, "memory": "1Gi"}))
+    assert rule in rules_with_problems(job(limits={"nvidia.com/gpu": 1}))
+    assert rule in rules_with_problems(job(limits={"amd.com/gpu": 1}, requests={"cpu": 1}))
+    assert rule not in rules_with_problems(
+        job(limits={"nvidia.com/gpu": 1}, requests={"nvidia.com/gpu": 1})
+    )
+    assert rule not in rules_with_problems(job(limits={"cpu": 1, "memory": "1Gi"}))

@@ -7,16 +7,11 @@ from typing import Any
 import pytest
 
 from ptcompile.apiserver import validate
-from ptcompile.diagnostics import Problem
-from ptcompile.linter import run
 from ptcompile.operators.volcano.facts import status
+from tests.linter.asking import problems_of
 from tests.operators.making import Json, container, task, volcano
 
 PYTORCH: Json = {"pytorch": [], "svc": []}
-
-
-def _found(rule: str, manifest: Json) -> list[Problem]:
-    return list(run(manifest, stream=[manifest], only={rule}))
 
 
 def _task(
@@ -30,7 +25,7 @@ def _task(
 def _fixes(rule: str, manifest: Json) -> list[tuple[str, bool] | None]:
     return [
         None if problem.fix is None else (problem.fix.title, problem.fix.safe)
-        for problem in _found(rule, manifest)
+        for problem in problems_of(rule, manifest)
     ]
 
 
@@ -119,7 +114,7 @@ def test_a_policy_for_tasks_that_never_fail(
 )
 def test_settings_of_waiting_without_waiting(arguments: list[str], index: int | None) -> None:
     manifest = volcano(_task("master"), _task("worker"), plugins={"pytorch": arguments, "svc": []})
-    paths = [problem.path[-1] for problem in _found("idle-wait-master", manifest)]
+    paths = [problem.path[-1] for problem in problems_of("idle-wait-master", manifest)]
     assert paths == ([] if index is None else [index])
 
 
@@ -134,7 +129,7 @@ def test_settings_of_waiting_without_waiting(arguments: list[str], index: int | 
 )
 def test_tasks_without_a_master(names: list[str], listed: str, help: str | None) -> None:
     manifest = volcano(*(_task(name, 2) for name in names), plugins=PYTORCH)
-    (problem,) = _found("pytorch-plugin-without-master", manifest)
+    (problem,) = problems_of("pytorch-plugin-without-master", manifest)
     assert listed in problem.message
     assert help is None or help in str(problem.fix)
 

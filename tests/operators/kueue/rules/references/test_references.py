@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.linter.asking import Json, found
+from tests.linter.asking import Json, problems_of
 
 API = "kueue.x-k8s.io/v1beta2"
 
@@ -31,7 +31,7 @@ def _job(namespace: str | None = None, **labels: str) -> Json:
 
 
 def _paths(manifest: Json, *others: Json) -> list[tuple[str | int, ...]]:
-    return [problem.path for problem in found("dangling-queue-reference", manifest, *others)]
+    return [problem.path for problem in problems_of("dangling-queue-reference", manifest, *others)]
 
 
 def test_flavors_and_checks_of_a_queue() -> None:
@@ -62,15 +62,15 @@ def test_topologies_queues_and_priorities() -> None:
 
 def test_the_priority_of_a_job() -> None:
     job, low, high = _job(**{"queue-name": "q", "priority-class": "high"}), "low", "high"
-    (problem,) = found("missing-queue", job, _object("WorkloadPriorityClass", low))
+    (problem,) = problems_of("missing-queue", job, _object("WorkloadPriorityClass", low))
     assert problem.path[-1] == "kueue.x-k8s.io/priority-class"
-    assert not found("missing-queue", job, _object("WorkloadPriorityClass", high))
-    assert not found("missing-queue", job)
+    assert not problems_of("missing-queue", job, _object("WorkloadPriorityClass", high))
+    assert not problems_of("missing-queue", job)
 
 
 def test_a_queue_of_another_namespace() -> None:
     def finds(job: Json, *queues: Json) -> bool:
-        return bool(found("missing-queue", job, *queues))
+        return bool(problems_of("missing-queue", job, *queues))
 
     job = _job("ml", **{"queue-name": "q"})
     assert finds(job, _object("LocalQueue", "q", "web"))
@@ -87,7 +87,7 @@ def test_labels_with_a_word_more_or_less() -> None:
         ("queue", "queue-name"),
         ("flavor", None),
     ):
-        problems = found("unknown-kueue-label", _job(**{word: "x"}))
+        problems = problems_of("unknown-kueue-label", _job(**{word: "x"}))
         assert [problem.help for problem in problems] == [
             f"did you mean kueue.x-k8s.io/{meant}?"
         ] * bool(meant), word

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.diagnostics import Problem
-from ptcompile.linter import run
+from tests.linter.asking import problems_of
 from tests.linter.manifests import STEP, Json, replicated, runtime, trainjob
-
-
-def _found(rule: str, manifest: Json, *others: Json) -> list[Problem]:
-    return list(run(manifest, stream=[manifest, *others], only={rule}))
-
 
 RULE = "missing-trainer-step"
 
@@ -27,7 +21,9 @@ RULE = "missing-trainer-step"
     ],
 )
 def test_settings_of_trainjobs_that_reach_no_pod(jobs: list[Json], severities: list[str]) -> None:
-    assert [problem.severity for problem in _found(RULE, runtime(step=None), *jobs)] == severities
+    assert [
+        problem.severity for problem in problems_of(RULE, runtime(step=None), *jobs)
+    ] == severities
 
 
 @pytest.mark.parametrize(
@@ -37,35 +33,35 @@ def test_trainjobs_of_another_kind_of_runtime_do_not_count(kind: str | None, cou
     job = trainjob(None, runtime="acme")
     if kind is not None:
         job["spec"]["runtimeRef"]["kind"] = kind
-    assert bool(_found(RULE, runtime(step=None), job)) is not counts
+    assert bool(problems_of(RULE, runtime(step=None), job)) is not counts
 
 
 def test_the_job_called_node_is_labelled_else_the_last_one() -> None:
     first = runtime(step=None)
     jobs = first["spec"]["template"]["spec"]["replicatedJobs"]
     jobs.append(replicated("other"))
-    (problem,) = _found(RULE, first)
+    (problem,) = problems_of(RULE, first)
     assert problem.path[3:5] == ("replicatedJobs", 0)
     jobs[0]["name"] = "one"
-    (problem,) = _found(RULE, first)
+    (problem,) = problems_of(RULE, first)
     assert problem.path[3:5] == ("replicatedJobs", 1)
     assert problem.fix is not None
     jobs[1]["template"]["metadata"] = {"labels": {STEP: "dataset-initializer"}}
-    (problem,) = _found(RULE, first)
+    (problem,) = problems_of(RULE, first)
     assert problem.fix is None
 
 
 @pytest.mark.parametrize("policy", ["volcano", "coscheduling"])
 def test_gangs_without_initializers_are_counted_right(policy: str) -> None:
     plain = runtime(podGroupPolicy={policy: {}})
-    assert not _found("gang-counts-initializers", plain)
-    assert not _found("gang-counts-initializers", runtime())
+    assert not problems_of("gang-counts-initializers", plain)
+    assert not problems_of("gang-counts-initializers", runtime())
     extended = runtime(podGroupPolicy={policy: {}})
     initializer = replicated("data")
     initializer["template"]["metadata"] = {"labels": {STEP: "dataset-initializer"}}
     jobs = extended["spec"]["template"]["spec"]["replicatedJobs"]
     jobs.insert(0, initializer)
     jobs[1]["dependsOn"] = [{"name": "data", "status": "Complete"}]
-    assert _found("gang-counts-initializers", extended)
+    assert problems_of("gang-counts-initializers", extended)
     del extended["spec"]["podGroupPolicy"]
-    assert not _found("gang-counts-initializers", extended)
+    assert not problems_of("gang-counts-initializers", extended)

@@ -12,7 +12,7 @@ import pytest
 
 from ptcompile.operators.trainer.runtimes import BUILTIN
 from tests.linter.asking import of_families
-from tests.linter.manifests import TRAINER, found, runtime, template
+from tests.linter.manifests import TRAINER, rules_with_problems, runtime, template
 
 
 def changed(**jobset: Any) -> dict[str, Any]:
@@ -25,23 +25,23 @@ def changed(**jobset: Any) -> dict[str, Any]:
 def test_built_in_runtimes_have_no_findings(name: str) -> None:
     given = {"apiVersion": TRAINER, "kind": "ClusterTrainingRuntime", **BUILTIN[name]}
     given["metadata"] = {"name": name, **BUILTIN[name]["metadata"]}
-    assert not found(given) & {rule.name for rule in of_families("runtime")}
+    assert not rules_with_problems(given) & {rule.name for rule in of_families("runtime")}
 
 
 def test_trainer_step() -> None:
-    assert "missing-trainer-step" not in found(runtime())
-    assert "missing-trainer-step" in found(runtime(step=None))
-    assert "missing-trainer-step" in found(runtime(step="dataset-initializer"))
-    assert "missing-trainer-step" not in found(runtime(step=None, mlPolicy=None))
+    assert "missing-trainer-step" not in rules_with_problems(runtime())
+    assert "missing-trainer-step" in rules_with_problems(runtime(step=None))
+    assert "missing-trainer-step" in rules_with_problems(runtime(step="dataset-initializer"))
+    assert "missing-trainer-step" not in rules_with_problems(runtime(step=None, mlPolicy=None))
 
 
 def test_names_that_torchrun_gets() -> None:
     other = changed()
     other["spec"]["template"]["spec"]["replicatedJobs"][0]["name"] = "workers"
-    assert "rank-zero-not-node" in found(other)
+    assert "rank-zero-not-node" in rules_with_problems(other)
     other["spec"]["mlPolicy"] = {"mpi": {}}
-    assert "rank-zero-not-node" not in found(other)
-    assert "runtime-subdomain" in found(changed(network={"subdomain": "x"}))
+    assert "rank-zero-not-node" not in rules_with_problems(other)
+    assert "runtime-subdomain" in rules_with_problems(changed(network={"subdomain": "x"}))
 
 
 @pytest.mark.parametrize(
@@ -59,21 +59,23 @@ def test_gang_without_scheduler(
     policy: dict[str, Any] | None, scheduler: str | None, fires: bool
 ) -> None:
     given = runtime(pod=template(schedulerName=scheduler), podGroupPolicy=policy)
-    assert ("gang-without-scheduler" in found(given)) is fires
+    assert ("gang-without-scheduler" in rules_with_problems(given)) is fires
 
 
 def test_parallelism_from_numbers() -> None:
     given = runtime(mlPolicy={"numNodes": 4, "torch": {}})
     job = given["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]
     job["parallelism"] = job["completions"] = 4
-    assert "runtime-parallelism" not in found(given)
+    assert "runtime-parallelism" not in rules_with_problems(given)
     job["completions"] = 8
-    assert "runtime-parallelism" in found(given)
+    assert "runtime-parallelism" in rules_with_problems(given)
 
 
 def test_env_of_other_containers_is_not_reserved() -> None:
     entry = [{"name": "PET_NNODES", "value": "2"}]
-    assert "runtime-reserved-env" in found(runtime(pod=template(container={"env": entry})))
-    assert "runtime-reserved-env" not in found(
+    assert "runtime-reserved-env" in rules_with_problems(
+        runtime(pod=template(container={"env": entry}))
+    )
+    assert "runtime-reserved-env" not in rules_with_problems(
         runtime(pod=template(container={"env": entry, "name": "side"}))
     )

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.diagnostics import Problem
-from ptcompile.linter import run
-from tests.linter.manifests import Json, runtime, trainjob
-
-
-def _found(rule: str, manifest: Json, *others: Json) -> list[Problem]:
-    return list(run(manifest, stream=[*others, manifest], only={rule}))
+from tests.linter.asking import problems_of
+from tests.linter.manifests import runtime, trainjob
 
 
 @pytest.mark.parametrize(
@@ -32,7 +27,7 @@ def _found(rule: str, manifest: Json, *others: Json) -> list[Problem]:
     ],
 )
 def test_a_name_much_like_an_installed_runtime(name: str, suggestion: str | None) -> None:
-    problems = _found("misspelt-runtime", trainjob({}, runtime=name))
+    problems = problems_of("misspelt-runtime", trainjob({}, runtime=name))
     assert [suggestion is not None and suggestion in str(problem.help) for problem in problems] == (
         [] if suggestion is None else [True]
     )
@@ -43,7 +38,7 @@ def test_the_runtimes_arguments_are_shortened(length: int, ending: str) -> None:
     own = runtime(
         pod={"spec": {"containers": [{"name": "node", "image": "i", "args": ["x" * length]}]}}
     )
-    (problem,) = _found("inherited-args", trainjob({"command": ["run"]}, runtime="acme"), own)
+    (problem,) = problems_of("inherited-args", trainjob({"command": ["run"]}, runtime="acme"), own)
     assert problem.message.endswith(f"still appended: {'x' * min(length, 60)}{ending[1:]}")
 
 
@@ -67,7 +62,7 @@ def test_a_runtime_of_another_kind_or_namespace(
     job = trainjob({}, runtime="acme")
     if kind is not None:
         job["spec"]["runtimeRef"]["kind"] = kind
-    problems = _found("runtime-of-other-kind", job, own)
+    problems = problems_of("runtime-of-other-kind", job, own)
     assert bool(problems) is expected
     assert all(
         ("of the namespace other" in problem.message) is (namespace == "other")
@@ -78,5 +73,5 @@ def test_a_runtime_of_another_kind_or_namespace(
 @pytest.mark.parametrize(("nodes", "others"), [(1, False), (2, True)])
 def test_nodes_that_do_not_know_one_another(nodes: int, others: bool) -> None:
     own = runtime(mlPolicy={"torch": {}, "numNodes": nodes})
-    (problem,) = _found("trainjob-without-trainer", trainjob(None, runtime="acme"), own)
+    (problem,) = problems_of("trainjob-without-trainer", trainjob(None, runtime="acme"), own)
     assert ("none knows the others" in problem.message) is others

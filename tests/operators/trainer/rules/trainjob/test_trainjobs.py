@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from tests.linter.manifests import found, paths, runtime, template, trainjob
+from tests.linter.manifests import paths, rules_with_problems, runtime, template, trainjob
 
 GPUS = template(container={"resources": {"limits": {"nvidia.com/gpu": 8}}})
 
@@ -33,15 +33,15 @@ GPUS = template(container={"resources": {"limits": {"nvidia.com/gpu": 8}}})
     ],
 )
 def test_misspelt_runtime(name: str, fires: bool) -> None:
-    assert ("misspelt-runtime" in found(trainjob({}, runtime=name))) is fires
+    assert ("misspelt-runtime" in rules_with_problems(trainjob({}, runtime=name))) is fires
 
 
 def test_existing_runtime_is_not_a_misspelling() -> None:
-    assert "misspelt-runtime" not in found(
+    assert "misspelt-runtime" not in rules_with_problems(
         trainjob({}, runtime="torch-distributd"), others=[runtime(name="torch-distributd")]
     )
     own = trainjob({}, runtimeRef={"kind": "TrainingRuntime", "name": "torch-distributd"})
-    assert "misspelt-runtime" not in found(own)
+    assert "misspelt-runtime" not in rules_with_problems(own)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,9 @@ def test_existing_runtime_is_not_a_misspelling() -> None:
 )
 def test_renamed_runtime(job: str, ref: str, existing: str, fires: bool) -> None:
     manifest = trainjob({}, runtime=ref) | {"metadata": {"name": job}}
-    assert ("renamed-runtime" in found(manifest, others=[runtime(name=existing)])) is fires
+    assert (
+        "renamed-runtime" in rules_with_problems(manifest, others=[runtime(name=existing)])
+    ) is fires
 
 
 def test_a_renamed_runtime_of_another_namespace() -> None:
@@ -76,14 +78,18 @@ def test_a_renamed_runtime_of_another_namespace() -> None:
             "kind": "TrainingRuntime",
             "metadata": {"name": "dev-acme", "namespace": namespace},
         }
-        assert ("renamed-runtime" in found(manifest, others=[existing])) is fires
+        assert ("renamed-runtime" in rules_with_problems(manifest, others=[existing])) is fires
 
 
 def test_without_trainer() -> None:
-    assert "trainjob-without-trainer" in found(trainjob(None))
-    assert "trainjob-without-trainer" not in found(trainjob({}))
-    assert "trainjob-without-trainer" not in found(trainjob(None, runtime="nobody-knows"))
-    assert "trainjob-without-trainer" not in found(trainjob(None, runtime="jax-distributed"))
+    assert "trainjob-without-trainer" in rules_with_problems(trainjob(None))
+    assert "trainjob-without-trainer" not in rules_with_problems(trainjob({}))
+    assert "trainjob-without-trainer" not in rules_with_problems(
+        trainjob(None, runtime="nobody-knows")
+    )
+    assert "trainjob-without-trainer" not in rules_with_problems(
+        trainjob(None, runtime="jax-distributed")
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,11 +111,12 @@ def test_without_trainer() -> None:
 def test_uncounted_gpus(trainer: dict[str, Any], fires: bool) -> None:
     job = trainjob(trainer, runtime="acme")
     others = [runtime(pod=GPUS)]
-    assert ("uncounted-gpus" in found(job, others=others)) is fires
+    assert ("uncounted-gpus" in rules_with_problems(job, others=others)) is fires
     assert (
-        "uncounted-gpus" in found(job, others=others, versions=Versions(trainer=(2, 2)))
+        "uncounted-gpus"
+        in rules_with_problems(job, others=others, versions=Versions(trainer=(2, 2)))
     ) is fires
-    assert "uncounted-gpus" not in found(job, others=[runtime()])
+    assert "uncounted-gpus" not in rules_with_problems(job, others=[runtime()])
 
 
 def test_order_of_the_documents() -> None:
@@ -125,21 +132,24 @@ def test_kinds_and_namespaces() -> None:
     own = {**runtime(), "kind": "TrainingRuntime"}
     by_default = trainjob({}, runtime="acme")
     right = trainjob({}, runtimeRef={"kind": "TrainingRuntime", "name": "acme"})
-    assert "runtime-of-other-kind" in found(by_default, others=[own])
-    assert "runtime-of-other-kind" not in found(right, others=[own])
+    assert "runtime-of-other-kind" in rules_with_problems(by_default, others=[own])
+    assert "runtime-of-other-kind" not in rules_with_problems(right, others=[own])
     elsewhere = {**own, "metadata": {"name": "acme", "namespace": "research"}}
-    assert "runtime-of-other-kind" in found(right, others=[elsewhere])
-    assert "runtime-of-other-kind" not in found(by_default)
+    assert "runtime-of-other-kind" in rules_with_problems(right, others=[elsewhere])
+    assert "runtime-of-other-kind" not in rules_with_problems(by_default)
 
 
 def test_fields_without_a_place_in_the_runtime() -> None:
     full = trainjob({"image": "a:1", "numNodes": 2}, runtime="acme")
-    assert not found(full, others=[runtime()]) & {"unused-trainer", "ignored-trainer-fields"}
-    assert "unused-trainer" in found(full, others=[runtime(step=None)])
+    assert not rules_with_problems(full, others=[runtime()]) & {
+        "unused-trainer",
+        "ignored-trainer-fields",
+    }
+    assert "unused-trainer" in rules_with_problems(full, others=[runtime(step=None)])
     assert paths(full, "ignored-trainer-fields", others=[runtime(mlPolicy=None)]) == [
         ("spec", "trainer", "numNodes")
     ]
-    assert "ignored-trainer-fields" not in found(full, others=[runtime(mlPolicy={})])
-    assert not found(trainjob({"image": "a:1", "numNodes": 2}, runtime="nobody-knows")) & {
-        "unused-trainer"
-    }
+    assert "ignored-trainer-fields" not in rules_with_problems(full, others=[runtime(mlPolicy={})])
+    assert not rules_with_problems(
+        trainjob({"image": "a:1", "numNodes": 2}, runtime="nobody-knows")
+    ) & {"unused-trainer"}

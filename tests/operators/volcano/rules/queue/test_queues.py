@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.linter.asking import Json, fires, found
+from tests.linter.asking import Json, fires, problems_of
 from tests.linter.manifests import task, template, volcano
 
 
@@ -31,7 +31,7 @@ def test_resources(amounts: Json, expected: list[str | None]) -> None:
         {"deserved": amounts},
         {"guarantee": {"resource": amounts}},
     ):
-        helps = [problem.help for problem in found("unread-queue-resource", _queue(**spec))]
+        helps = [problem.help for problem in problems_of("unread-queue-resource", _queue(**spec))]
         assert helps == [
             f"did you mean {name}?" if name else "write the resource as pods request it"
             for name in expected
