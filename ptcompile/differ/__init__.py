@@ -10,7 +10,7 @@ from ptcompile.differ.changes import changes
 from ptcompile.differ.model import Apply, Change, Compared, Fact, ObjectDifference
 from ptcompile.differ.normal import Marks, strip_marks, without_marks
 from ptcompile.differ.pairing import ObjectPair, makes_pods, pairs
-from ptcompile.differ.world import WorldComparison, compare_worlds
+from ptcompile.differ.world import compare_worlds
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import Json, kind_of, object_name
@@ -72,17 +72,21 @@ def compare(
     raises.
 
     `verdicts` are the results of an apply, keyed by the identity of the second side's object.
-    Without `masks`, secrets of the pods are compared as they are: for callers that ask whether
-    there is a fact and show none.
+    Without `masks`, secrets of the pods are compared as they are, and the pods of objects whose
+    fields are all the same are not compared: for callers that ask whether there is a fact and show
+    none.
     """
-    marks = Marks() if masks else None
-    old_jobs = before.jobs(marks)
-    new_jobs = after.jobs(marks)
     matched = pairs(before.manifests, after.manifests)
-    objects = [
-        _compare_objects(pair, old_jobs, new_jobs)._replace(apply=verdicts.get(id(pair[1])))
-        for pair in matched
-    ]
+    objects = list(map(_compare_fields, matched))
+    if masks or any(obj.differs or obj.note for obj in objects):
+        marks = Marks() if masks else None
+        old_jobs = before.jobs(marks)
+        new_jobs = after.jobs(marks)
+        objects = [
+            _with_worlds(obj, pair, old_jobs, new_jobs)._replace(apply=verdicts.get(id(pair[1])))
+            for obj, pair in zip(objects, matched, strict=True)
+        ]
+
     return tuple(_say_what_stays(objects))
 
 
@@ -108,21 +112,11 @@ def _say_what_stays(objects: Sequence[ObjectDifference]) -> Iterator[ObjectDiffe
             yield obj
 
 
-def _compare_objects(
-    pair: ObjectPair, old_jobs: dict[int, SimulatedJob], new_jobs: dict[int, SimulatedJob]
-) -> ObjectDifference:
+def _compare_fields(pair: ObjectPair) -> ObjectDifference:
+    """Return the differences between the fields of two objects, without those of their pods."""
     before, after = pair
     if before is None or after is None:
         return ObjectDifference(_title(before), _title(after))
-
-    comparison = WorldComparison((), ())
-    if (
-        id(before) in old_jobs
-        and id(after) in new_jobs
-        and makes_pods(before)
-        and makes_pods(after)
-    ):
-        comparison = compare_worlds(old_jobs[id(before)], new_jobs[id(after)])
 
     note = None
     if group_and_kind(before) != group_and_kind(after):
@@ -131,10 +125,28 @@ def _compare_objects(
             "worlds"
         )
     object_changes = () if note else changes(before, after)
-    facts = tuple(map(without_marks, comparison.facts))
-    same = tuple(map(strip_marks, comparison.same))
 
-    return ObjectDifference(_title(before), _title(after), same, facts, object_changes, note)
+    return ObjectDifference(_title(before), _title(after), changes=object_changes, note=note)
+
+
+def _with_worlds(
+    obj: ObjectDifference,
+    pair: ObjectPair,
+    old_jobs: dict[int, SimulatedJob],
+    new_jobs: dict[int, SimulatedJob],
+) -> ObjectDifference:
+    """Return the differences with those of the pods, if both objects are jobs."""
+    before, after = pair
+    if before is None or after is None or id(before) not in old_jobs or id(after) not in new_jobs:
+        return obj
+    if not (makes_pods(before) and makes_pods(after)):
+        return obj
+
+    comparison = compare_worlds(old_jobs[id(before)], new_jobs[id(after)])
+    return obj._replace(
+        same=tuple(map(strip_marks, comparison.same)),
+        facts=tuple(map(without_marks, comparison.facts)),
+    )
 
 
 def _title(manifest: Json | None) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import ptcompile
+from ptcompile.differ import DiffSide, compare
 from tests.conftest import PAIRS, Case, pair_name
 from tests.differ.making import facts, job, only, pod
 from tests.making import smallest
@@ -26,6 +27,22 @@ def test_more_pods() -> None:
         ("job", "memory in all", "128Gi", "256Gi"),
     ]
     assert only(job(GPUS), job(GPUS, suspend=True)).same[0] == "2 pods"
+
+
+def test_pods_of_equal_objects_are_compared_only_to_be_shown() -> None:
+    side = DiffSide([job(GPUS)])
+    (shown,) = compare(side, side)
+    (unshown,) = compare(side, side, masks=False)
+    assert shown.same
+    assert unshown.same == ()
+    assert unshown == shown._replace(same=())
+
+
+def test_the_order_of_variables_that_name_each_other_is_compared_without_masks() -> None:
+    env = [{"name": "A", "value": "1"}, {"name": "B", "value": "$(A)"}]
+    before, after = (DiffSide([job({"env": each})]) for each in (env, env[::-1]))
+    (found,) = compare(before, after, masks=False)
+    assert any(fact.what == "env B" for fact in found.facts), found
 
 
 def test_a_rendezvous_that_fails_on_one_side_is_told_with_its_code() -> None:
