@@ -229,7 +229,8 @@ def _failures(job: Json) -> list[str]:
     [
         (
             pytorchjob(1, 1),
-            "the job succeeds with its Master, even while workers run or have failed",
+            "the job succeeds with its Master, even while workers run or have failed, and if its "
+            "process exits 0 on SIGTERM when its node is drained",
         ),
         (pytorchjob(None, 2), "the job succeeds when all workers have"),
         (
