@@ -82,7 +82,9 @@ def least_memory(machine: Machine, cloud: str | None) -> int:
     124474 MiB (aws/aws-k8s-tester#471), g6.4xlarge 58981 (pytorch/ci-infra#1082).
     """
     if cloud != "eks":
-        return left_for_pods(machine, cloud)[1]
+        _, memory = left_for_pods(machine, cloud)
+        return memory
+
     return int(
         machine.memory * 1024 * 0.925 - 255 - 11 * _PODS.get(machine.name, _OTHER_PODS) - 100
     )

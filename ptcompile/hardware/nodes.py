@@ -16,8 +16,6 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 
-_ANYWHERE = ""  # same value as ANYWHERE
-
 HOST = "kubernetes.io/hostname"
 CLIQUE = "nvidia.com/gpu.clique"
 """The NVLink domain of a Kubernetes node: cluster and clique. Absent until the node's Fabric
@@ -40,7 +38,7 @@ def nvlink_domain(cloud: str | None) -> str:
 
 def levels_of(cloud: str | None) -> Mapping[str, str]:
     """Return the labels of a cloud's topology levels, or those of any cloud, keyed by level."""
-    return LEVELS[cloud or _ANYWHERE]
+    return LEVELS[cloud or ANYWHERE]
 
 
 ANYWHERE = ""

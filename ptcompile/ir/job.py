@@ -387,12 +387,11 @@ def map_templates(
     for role in job.roles:
         template = (change if role.trains else change_auxiliary)(role.template)
         if template is not role.template:
-            role = Role(role.name, role.replicas, template, role.restart_policy, role.trains)
+            role = role._replace(template=template)
             changed = True
         roles.append(role)
 
-    # positional arguments take half the time of _replace
-    return Job(job.name, tuple(roles), *job[2:]) if changed else job
+    return job._replace(roles=tuple(roles)) if changed else job
 
 
 def keep_template(template: PodTemplate) -> PodTemplate:
@@ -457,7 +456,7 @@ def _conf(job: Job, launch: Launch, backend: str) -> dict[str, str | None]:
     `join_timeout` (PyTorch 2.13).
     """
     user_conf = launch.rdzv_conf
-    # a runtime's command has its own settings
+    # the command of a Trainer runtime has its own settings
     if job.peak_nodes == 1 or (job.runtime is not None and not launch.entry):
         return {**user_conf}
 

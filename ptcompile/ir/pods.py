@@ -41,7 +41,7 @@ class Resources(NamedTuple):
         named = {**self.requests, **self.limits}
         nulls = self.nulls
         if fallback.nulls:
-            nulls |= {null for null in fallback.nulls if null[1] not in named}
+            nulls |= {(half, name) for half, name in fallback.nulls if name not in named}
         requests: dict[str, str] = {}
         limits: dict[str, str] = {}
         for name in sorted(
@@ -114,21 +114,7 @@ class Container(NamedTuple):
 
     def with_env(self, env: Iterable[Json]) -> Container:
         """Return the container with these variables."""
-        # positional arguments take half the time of _replace
-        extra, mounts = (
-            self.extra,
-            self.mounts,
-        )
-        return Container(
-            self.name,
-            self.image,
-            self.command,
-            self.args,
-            tuple(env),
-            self.resources,
-            mounts,
-            extra,
-        )
+        return self._replace(env=tuple(env))
 
 
 class PodTemplate(NamedTuple):
@@ -153,11 +139,11 @@ class PodTemplate(NamedTuple):
 
     def with_main(self, main: Container) -> PodTemplate:
         """Return the template with another main container."""
-        return PodTemplate(main, *self[1:])
+        return self._replace(main=main)
 
     def with_env(self, env: Iterable[Json]) -> PodTemplate:
         """Return the template with these variables in its main container."""
-        return PodTemplate(self.main.with_env(env), *self[1:])
+        return self._replace(main=self.main.with_env(env))
 
 
 _CONTAINER_ORDER = (

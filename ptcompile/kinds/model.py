@@ -51,7 +51,7 @@ class KindDefaults(NamedTuple):
     """Default values by path, and those computed from the mapping that would contain the field."""
 
     values: Mapping[KeyPath, Any]
-    computed: Mapping[KeyPath, Callable[[Json], Any]] = {}  # never changed
+    computed: Mapping[KeyPath, Callable[[Json], Any]] = {}
 
 
 def _unmarked(_manifest: Json, role: ExpandedRole, _request: KindContext) -> ExpandedRole:
@@ -202,7 +202,7 @@ class Additions(NamedTuple):
 class LaunchFields(NamedTuple):
     """Fields of a kind that replace settings of a container or a pod template."""
 
-    options: Mapping[str, tuple[Path, ...]] = {}  # never changed
+    options: Mapping[str, tuple[Path, ...]] = {}
     """The fields that the operator turns into options of torchrun, by option."""
     container: tuple[str, ...] = ()
     """Path of the training container, if it is not in a pod template."""
@@ -557,7 +557,7 @@ class JobTemplates(NamedTuple):
     """Path in the object of the mapping with `replicatedJobs`."""
     container: str = ""
     """The name of the training container, if the operator prescribes one."""
-    without_restart: Mapping[str, Any] = {}  # never changed
+    without_restart: Mapping[str, Any] = {}
     """Fields beside `replicatedJobs` by which a Job that its podFailurePolicy fails is not
     started again.
     """
@@ -568,7 +568,7 @@ class Conversion(NamedTuple):
     fail over them.
     """
 
-    left_behind: Mapping[Path, LeftBehind] = {}  # never changed
+    left_behind: Mapping[Path, LeftBehind] = {}
     """Settings without which a job trains the same."""
     endings: tuple[Path, ...] = ()
     """Settings of how a job ends. The endings of both jobs are compared, and each difference is
@@ -608,7 +608,7 @@ class Operator:
     """Changes between releases that affect emitted manifests, keyed by feature name."""
     modeled_since: Version = (0, 0)
     """The oldest release whose webhooks are modeled; older ones are checked as this one."""
-    placing_annotations: Mapping[str, str] = {}  # never changed
+    placing_annotations: Mapping[str, str] = {}
     """Annotations by which its pods are placed or admitted, each with its purpose; on objects of
     other operators they have no effect.
     """
@@ -618,7 +618,7 @@ class Operator:
     """Its name in a profile's `queueSystem`."""
     gang_scheduler: str = ""
     """Its name in a profile's `gangScheduler`."""
-    gang_profile: Mapping[str, Any] = {}  # never changed
+    gang_profile: Mapping[str, Any] = {}
     """Profile fields without which a cluster has no gangs of this scheduler, for the table of
     what targets can do.
     """

@@ -75,14 +75,20 @@ def field_condition(path: str, *values: str) -> Condition:
     """Return a condition on a status field with one of some values, such as `status.phase`."""
     keys = path.split(".")
     exists = " && ".join(f"has(object.{'.'.join(keys[: i + 1])})" for i in range(len(keys)))
-    comparison = f"== '{values[0]}'" if len(values) == 1 else f"in {list(values)}"
+    if len(values) == 1:
+        (value,) = values
+        cel = f"== '{value}'"
+        argo = f"== {value}"
+    else:
+        cel = f"in {list(values)}"
+        argo = f"in ({', '.join(values)})"
 
     return Condition(
         jsonpath=f"{{.{path}}}",
         values=values,
-        cel=f"{exists} && object.{path} {comparison}",
+        cel=f"{exists} && object.{path} {cel}",
         kubectl=tuple(f"--for=jsonpath={{.{path}}}={value}" for value in values),
-        argo=f"{path} == {values[0]}" if len(values) == 1 else f"{path} in ({', '.join(values)})",
+        argo=f"{path} {argo}",
     )
 
 

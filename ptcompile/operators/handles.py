@@ -205,7 +205,8 @@ def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bo
 
     nodes = as_int(nested_value(job, "spec", "trainer", "numNodes"), 1)
     runtime = next((item for item in before if item.get("kind") == "TrainingRuntime"), None)
-    if runtime is None:  # a runtime that Trainer provides
+    # without a TrainingRuntime among the objects, the job names one that Trainer provides
+    if runtime is None:
         yield Template((), {"spec": {"containers": [{"name": "node"}]}}, "node", nodes), False
         return
 
@@ -255,7 +256,7 @@ def _reference(manifest: Json) -> Reference:
     metadata = nested_map(manifest, "metadata")
     key = _kind_key(manifest)
     following = kind_named(key).following()
-    # holds for all auxiliary objects of a job
+    # a kind whose end is not followed is an auxiliary object; their plurals are all regular
     plural = following.plural if following is not None else f"{key[1].lower()}s"
     return Reference(
         *key, plural, True, as_string(metadata.get("namespace")) or None, object_name(manifest)

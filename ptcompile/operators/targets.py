@@ -38,7 +38,8 @@ def target_named(name: str) -> Target:
 def sentences_of(name: str) -> Mapping[str, str]:
     """Return why a target adds fields that the spec does not set, keyed by key path."""
     operator = BY_TARGET.get(name)
-    return operator.sentences() if operator is not None else {}  # a plugin's target
+    # a plugin's target has no operator
+    return operator.sentences() if operator is not None else {}
 
 
 def every_target() -> Iterator[Target]:

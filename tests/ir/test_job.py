@@ -23,7 +23,7 @@ from ptcompile.ir.job import (
     map_templates,
     with_rendezvous,
 )
-from ptcompile.ir.pods import Resources, resources
+from ptcompile.ir.pods import Container, PodTemplate, Resources, resources
 from tests import making
 
 
@@ -83,6 +83,23 @@ def test_everything_is_frozen(value: object) -> None:
 def test_zero_is_not_absent() -> None:
     assert RunPolicy(backoff_limit=0) != RunPolicy()
     assert isinstance(making.job(run_policy=RunPolicy(ttl_seconds_after_finished=0)), Job)
+
+
+def test_map_templates_loses_no_field() -> None:
+    role = Role._make(Role._fields)._replace(template=making.template())
+    job = Job._make(Job._fields)._replace(roles=(role,))
+    changed = map_templates(job, lambda template: template._replace(labels={"a": "b"}))
+    assert changed._replace(roles=job.roles) == job
+    assert [changed_role._replace(template=role.template) for changed_role in changed.roles] == [
+        role
+    ]
+
+
+def test_with_env_loses_no_field() -> None:
+    main = Container._make(Container._fields)
+    template = PodTemplate._make(PodTemplate._fields)._replace(main=main)
+    assert main.with_env([])._replace(env=main.env) == main
+    assert template.with_env([])._replace(main=main) == template
 
 
 def test_map_templates_returns_the_same_job_if_nothing_changes() -> None:

@@ -167,7 +167,8 @@ class JobSetOperator(Operator):
     install = Install(
         "jobset",
         ("jobsets.jobset.x-k8s.io/v1alpha2",),
-        kubernetes=(((0, 1), (1, 21)),),  # site, Installation
+        # https://jobset.sigs.k8s.io/docs/installation/
+        kubernetes=(((0, 1), (1, 21)),),
         images=("jobset",),
     )
     modeled_since = (0, 8)

@@ -378,7 +378,8 @@ def _check_claim_use(
 
 _rejection = webhook_rejection("jobset")
 _SEVERAL_DEPENDENCIES = (0, 9)
-_COORDINATOR_LABEL = (0, 11)  # since then the webhook checks the label's value (jobset#1079)
+# since this release the webhook checks the value of the coordinator's label (jobset#1079)
+_COORDINATOR_LABEL = (0, 11)
 _MAX_INT32 = 2**31 - 1
 SPEC = roundtrip.read_shapes("operators/jobset/go_shapes.json", roundtrip.SHAPES)["<spec>"]
 LOOSE: roundtrip.FieldShapes = {

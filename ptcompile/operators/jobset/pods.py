@@ -80,10 +80,6 @@ def _with_defaults(replicated: Json) -> Json:
     return {**replicated, "template": {**template, "spec": job}}
 
 
-def _subdomain(spec: Json) -> str:
-    return nested_string(spec, "network", "subdomain")
-
-
 class _JobSetExpansion:
     """Values shared by all Jobs of one JobSet."""
 
@@ -96,7 +92,7 @@ class _JobSetExpansion:
         self.replicated = jobs
         self.request = request
         self.main = main
-        self.subdomain = _subdomain(spec) or self.name
+        self.subdomain = nested_string(spec, "network", "subdomain") or self.name
         self.dns = nested_value(spec, "network", "enableDNSHostnames") is not False
         self.replicas = [max(0, as_int(rj.get("replicas"), 1)) for rj in jobs]
         self.groups = [as_string(rj.get("groupName")) or "default" for rj in jobs]

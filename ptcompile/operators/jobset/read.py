@@ -53,20 +53,15 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
             )
             return
 
-    first = _first_training_job(jobs)
+    first = next((index for index, job in enumerate(jobs) if _starts_launcher(job)), 0)
     if (
         len(jobs) > first + 1
         and _pod_count(jobs[first]) == 1
-        and _has_one_pod_per_job(jobs[first + 1])
+        and pod_count(nested_value(jobs[first + 1], "template", "spec", "parallelism")) == 1
     ):
         yield _read_master_and_workers(spec, jobs, first)
 
     yield _read_nodes(spec, jobs, first)
-
-
-def _first_training_job(jobs: Sequence[Json]) -> int:
-    """Return the index of the first replicatedJob that starts a launcher of PyTorch, else 0."""
-    return next((index for index, replicated in enumerate(jobs) if _starts_launcher(replicated)), 0)
 
 
 def _starts_launcher(replicated: Json) -> bool:
@@ -81,10 +76,6 @@ def _pod_count(replicated: Json) -> int:
     return pod_count(replicated.get("replicas")) * pod_count(
         nested_value(replicated, "template", "spec", "parallelism")
     )
-
-
-def _has_one_pod_per_job(replicated: Json) -> bool:
-    return pod_count(nested_value(replicated, "template", "spec", "parallelism")) == 1
 
 
 def _read_role(role: str, index: int, replicated: Json, *, trains: bool = True) -> ReadRole:

@@ -89,7 +89,8 @@ class Kueue(Operator):
     install = Install(
         "kueue",
         ("clusterqueues.{api}", "localqueues.{api}", "workloads.{api}"),
-        kubernetes=(((0, 11), (1, 29)),),  # site, Installation
+        # https://kueue.sigs.k8s.io/docs/installation/
+        kubernetes=(((0, 11), (1, 29)),),
         images=("kueue",),
     )
     features: Mapping[str, Feature] = {

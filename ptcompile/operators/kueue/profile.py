@@ -11,7 +11,6 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     as_strings,
     nested_map,
-    nested_string,
     nested_value,
     object_name,
     string_map,
@@ -57,14 +56,12 @@ def _configurations(by_kind: Mapping[str, Sequence[Json]]) -> Iterator[Json]:
 def _is_manager(by_kind: Mapping[str, Sequence[Json]]) -> bool:
     """Return whether the jobs of every ClusterQueue run in other clusters."""
     checks = {
-        object_name(check) for check in by_kind.get("AdmissionCheck", ()) if _runs_elsewhere(check)
+        object_name(check)
+        for check in by_kind.get("AdmissionCheck", ())
+        if nested_value(check, "spec", "controllerName") == "kueue.x-k8s.io/multikueue"
     }
     queues = by_kind.get("ClusterQueue", ())
     return bool(queues) and all(not checks.isdisjoint(_checks_of(queue)) for queue in queues)
-
-
-def _runs_elsewhere(check: Json) -> bool:
-    return nested_string(check, "spec", "controllerName") == "kueue.x-k8s.io/multikueue"
 
 
 def _checks_of(cluster_queue: Json) -> set[str]:

@@ -25,7 +25,7 @@ class NvidiaDRA(Operator):
     authority = "kube-apiserver"
     release = "nvidia_dra"
     kinds = (ComputeDomain(),)
-    # site, Prerequisites; the chart: kubeVersion
+    # from "Prerequisites" of NVIDIA's installation page, and kubeVersion of the Helm chart
     install = Install(
         "nvidia-dra-driver-gpu",
         ("computedomains.resource.nvidia.com/v1beta1",),

@@ -57,10 +57,15 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Problems:
     yield from check_restart_policies(
         job, ("Never", "OnFailure", "Always"), "a pod has no ExitCode policy"
     )
+
     policy = job.run_policy
+    honored_limits = {None, 0}
+    # the kubelet restarts containers without a limit
+    if endings.restarts_in_place(job.roles[0]):
+        honored_limits.add(UNLIMITED)
     needs_job = {
         "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished is not None,
-        "backoffLimit": policy.backoff_limit not in {None, 0, *_unlimited_backoff(job)},
+        "backoffLimit": policy.backoff_limit not in honored_limits,
         "cleanPodPolicy": policy.clean_pod_policy == "All",
         "suspend": policy.suspend,
     }
@@ -73,13 +78,6 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Problems:
             )
 
     yield from _unsupported_endings(job)
-
-
-def _unlimited_backoff(job: Job) -> tuple[int, ...]:
-    """Return the backoffLimit that the kubelet honors: unlimited if it restarts containers, else
-    none.
-    """
-    return (UNLIMITED,) if endings.restarts_in_place(job.roles[0]) else ()
 
 
 def _unsupported_endings(job: Job) -> Problems:

@@ -98,7 +98,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
         job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies"
     )
     yield from check_service_name(job, "the pods' Services")
-    if meets_by_c10d(job):  # c10d publishes the pod's name in /etc/hosts, which is its hostname
+    # c10d publishes the pod's name in /etc/hosts, which is its hostname
+    if meets_by_c10d(job):
         yield from reject_host_names(job, "the operator")
     yield from endings.unsupported(job)
     yield from check_container_name(job, "pytorch", "a PyTorchJob")
@@ -145,7 +146,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
             **_etcd_fields(job.launch.rdzv_endpoint),
             **({} if job.launch.rdzv_id is None else {"rdzvId": job.launch.rdzv_id}),
             **(
-                {"rdzvConf": _key_value_pairs(settings)}
+                {"rdzvConf": [{"key": key, "value": value} for key, value in settings.items()]}
                 if (settings := job.launch.settings)
                 else {}
             ),
@@ -182,15 +183,13 @@ def _run_policy(job: Job, cluster: ClusterProfile) -> JsonDict:
     return {key: value for key, value in fields.items() if value is not None}
 
 
-def _key_value_pairs(conf: Mapping[str, str]) -> list[dict[str, str]]:
-    return [{"key": key, "value": value} for key, value in conf.items()]
-
-
 def _etcd_fields(endpoint: str | None) -> JsonDict:
     host_and_port = split_endpoint(endpoint or "")
     if host_and_port is None:
         return {}
-    return {"rdzvHost": host_and_port[0], "rdzvPort": host_and_port[1]}
+
+    host, port = host_and_port
+    return {"rdzvHost": host, "rdzvPort": port}
 
 
 def _with_port(template: PodTemplate, port: int) -> PodTemplate:

@@ -47,10 +47,8 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         for k, v in nested_map(spec, "pytorchReplicaSpecs").items()
         if v is not None
     }
-    if (
-        as_mappings(nested_value(spec, "elasticPolicy", "rdzvConf")) == []
-        and nested_value(spec, "elasticPolicy", "rdzvConf") is not None
-    ):
+    settings = nested_value(spec, "elasticPolicy", "rdzvConf")
+    if settings is not None and not as_mappings(settings):
         panic = (
             "the controller panics on an empty rdzvConf (training-operator 1.9): no pod is created"
         )
@@ -58,16 +56,10 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
 
     job = _PyTorchJob(manifest, spec, replicas, request.versions)
     roles = tuple(job.role(name) for name in ("Master", "Worker") if name in replicas)
-    services = tuple(job.service(role, i) for role in roles for i in _service_indexes(role.count))
+    # the Services of a role differ only in their index, so at most 100 are listed
+    services = tuple(job.service(role, i) for role in roles for i in range(min(role.count, 100)))
 
     return Expansion(roles, services, job.pod_group(), notes=tuple(job.notes()))
-
-
-def _service_indexes(count: int) -> range:
-    """Return the indexes of the listed Services, at most 100 per role; they differ only in their
-    index.
-    """
-    return range(min(count, 100))
 
 
 class _PyTorchJob:
@@ -443,8 +435,7 @@ def describe_failures(manifest: Json, release: Version) -> Iterator[str]:
     if "Master" in replicas:
         yield (
             "the job succeeds with its Master, even while workers run or have failed, and if its "
-            "process exits 0 on "
-            "SIGTERM when its node is drained"
+            "process exits 0 on SIGTERM when its node is drained"
         )
     elif spec.get("elasticPolicy") is not None:
         yield "the job succeeds with any of its workers (elastic)"

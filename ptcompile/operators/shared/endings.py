@@ -166,7 +166,8 @@ def peers_fail_too(job: Job, *, each: bool) -> Problems:
     path = survival_path(job)
     if path is None or job.peak_nodes == 1 or job.launch is None or job.launch.max_restarts:
         return
-    if each and job.run_policy.on_pod_failure == "RestartJob":  # rejected by reject_restart_job
+    # `reject_restart_job` rejects this combination
+    if each and job.run_policy.on_pod_failure == "RestartJob":
         return
 
     if retries(job) == 0 or each:

@@ -27,6 +27,7 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
     Json,
+    as_mapping,
     as_mappings,
     as_string,
     nested_map,
@@ -45,15 +46,15 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
     if assumed:
         return
 
-    if runtimes.policy_of(runtime) == "flux" and _lacks_num_nodes(
-        nested_value(manifest, "spec", "trainer")
-    ):
+    trainer = nested_value(manifest, "spec", "trainer")
+    lacks_nodes = isinstance(trainer, Mapping) and trainer.get("numNodes") is None
+    if lacks_nodes and runtimes.policy_of(runtime) == "flux":
         why = "Required value: a flux runtime's controller panics without it (Trainer 2.3)"
         path = ("spec", "trainer", "numNodes")
         yield controller_failure("trainer", path, why, "say how many nodes")
 
     yield from _check_pod_names(manifest, runtime)
-    yield from _check_node(nested_map(manifest, "spec", "trainer"), runtime)
+    yield from _check_node(as_mapping(trainer), runtime)
     for i, patch in enumerate(as_mappings(nested_value(manifest, "spec", "runtimePatches"))):
         yield from _check_patch_targets(patch, ("spec", "runtimePatches", i), runtime)
 
@@ -85,10 +86,6 @@ def _check_node(trainer: Json, runtime: Json) -> Problems:
             yield child_rejection(
                 (*path, "resourcesPerNode", "requests", name), why, "write it under limits as well"
             )
-
-
-def _lacks_num_nodes(trainer: Any) -> bool:
-    return isinstance(trainer, Mapping) and trainer.get("numNodes") is None
 
 
 def _check_pod_names(manifest: Json, runtime: Json) -> Problems:

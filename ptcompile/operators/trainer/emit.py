@@ -117,7 +117,7 @@ def _wiring(job: Job) -> Wiring:
         injected = {"nproc-per-node"}
     else:
         injected = set()
-    # options would be variables, which the webhook reserves
+    # without a command line the options would be variables, which the webhook reserves
     if job.runtime is not None and not job.launch.entry:
         injected |= {"nproc-per-node", "nnodes", "node-rank", "master-addr"}
         injected |= {"master-port"} if job.master_port in _PORTS else set()

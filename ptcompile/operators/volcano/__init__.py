@@ -164,7 +164,8 @@ class VolcanoPodGroup(Kind):
     api_version = "scheduling.volcano.sh/v1beta1"
     name = "PodGroup"
     schema = "scheduling.volcano.sh/podgroup_v1beta1.json"
-    group_mark = GroupMark("volcano", ("metadata", "annotations", GROUP_NAME))  # Volcano 1.16
+    # Volcano 1.16
+    group_mark = GroupMark("volcano", ("metadata", "annotations", GROUP_NAME))
 
 
 class VolcanoQueue(Kind):
@@ -239,7 +240,7 @@ class VolcanoOperator(Operator):
             {"gangScheduler": "volcano"},
         ),
     )
-    # the gangs are compared
+    # minAvailable is without effect on a conversion, which compares the gangs themselves
     conversion = Conversion(
         left_behind={
             ("spec", "plugins", "pytorch"): LeftBehind(
@@ -256,7 +257,8 @@ class VolcanoOperator(Operator):
         ),
         not_admitted_by=frozenset({"kueue"}),
     )
-    role_prefix = "vc-"  # VC_X_HOSTS of a task x (Volcano 1.16)
+    # the plugin svc names variables after tasks: VC_X_HOSTS of a task x (Volcano 1.16)
+    role_prefix = "vc-"
 
     def target(self) -> Target:
         from ptcompile.operators.volcano.emit import VOLCANO

@@ -82,7 +82,7 @@ def _wiring(job: Job) -> Wiring:
         )
 
     host = f"{job.name}-{job.names.master}-0.{job.name}"
-    # only in a command line: the plugin appends its variables
+    # $(MASTER_ADDR) is expanded only in a command line: the plugin appends its variables to env
     expanded = job.launch is not None and job.launch.entry
 
     return Wiring(

@@ -78,7 +78,8 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Problems:
 
 def _unsupported_disruptions(job: Job, failure_action: OnPodFailure) -> Problems:
     policy = job.run_policy
-    if _restarts_in_place(job):  # no policy for PodFailed: PodEvicted decides about every lost pod
+    # a job that restarts in place has no policy for PodFailed: PodEvicted decides about lost pods
+    if _restarts_in_place(job):
         if policy.on_disruption == "Count" and failure_action == "RestartPod":
             why = "Volcano recreates a pod whose node is lost without counting it"
             help = "use Ignore, or onPodFailure RestartJob, or the target job or jobset"
@@ -112,24 +113,18 @@ def _all_must_succeed(job: Job) -> bool:
     return job.nodes > 1 and job.run_policy.success_policy == "AllNodes"
 
 
-def _counts_failures(job: Job, failure_action: OnPodFailure) -> bool:
-    """Return whether failed pods restart the job, so that restarts for lost nodes are counted
-    too.
-    """
-    return failure_action == "RestartJob" and not _restarts_in_place(job)
-
-
 def job_fields(job: Job, cluster: ClusterProfile) -> JsonDict:
     """Return maxRetry, minSuccess and policies of the job."""
     failure_action = _failure_action(job, cluster)
     disruption_action = endings.on_disruption(job)
     eviction_action = _eviction_action(job, failure_action)
+    pod_failed_action: str | None = None if _restarts_in_place(job) else failure_action
+    # if failed pods restart the job, restarts for lost nodes are counted too
     is_uncounted = (
         disruption_action == "Ignore"
         and eviction_action == "RestartJob"
-        and not _counts_failures(job, failure_action)
+        and pod_failed_action != "RestartJob"
     )
-    pod_failed_action: str | None = None if _restarts_in_place(job) else failure_action
     # a restart on the last attempt leaves the job Failed and keeps its logs
     if pod_failed_action == "FailJob":
         pod_failed_action = "TerminateJob" if is_uncounted else "RestartJob"

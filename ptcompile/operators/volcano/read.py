@@ -33,8 +33,9 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     plugins = nested_map(spec, "plugins")
     flags = _parse_flags(plugins.get("pytorch"))
     task_names = [as_string(task.get("name")) for task in tasks]
-    if "pytorch" not in plugins and "env" not in plugins and _is_single_pod(tasks):
-        flags["master"] = task_names[0]
+    is_single_pod = [pod_count(task.get("replicas")) for task in tasks] == [1]
+    if "pytorch" not in plugins and "env" not in plugins and is_single_pod:
+        (flags["master"],) = task_names
     elif "pytorch" not in plugins and (first := _only_training_task(tasks, plugins)) is not None:
         yield _read_one_task(spec, tasks, task_names, first)
         return
@@ -120,10 +121,6 @@ def _job_fields(spec: Json) -> JsonDict:
         {"queue": spec.get("queue"), "priority": spec.get("priorityClassName")}
     )
     return {"runPolicy": policy, **queueing, **_min_available(spec.get("minAvailable"))}
-
-
-def _is_single_pod(tasks: Sequence[Json]) -> bool:
-    return len(tasks) == 1 and pod_count(tasks[0].get("replicas")) == 1
 
 
 def _parse_flags(arguments: Any) -> dict[str, str]:

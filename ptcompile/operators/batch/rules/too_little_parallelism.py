@@ -63,15 +63,20 @@ def check(subject: Subject) -> Findings:
         nodes = rendezvous.nodes
     else:
         nodes = None
-    if nodes is None or not parallelism < nodes[0] <= completions:
-        return  # a launch with more nodes than pods has its own rule
+    if nodes is None:
+        return
+
+    # a launch with more nodes than pods has its own rule
+    min_nodes, _ = nodes
+    if not parallelism < min_nodes <= completions:
+        return
 
     target: Path = ("spec", "parallelism")
     is_set = "parallelism" in subject.spec
     path: Path = target if is_set else ("spec", "completions")
     yield found_at(
         path,
-        f"the rendezvous waits for {nodes[0]} nodes, but {parallelism} of {completions} pods run "
+        f"the rendezvous waits for {min_nodes} nodes, but {parallelism} of {completions} pods run "
         f"at once{'' if is_set else ' (parallelism defaults to 1)'}",
         f"set parallelism to {completions}",
         fix_setting(f"set parallelism to {completions}", target, completions, safe=False),

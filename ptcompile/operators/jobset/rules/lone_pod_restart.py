@@ -79,8 +79,8 @@ def check(subject: Subject) -> Findings:
 
 def _has_fixed_size(rendezvous: Rendezvous) -> bool:
     """Return whether the pods meet once, all of them; c10d lets a restarted pod rejoin."""
-    return (
-        rendezvous.backend in ("static", "env")
-        and rendezvous.nodes is not None
-        and rendezvous.nodes[0] == rendezvous.nodes[1]
-    )
+    if rendezvous.backend not in ("static", "env") or rendezvous.nodes is None:
+        return False
+
+    fewest, most = rendezvous.nodes
+    return fewest == most

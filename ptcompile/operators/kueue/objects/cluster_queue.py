@@ -79,7 +79,7 @@ def _check_flavors_of_checks(spec: Json, problems: FieldErrors) -> None:
         for group in as_mappings(spec.get("resourceGroups"))
         for flavor in as_mappings(group.get("flavors"))
     }
-    # of v1beta1, whose conversion puts them in place of the strategy
+    # v1beta1 has admissionChecks; its conversion puts them in place of the strategy
     if spec.get("admissionChecks"):
         return
 

@@ -51,14 +51,11 @@ def check(subject: Subject) -> Findings:
     configuration = subject.stream.cached(StreamQueues).cluster.configuration
     if framework not in configuration.frameworks:
         _, kind = subject.kind
+        instead = "use a TrainJob, or " if kind == "PyTorchJob" else ""
         yield found_at(
             ("metadata", "labels", QUEUE),
             f"{unmanaged_text(subject.kind, subject.versions, switched_on)} {queue!r}",
-            f"{_instead(kind)}switch {framework} on in Kueue and name it in queueFrameworks of the "
+            f"{instead}switch {framework} on in Kueue and name it in queueFrameworks of the "
             "profile",
             on_key=True,
         )
-
-
-def _instead(kind: str) -> str:
-    return "use a TrainJob, or " if kind == "PyTorchJob" else ""

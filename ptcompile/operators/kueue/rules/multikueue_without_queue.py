@@ -39,16 +39,13 @@ from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
 
 def check(subject: Subject) -> Findings:
-    path = (
-        ("spec", "runPolicy", "managedBy")
-        if subject.kind[1] == "PyTorchJob"
-        else ("spec", "managedBy")
-    )
-    manager = nested_value(subject.manifest, *path[:-1], "managedBy")
+    _, kind = subject.kind
+    holder = ("spec", "runPolicy") if kind == "PyTorchJob" else ("spec",)
+    path = (*holder, "managedBy")
+    manager = nested_value(subject.manifest, *path)
     if manager == "kueue.x-k8s.io/multikueue" and not queue_of(subject.metadata):
         yield found_at(
             path,
-            f"the operator leaves the {subject.kind[1]} to MultiKueue, which only takes those "
-            "with a queue",
+            f"the operator leaves the {kind} to MultiKueue, which only takes those with a queue",
             f"add the label {QUEUE}, or remove managedBy",
         )

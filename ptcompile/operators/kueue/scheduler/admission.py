@@ -4,7 +4,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ptcompile._internal.lazy import Pattern, cached_property
@@ -25,7 +25,7 @@ from ptcompile.operators.kueue.queues import PREFIX, QUEUE, outside_text, queue_
 from ptcompile.operators.kueue.scheduler.cycle import Scheduler
 from ptcompile.operators.kueue.scheduler.existing import existing_workloads
 from ptcompile.operators.kueue.scheduler.flavors import Assignment, Fit, assign
-from ptcompile.operators.kueue.scheduler.objects import Cluster, Quota, QuotaHolder, read_cluster
+from ptcompile.operators.kueue.scheduler.objects import Cluster, Quota, read_cluster
 from ptcompile.operators.kueue.scheduler.openness import admission_checks
 from ptcompile.operators.kueue.scheduler.preemption import simulate
 from ptcompile.operators.kueue.scheduler.shares import quota_shares
@@ -78,7 +78,8 @@ class EmptyQueues:
             if node.parent is not None
         ]
         keys = {key for queue in cluster.queues.values() for key in queue.quotas}
-        endless = {holder.name: _endless(holder, keys) for holder in roots}
+        quotas = dict.fromkeys(keys, Quota(_ENDLESS, None, None))
+        endless = {holder.name: holder._replace(quotas=quotas) for holder in roots}
         return Scheduler(cluster._replace(cohorts={**cluster.cohorts, **endless}))
 
     def judge(self, workloads: Sequence[Workload]) -> Verdict:
@@ -97,10 +98,6 @@ class EmptyQueues:
     def fitting(self, workload: Workload, counts: Sequence[int]) -> bool:
         """Return whether a workload with these counts of pods would fit."""
         return would_fit(self.scheduler, workload, counts)
-
-
-def _endless(holder: QuotaHolder, keys: Iterable[tuple[str, str]]) -> QuotaHolder:
-    return holder._replace(quotas=dict.fromkeys(keys, Quota(_ENDLESS, None, None)))
 
 
 def _try_alone(scheduler: Scheduler, workloads: Sequence[Workload]) -> tuple[bool, str]:

@@ -189,12 +189,11 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
     """
     by_kind: dict[str, list[Json]] = {}
     for manifest in objects:
-        version = manifest.get("apiVersion")
-        kind = manifest.get("kind")
-        if (
-            isinstance(version, str) and isinstance(kind, str) and (version, kind) in _READ_KINDS
-        ) or _is_kueue(version):
-            by_kind.setdefault(str(kind), []).append(manifest)
+        version = as_string(manifest.get("apiVersion"))
+        kind = str(manifest.get("kind"))
+        is_kueue = version.startswith((_GROUP, _CONFIGURATION_GROUP))
+        if is_kueue or (version, kind) in _READ_KINDS:
+            by_kind.setdefault(kind, []).append(manifest)
 
     topologies = {
         object_name(item): tuple(
@@ -249,10 +248,6 @@ def _is_usable(node: Json) -> bool:
 
 
 _READ_KINDS = {("v1", kind) for kind in ("Node", "Pod", "Namespace", "ConfigMap")}
-
-
-def _is_kueue(version: Any) -> bool:
-    return isinstance(version, str) and version.startswith((_GROUP, _CONFIGURATION_GROUP))
 
 
 def read_quotas(manifest: Json) -> QuotaHolder:

@@ -44,7 +44,6 @@ from __future__ import annotations
 
 from ptcompile.linter.containers import idle_command, starts_training
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.world.templates import ManifestContainer
 
 
 def check(subject: Subject) -> Findings:
@@ -56,7 +55,7 @@ def check(subject: Subject) -> Findings:
     if (
         not container.spec.get("command")
         or container.spec.get("lifecycle")
-        or _mentions_ssh(container)
+        or any("ssh" in word for word in container.tokens)
     ):
         return
 
@@ -70,7 +69,3 @@ def check(subject: Subject) -> Findings:
             "remove the command, or start sshd in it",
             severity=None if idle is not None else "warning",
         )
-
-
-def _mentions_ssh(container: ManifestContainer) -> bool:
-    return any("ssh" in word for word in container.tokens)

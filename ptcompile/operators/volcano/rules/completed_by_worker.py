@@ -79,8 +79,9 @@ def _move_policy(subject: Subject, policy: Policy) -> Fix | None:
     if policy.events != ["TaskCompleted"] or tasks is None:
         return None
 
-    path = ("spec", "tasks", volcano_job(subject).tasks.index(tasks[0]), "policies")
-    master_policies = tasks[0].source.get("policies")
+    master, *_ = tasks
+    path = ("spec", "tasks", volcano_job(subject).tasks.index(master), "policies")
+    master_policies = master.source.get("policies")
     if any(
         "TaskCompleted" in (policy_data.get("event"), *as_strings(policy_data.get("events")))
         for policy_data in as_mappings(master_policies)
@@ -92,6 +93,4 @@ def _move_policy(subject: Subject, policy: Policy) -> Fix | None:
     else:
         edit = Edit("set", path, [policy.data])
 
-    return Fix(
-        f"move the policy to {tasks[0].name}", (edit, Edit("remove", policy.path)), safe=False
-    )
+    return Fix(f"move the policy to {master.name}", (edit, Edit("remove", policy.path)), safe=False)

@@ -74,11 +74,12 @@ def check(subject: Subject) -> Findings:
 
         is_only_one = worker is None and len(unranked) == 1
         edit = with_argument(subject, "pytorch", f"--worker={task.name}")
+        master_flag = flag_value(subject, "pytorch", "master")
+        worker_flag = flag_value(subject, "pytorch", "worker")
         yield found_at(
             path,
-            f"the pytorch plugin knows {_plugin_task_names(subject)}, not {task.name}: its "
-            f"{task.replicas} "
-            "pods get MASTER_ADDR and no RANK, and WORLD_SIZE does not count them",
+            f"the pytorch plugin knows {master_flag} and {worker_flag}, not {task.name}: its "
+            f"{task.replicas} pods get MASTER_ADDR and no RANK, and WORLD_SIZE does not count them",
             f"write --worker={task.name}"
             if is_only_one
             else "put all workers into one task, and name it with --worker=NAME",
@@ -108,9 +109,3 @@ def _programs(task: VolcanoTask) -> list[object]:
         [container.get(key) for key in ("image", "command", "args")]
         for container in as_mappings(task.spec.get("containers"))
     ]
-
-
-def _plugin_task_names(subject: Subject) -> str:
-    return (
-        f"{flag_value(subject, 'pytorch', 'master')} and {flag_value(subject, 'pytorch', 'worker')}"
-    )

@@ -46,17 +46,12 @@ def check(subject: Subject) -> Findings:
 
     for i, task in tasks_with_pods(subject):
         name = as_string(task.spec.get("subdomain"))
-        if name and name != job.name and not _has_service(subject, name):
+        if name and name != job.name and not subject.neighbors.by_name(SERVICE, name):
             path = pod_path(i, "subdomain")
             yield found_at(
                 path,
                 f"the svc plugin creates the Service {job.name} and none named {name}: the hosts "
-                f"of {task.name} do "
-                "not resolve",
+                f"of {task.name} do not resolve",
                 "remove subdomain",
                 fix_removing("remove subdomain", path, safe=False),
             )
-
-
-def _has_service(subject: Subject, name: str) -> bool:
-    return bool(subject.neighbors.by_name(SERVICE, name))
