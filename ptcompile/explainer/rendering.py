@@ -227,8 +227,8 @@ def _input_lines(inputs: Iterable[Input], label: str, explanation: Explanation) 
         first, *_ = lines_inputs
         text = explanation.texts.get(first.file)
         if first.span is not None and text is not None and first.span.line <= len(text.lines):
-            shown = safe_text(text.lines[first.span.line - 1].strip().expandtabs())
-            yield f"  {'':<10}  {first.span.line} | {shown}"
+            quoted = safe_text(text.lines[first.span.line - 1].strip().expandtabs())
+            yield f"  {'':<10}  {first.span.line} | {quoted}"
         label = ""
 
     if len(by_line) > _MAX_LINES:
