@@ -34,35 +34,35 @@ MOST_FILES = {
 `operators/shared/`, `operators/queues/` and the tables beside them are counted.
 """
 ROOM_TOKENS = {
-    "_internal": 4_950,
+    "_internal": 5_000,
     "adapters": 5_650,
-    "api": 29_200,
-    "apiserver": 146_100,
+    "api": 29_300,
+    "apiserver": 146_000,
     "cli": 51_500,
-    "compiler": 44_600,
+    "compiler": 44_500,
     "converter": 9_100,
     "diagnosis": 7_900,
     "diagnostics": 4_650,
-    "differ": 12_150,
+    "differ": 12_250,
     "explainer": 23_800,
     "extending": 4_500,
-    "fixer": 12_350,
+    "fixer": 12_400,
     "flyte": 26_500,
     "graph": 4_700,
     "hardware": 8_500,
     "importer": 32_200,
-    "ir": 4_650,
+    "ir": 4_600,
     "kinds": 10_300,
-    "kubernetes": 14_000,
-    "linter": 78_900,
+    "kubernetes": 14_050,
+    "linter": 78_850,
     "mcp": 4_250,
-    "operators": 162_950,
+    "operators": 160_800,
     "rehearsal": 24_050,
     "report": 5_100,
     "requirements": 11_550,
-    "server": 18_450,
+    "server": 18_300,
     "shell": 22_350,
-    "simulator": 42_400,
+    "simulator": 42_450,
     "source": 28_850,
     "spec": 16_650,
     "world": 7_000,
@@ -70,7 +70,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 880_200
+MOST_TOKENS = 877_900
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""
