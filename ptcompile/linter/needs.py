@@ -5,7 +5,8 @@ a cold start. `rules.json` of each family therefore says what each rule module n
 separated by spaces are all required; of `a/b` one is enough; letter case is ignored. A word is a
 run of ASCII letters and digits in a key or a text of the object, or one of the signs `$ & | < > ;`:
 `nvidia.com/gpu` has `nvidia`, `com` and `gpu`, `--nproc_per_node` has `nproc`, `per` and `node`.
-The word `@Service` means that the stream has an object of that kind, `@blank` that a text contains
+The word `@Service` means that the stream has an object of that kind, `@same-node-rank` that the
+job has an obstacle of that name (`simulator.obstacles`), `@blank` that a text contains
 whitespace, and `@variable` that it contains a `$` without a parenthesis: a shell's variable rather
 than the kubelet's `$(X)`.
 """
@@ -73,9 +74,6 @@ MULTI_POD_KINDS = kind_words(
     lambda kind: kind.rendezvous.roles or is_overridden(kind, Kind.recreates)
 )
 """Kinds that may create several pods."""
-
-MULTI_ROLE_KINDS = kind_words(lambda kind: kind.rendezvous.roles and is_overridden(kind, Kind.pods))
-"""Kinds whose pods may have several templates."""
 
 CLOSED_KINDS = kind_words(
     lambda kind: is_overridden(kind, Kind.recreates) and not kind.rendezvous.open
@@ -169,5 +167,6 @@ def words_of(subject: Subject) -> list[str] | None:
     if "$" in text.replace("$(", ""):
         words.append("@variable")
     words += subject.stream.kinds
+    words += [f"@{item.obstacle.name}" for item in subject.obstacles]
 
     return words
