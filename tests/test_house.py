@@ -60,7 +60,7 @@ ROOM_TOKENS = {
     "rehearsal": 24_050,
     "report": 5_100,
     "requirements": 11_550,
-    "server": 18_300,
+    "server": 18_350,
     "shell": 22_350,
     "simulator": 42_450,
     "source": 28_850,

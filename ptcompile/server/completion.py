@@ -36,6 +36,7 @@ from ptcompile.server.hover import field_text
 _MAX_SUGGESTIONS = 200
 """Maximum number of suggestions per request."""
 _PROBE = "ptcompile-probe"
+_supported_values = re.compile(r"supported values: (.*)")
 _HOST_FIELDS = frozenset({"args", "command", "env", "value"})
 """Keys below which a value may be a pod's address."""
 _VARIABLES = KNOWN_VARIABLES.difference(RENAMED_VARIABLES)
@@ -187,9 +188,9 @@ def _server_choices(opened: OpenDocument, cursor: Cursor, kind: tuple[str, str])
         if kind_of(document.data) != kind:
             return
         for problem in validate(document.data, versions=opened.versions):
-            values = problem.message.partition("supported values: ")[2]
-            if problem.path == cursor.path:
-                yield from re.findall(r'"([^"]*)"', values)
+            match = _supported_values.search(problem.message)
+            if match is not None and problem.path == cursor.path:
+                yield from re.findall(r'"([^"]*)"', match[1])
 
 
 def _host_suggestions(opened: OpenDocument, cursor: Cursor) -> Iterator[Suggestion]:
