@@ -187,13 +187,6 @@ def _api_versions(name: str, kubernetes: Version) -> list[str]:
     return (stable or served) + [version for version, kind in _custom_kinds() if kind == name]
 
 
-def built_in_kinds() -> Iterator[tuple[str, str]]:
-    """Yield the apiVersion and kind of each object that Kubernetes itself stores or answers."""
-    yield from BUILT_IN
-    for version, kinds in load(_KIND_INDEX).items():
-        yield from ((version, kind) for kind in kinds if (version, kind) not in BUILT_IN)
-
-
 def known_kinds() -> Iterator[tuple[str, str]]:
     """Yield each apiVersion and kind that has a schema: the server's, the operators', and those
     of shipped CRDs.

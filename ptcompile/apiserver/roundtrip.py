@@ -113,4 +113,3 @@ def read_shapes(name: str, known: Mapping[str, FieldShapes]) -> dict[str, FieldS
 SHAPES = read_shapes("apiserver/go_shapes.json", {})
 POD_SPEC = SHAPES["<podSpec>"]
 POD_TEMPLATE = SHAPES["<podTemplate>"]
-JOB_TEMPLATE = SHAPES["<jobTemplate>"]

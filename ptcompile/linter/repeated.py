@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 
 from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Problem, problem_at
-from ptcompile.kubernetes.unstructured import Json, kind_of, namespace_of, nested_string
+from ptcompile.kinds.wrapped import group_and_kind
+from ptcompile.kubernetes.unstructured import Json, namespace_of, nested_string
 from ptcompile.operators.table import BY_TARGET
 from ptcompile.source import documents as source
 from ptcompile.source.documents import Source
@@ -54,8 +55,7 @@ def object_key(manifest: Json, definitions: Definitions | None) -> ObjectIdentit
     """Return the key of an object, or None if its kind is unknown or its name is not written in
     the file.
     """
-    api_version, kind = kind_of(manifest)
-    group = api_version.rpartition("/")[0]
+    group, kind = group_and_kind(manifest)
     name = nested_string(manifest, "metadata", "name")
     namespace = namespace_of(manifest)
     if not name or any(find_placeholder(text) or mark_within(text) for text in (name, namespace)):

@@ -11,13 +11,13 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.references import needed_objects
 from ptcompile.kinds.status import Condition, Following, merge_patch_for
 from ptcompile.kinds.templates import Template
-from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_int,
     as_mappings,
     as_string,
+    kind_of,
     nested_map,
     nested_string,
     nested_value,
@@ -122,7 +122,7 @@ def handles(manifests: Sequence[Json]) -> Iterator[Handle]:
     """
     before: list[Json] = []
     for manifest in manifests:
-        following = kind_named(_kind_key(manifest)).following()
+        following = kind_named(kind_of(manifest)).following()
         if following is None:
             before.append(manifest)
             continue
@@ -187,7 +187,7 @@ def _index_label(job: Json, following: Following, *, alone: bool) -> str | None:
     Indexed; JobSet's child Jobs are.
     """
     if (
-        _kind_key(job) == ("batch/v1", "Job")
+        kind_of(job) == ("batch/v1", "Job")
         and nested_value(job, "spec", "completionMode") != "Indexed"
     ):
         return None
@@ -200,7 +200,7 @@ def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bo
     A TrainJob's templates are in its runtime, but its number of nodes is its own.
     """
     if job.get("kind") != "TrainJob":
-        yield from ((item, _is_child_job(job, item)) for item in templates_of(_kind_key(job), job))
+        yield from ((item, _is_child_job(job, item)) for item in templates_of(kind_of(job), job))
         return
 
     nodes = as_int(nested_value(job, "spec", "trainer", "numNodes"), 1)
@@ -210,7 +210,7 @@ def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bo
         yield Template((), {"spec": {"containers": [{"name": "node"}]}}, "node", nodes), False
         return
 
-    for item in templates_of(_kind_key(runtime), runtime):
+    for item in templates_of(kind_of(runtime), runtime):
         yield (
             (item._replace(replicas=nodes), False)
             if item.role == "node"
@@ -254,17 +254,13 @@ def _begins_suspended(job: Json) -> bool:
 
 def _reference(manifest: Json) -> Reference:
     metadata = nested_map(manifest, "metadata")
-    key = _kind_key(manifest)
+    key = kind_of(manifest)
     following = kind_named(key).following()
     # a kind whose end is not followed is an auxiliary object; their plurals are all regular
     plural = following.plural if following is not None else f"{key[1].lower()}s"
     return Reference(
         *key, plural, True, as_string(metadata.get("namespace")) or None, object_name(manifest)
     )
-
-
-def _kind_key(manifest: Json) -> GroupVersionKind:
-    return as_string(manifest.get("apiVersion")), as_string(manifest.get("kind"))
 
 
 def _to_plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ContainerView, ExpandedRole, Expansion, PodView, main_container_of
 from ptcompile.kinds.templates import cluster_host_name
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import WRITING_KINDS, Objects
 from ptcompile.kubernetes.pod_spec import REQUIRED
@@ -79,8 +80,7 @@ def _claimed_devices(
             continue
 
         domain = nested_map(obj, "spec", "channel", "resourceClaimTemplate")
-        group = as_string(obj.get("apiVersion")).rpartition("/")[0]
-        obj_kind = (group, as_string(obj.get("kind")))
+        obj_kind = group_and_kind(obj)
         if (
             obj_kind == _COMPUTE_DOMAIN
             and kind == "ResourceClaimTemplate"

@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request
+from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.quantity import MILLI, NANO, Quantity
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, namespace_of, nested_map
 
 TYPE_CHECKING = False
@@ -178,17 +180,19 @@ def _default_problems(request: Request, path: Path, container: Json) -> Problems
     if resources.get("limits") == written.get("limits"):
         return
 
-    before = FieldErrors()
-    after = FieldErrors()
-    check_amounts(dict(written), (*path, "resources"), before)
-    check_amounts(dict(resources), (*path, "resources"), after)
-    known = {problem.message for problem in before}
-    for problem in with_stage(
-        [problem for problem in after if problem.message not in known], request.stage
-    ):
-        yield problem._replace(
-            help="set the limit: a LimitRange of the namespace sets a lower one", fix=None
-        )
+    resources_path = (*path, "resources")
+    known = {problem.message for problem in _amount_problems(written, resources_path)}
+    for problem in with_stage(_amount_problems(resources, resources_path), request.stage):
+        if problem.message not in known:
+            yield problem._replace(
+                help="set the limit: a LimitRange of the namespace sets a lower one", fix=None
+            )
+
+
+def _amount_problems(resources: Json, path: Path) -> FieldErrors:
+    problems = FieldErrors()
+    check_amounts(FieldValue(resources, path, CheckScope(ApiServer(), problems)))
+    return problems
 
 
 def _written_resources(request: Request, container: Json) -> Json:

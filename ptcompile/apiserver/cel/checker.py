@@ -435,7 +435,7 @@ class _Checker:
         if name in ("map", "transformList"):
             return list_of(result)
 
-        first, *_ = types
+        first = types[0]
         if name == "transformMap":
             return map_of(first, result)
         if name == "transformMapEntry":

@@ -17,16 +17,13 @@ from ptcompile.apiserver.validation.values import why_not_kind, why_not_path_seg
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.apiserver.evaluations import Evaluations
     from ptcompile.kinds.model import Kind, KindContext
-    from ptcompile.kubernetes.requests import GroupVersionKind
+    from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -54,7 +51,7 @@ def defined_kind_problems(
     paths = {problem.path for problem in problems}
     embedded = FieldErrors()
     if not isinstance(definition, JsonSchema):
-        _check_embedded(definition.schema, current, (), embedded)
+        _check_embedded(definition.schema, FieldValue(current, (), CheckScope(context, embedded)))
     later = [
         *embedded,
         *metadata_problems(current, namespaced=operator_kind.namespaced),
@@ -67,7 +64,7 @@ def defined_kind_problems(
     return _with_webhooks(problems, operator_kind, current, request)
 
 
-def _check_embedded(schema: Json, value: Any, path: Path, problems: FieldErrors) -> None:
+def _check_embedded(schema: Json, field: FieldValue) -> None:
     """Check the objects embedded in an object (`x-kubernetes-embedded-resource`): apiVersion, kind
     and metadata.
 
@@ -75,45 +72,40 @@ def _check_embedded(schema: Json, value: Any, path: Path, problems: FieldErrors)
     """
     if not schema.get("x-embeds"):
         return
-    if type(value) is list:
-        for index, item in enumerate(value):
-            _check_embedded(schema.get("items", {}), item, (*path, index), problems)
-    elif type(value) is dict:
+    if type(field.value) is list:
+        for item in field.items(field.value):
+            _check_embedded(schema.get("items", {}), item)
+    elif field.is_mapping:
         if schema.get("x-embedded"):
-            _check_embedded_object(value, path, problems)
+            _check_embedded_object(field)
         properties = schema.get("properties", {})
         additional = schema.get("additionalProperties")
-        for key, item in value.items():
+        for key, item in field.entries():
             child = properties.get(key, additional if isinstance(additional, dict) else {})
-            _check_embedded(child, item, (*path, key), problems)
+            _check_embedded(child, item)
 
 
-def _check_embedded_object(value: Json, path: Path, problems: FieldErrors) -> None:
-    version = value.get("apiVersion")
-    kind = value.get("kind")
-    meta = value.get("metadata")
-    if version == "":
-        problems.invalid(
-            (*path, "apiVersion"), version, "must not be empty", "set the apiVersion of the object"
-        )
-    elif type(version) is str and version.count("/") > 1:
-        why = f"unexpected GroupVersion string: {version}"
-        problems.invalid((*path, "apiVersion"), version, why, "write it as group/version")
-    if kind == "":
-        problems.invalid((*path, "kind"), kind, "must not be empty", "set the kind of the object")
-    elif type(kind) is str and (why_not := why_not_kind(kind)):
-        problems.invalid((*path, "kind"), kind, why_not)
-    if type(meta) is dict:
+def _check_embedded_object(embedded: FieldValue) -> None:
+    version = embedded["apiVersion"]
+    kind = embedded["kind"]
+    meta = embedded["metadata"]
+    if version.value == "":
+        version.invalid("must not be empty", "set the apiVersion of the object")
+    elif type(version.value) is str and version.value.count("/") > 1:
+        why = f"unexpected GroupVersion string: {version.value}"
+        version.invalid(why, "write it as group/version")
+    if kind.value == "":
+        kind.invalid("must not be empty", "set the kind of the object")
+    else:
+        kind.check_text(why_not_kind)
+    if meta.is_mapping:
         # the server needs no name here
         name = {} if meta.get("name") else {"name": "unnamed"}
         check_metadata(
-            {**meta, **name}, (*path, "metadata"), problems, why_not_path_segment, built_in=False
+            {**meta.value, **name}, meta.path, meta.problems, why_not_path_segment, built_in=False
         )
-        namespace = meta.get("namespace")
-        if type(namespace) is str and namespace and (why_not := names.why_not_dns_label(namespace)):
-            problems.invalid((*path, "metadata", "namespace"), namespace, why_not)
-        scope = CheckScope(ApiServer(), problems)
-        FieldValue(meta, (*path, "metadata"), scope).check_not_negative("generation")
+        meta["namespace"].check_optional_text(names.why_not_dns_label)
+        meta.check_not_negative("generation")
 
 
 def _shipped_problems(

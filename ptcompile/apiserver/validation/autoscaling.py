@@ -5,6 +5,7 @@ from __future__ import annotations
 from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.values import why_not_path_segment
 from ptcompile.kubernetes.quantity import parse
+from ptcompile.kubernetes.unstructured import api_group
 
 _METRIC_FIELDS = {
     "Object": "object",
@@ -66,9 +67,7 @@ def _check_reference(reference: FieldValue, *, scaled: bool) -> None:
     if version.value.count("/") > 1:
         version.invalid(f"unexpected GroupVersion string: {version.value}")
     elif (
-        scaled
-        and not version.value.rpartition("/")[0]
-        and reference.get("kind") != "ReplicationController"
+        scaled and not api_group(version.value) and reference.get("kind") != "ReplicationController"
     ):
         version.invalid("apiVersion must specify API group", "write it as apps/v1")
 

@@ -54,7 +54,7 @@ def check_runtime_class(runtime_class: FieldValue) -> None:
     """Check a RuntimeClass, except its metadata."""
     runtime_class["handler"].check_required_text(names.why_not_dns_label)
     fixed = runtime_class["overhead"]["podFixed"]
-    check_amounts({"limits": fixed.value}, fixed.path, fixed.problems, partial=True)
+    check_amounts(fixed.replaced({"limits": fixed.value}), partial=True)
     runtime_class["scheduling"]["nodeSelector"].check(check_labels)
     check_tolerations(runtime_class["scheduling"]["tolerations"])
 

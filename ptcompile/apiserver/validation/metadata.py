@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile._internal.lazy import bounded_cache
 from ptcompile.diagnostics import Path, Problems, field_path
 from ptcompile.diagnostics.field_errors import (
@@ -328,8 +326,8 @@ _DELETION_HELP = "remove it: the server writes it when the object is deleted"
 
 def metadata_update(old: Json, new: Json) -> Problems:
     """Yield a problem for each forbidden change of metadata; labels and annotations may change."""
-    before = _as_mapping(old.get("metadata"))
-    after = _as_mapping(new.get("metadata"))
+    before = as_mapping(old.get("metadata"))
+    after = as_mapping(new.get("metadata"))
     for key in ("deletionTimestamp", "deletionGracePeriodSeconds"):
         value = after.get(key)
         if value is not None and value != before.get(key):
@@ -348,7 +346,3 @@ def metadata_update(old: Json, new: Json) -> Problems:
             why,
             "remove it: it belongs to another state of the object",
         )
-
-
-def _as_mapping(value: Any) -> Json:
-    return value if isinstance(value, Mapping) else {}

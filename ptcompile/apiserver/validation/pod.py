@@ -303,7 +303,7 @@ def _check_readiness_gates(gates: FieldValue) -> None:
 
 
 def _check_overhead(overhead: FieldValue) -> None:
-    check_amounts({"limits": overhead.value}, overhead.path, overhead.problems, partial=True)
+    check_amounts(overhead.replaced({"limits": overhead.value}), partial=True)
     resources = overhead.mapping.keys()
     if not resources & {"cpu", "memory"} and any(name.startswith(HUGE_PAGES) for name in resources):
         overhead.forbidden("HugePages require cpu or memory", "add cpu or memory")

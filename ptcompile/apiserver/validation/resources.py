@@ -9,16 +9,16 @@ from ptcompile._internal.lazy import bounded_cache
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation.context import is_dropped
-from ptcompile.apiserver.validation.field import FieldValue
+from ptcompile.apiserver.validation.field import NOT_NEGATIVE, FieldValue
 from ptcompile.apiserver.validation.metadata import why_not_key
-from ptcompile.diagnostics import Edit, Fix, Path, field_path, fixes
-from ptcompile.diagnostics.field_errors import FieldErrors, is_empty, key_path
+from ptcompile.diagnostics import Edit, Fix, field_path, fixes
+from ptcompile.diagnostics.field_errors import is_empty, key_path
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.amounts import container_requests, quantities_of, sum_containers
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource, never_shared
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json
 
 _CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
 _HUGE = HUGE_PAGES
@@ -54,90 +54,86 @@ def check_resources(resources: FieldValue, container: Json) -> None:
     if not resources.is_mapping:
         return
     if resources.get("limits") or resources.get("requests"):
-        check_amounts(resources.value, resources.path, resources.problems)
+        check_amounts(resources)
     if resources.get("claims") and not is_dropped("claims", resources.server):
         _check_claims(resources["claims"])
 
 
-def check_amounts(
-    resources: Json, path: Path, problems: FieldErrors, *, partial: bool = False
-) -> None:
+def check_amounts(resources: FieldValue, *, partial: bool = False) -> None:
     """Check the names and amounts of requests and limits, and each request against its limit.
 
     `partial` is for resources that an operator merges over others: a missing limit may come from
     there.
     """
-    before = len(problems)
-    limits = _read_amounts(resources.get("limits"), (*path, "limits"), problems, partial)
-    if len(problems) == before and resources.get("requests") == resources.get("limits"):
-        _check_huge_pages(limits, limits, path, problems, partial)
+    before = len(resources.problems)
+    limits = _read_amounts(resources["limits"], partial)
+    if len(resources.problems) == before and resources.get("requests") == resources.get("limits"):
         # usually requests equal limits: the amounts are checked, and equal pairs are valid
+        requests = limits
+    else:
+        requests = _read_amounts(resources["requests"], partial)
+        for name, amount in requests.items():
+            # an unreadable limit is reported elsewhere
+            if name in limits:
+                _check_request(resources, name, amount, limits[name])
+            elif never_shared(name) and not partial and name not in resources["limits"].mapping:
+                _require_limit(resources, name, amount)
+
+    resource_names = limits.keys() | requests.keys()
+    if partial or resource_names & {"cpu", "memory"}:
+        return
+    if any(name.startswith(_HUGE) for name in resource_names):
+        resources.forbidden("HugePages require cpu or memory", "request cpu or memory too")
+
+
+def _check_request(resources: FieldValue, name: str, amount: Quantity, limit: Quantity) -> None:
+    """Check a request against its limit."""
+    is_exact = never_shared(name)
+    if amount == limit or (amount < limit and not is_exact):
         return
 
-    requests = _read_amounts(resources.get("requests"), (*path, "requests"), problems, partial)
-    written = nested_map(resources, "limits")
-    for name, amount in requests.items():
-        limit = limits.get(name)
-        is_exact = never_shared(name)
-        if limit is None:
-            # an unreadable limit is reported elsewhere
-            if is_exact and not partial and name not in written:
-                why = "Limit must be set for non overcommitable resources"
-                as_written = nested_map(resources, "requests")[name]
-                fix = Fix(
-                    f"set the limit to {amount}",
-                    (Edit("set", (*path, "limits", name), as_written),),
-                    safe=True,
-                )
-                problems.required(
-                    (*path, "limits"), why, f"set limits[{name}] to the request", fix=fix
-                )
-        elif (is_exact and amount != limit) or amount > limit:
-            relation = "equal to" if is_exact else "less than or equal to"
-            why = f"must be {relation} {name} limit of {limit}"
-            if is_exact:
-                help = "set both to the same amount"
-            else:
-                help = "lower the request or raise the limit"
+    path = resources["requests"][name].path
+    fix = None
+    if is_exact:
+        why = f"must be equal to {name} limit of {limit}"
+        help = "set both to the same amount"
+        written = resources["limits"].get(name)
+        fix = FixTemplate(f"set the request to {limit}", "set", written, safe=False).at(path)
+    else:
+        why = f"must be less than or equal to {name} limit of {limit}"
+        help = "lower the request or raise the limit"
 
-            amount_path = (*path, "requests", name)
-            if is_exact:
-                template = FixTemplate(
-                    f"set the request to {limit}", "set", written[name], safe=False
-                )
-            else:
-                template = None
-
-            problems.invalid(
-                amount_path,
-                str(amount),
-                why,
-                help,
-                field_path(amount_path[:-1]),
-                fix=template and template.at(amount_path),
-            )
-
-    _check_huge_pages(limits, requests, path, problems, partial)
+    resources.problems.invalid(path, str(amount), why, help, field_path(path[:-1]), fix=fix)
 
 
-def _read_amounts(
-    amounts: Any, path: Path, problems: FieldErrors, partial: bool
-) -> _ResourceQuantities:
+def _require_limit(resources: FieldValue, name: str, amount: Quantity) -> None:
+    """Report a request whose resource needs a limit too."""
+    limits = resources["limits"]
+    edit = Edit("set", limits[name].path, resources["requests"].get(name))
+    resources.problems.required(
+        limits.path,
+        "Limit must be set for non overcommitable resources",
+        f"set limits[{name}] to the request",
+        fix=Fix(f"set the limit to {amount}", (edit,), safe=True),
+    )
+
+
+def _read_amounts(amounts: FieldValue, partial: bool) -> _ResourceQuantities:
     out: _ResourceQuantities = {}
-    if type(amounts) is not dict:
+    if not amounts.is_mapping:
         return out
 
-    for name, text in amounts.items():
+    for name, text in amounts.value.items():
         if why := why_not_resource(name):
-            quantity_path = (*path, name)
+            quantity_path = amounts[name].path
             suggestion = closest_match(name, (*_CONTAINER_RESOURCES, "nvidia.com/gpu"))
             if suggestion:
                 help = f"did you mean {suggestion}?"
             else:
                 help = "write the device with its domain, for example nvidia.com/gpu"
 
-            template = fixes.fix_key(name, suggestion, amounts)
-            problems.invalid(
+            template = fixes.fix_key(name, suggestion, amounts.value)
+            amounts.problems.invalid(
                 quantity_path,
                 name,
                 why,
@@ -151,51 +147,27 @@ def _read_amounts(
         amount = parse(0 if text is None and not partial else text)
         if amount is not None:
             out[name] = amount = amount if amount.nano % NANO == 0 else amount.rounded()
-            _check_amount(name, amount, path, problems)
+            _check_amount(amounts, name, amount)
 
     return out
 
 
-def _check_amount(name: str, amount: Quantity, side_path: Path, problems: FieldErrors) -> None:
-    """Check one amount of the requests or limits at `side_path`."""
+def _check_amount(amounts: FieldValue, name: str, amount: Quantity) -> None:
+    """Check one amount of these requests or limits."""
+    why = ""
+    help = ""
     if amount.nano < 0:
-        amount_path = (*side_path, name)
-        problems.invalid(
-            amount_path,
-            str(amount),
-            "must be greater than or equal to 0",
-            field=key_path(amount_path),
-        )
+        why = NOT_NEGATIVE
     elif not is_native_resource(name) and not amount.is_integer:
-        amount_path = (*side_path, name)
+        why = "must be an integer"
         help = "request whole devices: a share of a device has its own resource name"
-        problems.invalid(
-            amount_path, str(amount), "must be an integer", help, key_path(amount_path)
-        )
     elif name.startswith(_HUGE):
         page = parse(name[len(_HUGE) :])
         if page is None or page.value == 0 or amount.value % page.value:
-            amount_path = (*side_path, name)
-            problems.invalid(
-                amount_path,
-                str(amount),
-                "must be an integer multiple of page size",
-                field=key_path(amount_path),
-            )
-
-
-def _check_huge_pages(
-    limits: _ResourceQuantities,
-    requests: _ResourceQuantities,
-    path: Path,
-    problems: FieldErrors,
-    partial: bool,
-) -> None:
-    resource_names = limits.keys() | requests.keys()
-    if partial or resource_names & {"cpu", "memory"}:
-        return
-    if any(name.startswith(_HUGE) for name in resource_names):
-        problems.forbidden(path, "HugePages require cpu or memory", "request cpu or memory too")
+            why = "must be an integer multiple of page size"
+    if why:
+        written = amounts[name]
+        written.replaced(str(amount)).invalid(why, help, key_path(written.path))
 
 
 def _check_claims(claims: FieldValue) -> None:
@@ -247,8 +219,9 @@ def check_pod_resources(resources: FieldValue) -> None:
                 supported, "request it in a container", key_path(amount.path)
             )
 
-    check_amounts(core, resources.path, resources.problems, partial=not resources.scope.template)
-    _check_sums(resources.replaced(core))
+    core_resources = resources.replaced(core)
+    check_amounts(core_resources, partial=not resources.scope.template)
+    _check_sums(core_resources)
 
 
 def _check_sums(resources: FieldValue) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ptcompile.kinds.model import QueueSystem
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, JsonDict, string_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, api_group, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.queue_systems import (
     KUEUE_QUEUE,
@@ -71,7 +71,7 @@ def outside_text(
         return unmanaged_text(kind, versions, switched_on)
 
     version, resource = kind
-    group, _, _ = version.rpartition("/")
+    group = api_group(version)
     name = resource.lower() if group in ("", "apps") else f"{group}/{resource.lower()}"
     text = (
         f"integrations.frameworks of Kueue's configuration does not list {name}: it starts "

@@ -144,22 +144,13 @@ def _name_help(name: str, names: Json | Sequence[str]) -> str:
 def check_trainer(spec: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check `spec.trainer` and `spec.initializer`; each replaces parts of one container."""
     fields = FieldValue(spec, ("spec",), CheckScope(context, problems))
-    trainer = nested_map(spec, "trainer")
-    path = ("spec", "trainer")
-    check_env(fields["trainer"]["env"], trainer)
-    if type(trainer.get("resourcesPerNode")) is dict:
-        check_amounts(
-            trainer["resourcesPerNode"], (*path, "resourcesPerNode"), problems, partial=True
-        )
-
-    image = trainer.get("image")
-    if type(image) is str and image != image.strip():
-        problems.invalid(
-            (*path, "image"),
-            image,
-            "must not have leading or trailing whitespace",
-            "remove the whitespace",
-        )
+    trainer = fields["trainer"]
+    image = trainer["image"]
+    check_env(trainer["env"], trainer.mapping)
+    if trainer["resourcesPerNode"].is_mapping:
+        check_amounts(trainer["resourcesPerNode"], partial=True)
+    if type(image.value) is str and image.value != image.value.strip():
+        image.invalid("must not have leading or trailing whitespace", "remove the whitespace")
 
     for _, part in fields["initializer"].entries():
         check_env(part["env"], part.mapping)
