@@ -126,26 +126,6 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         "topology": _topology(by_kind, cloud),
         "priorities": _priorities(by_kind),
     }
-    if spec["otherPools"] and spec["nodePools"]:
-        unknown.append("nodePools: pools without a node now, except Karpenter's")
-    if shared:
-        unknown.append("gpu.sharing: which nodes share their GPUs, unless their labels tell")
-    if any(
-        nested_value(each, "spec", "mig", "strategy") == "single"
-        for each in by_kind["ClusterPolicy"]
-    ):
-        unknown.append(
-            "gpu: where GPUs are cut by MIG, nvidia.com/gpu counts the slices (strategy single)"
-        )
-    if spec["platform"] == "gke-autopilot":
-        unknown.append("nodePools: Autopilot makes nodes for what pods request")
-    elif nodes:
-        unknown.append(
-            "nodePools.*.count: the maximum of an autoscaler; it is the number of nodes in the dump"
-        )
-    else:
-        unknown.append("nodePools: the dump has no nodes")
-
     document = {
         "apiVersion": "ptcompile/v1",
         "kind": "ClusterProfile",
@@ -153,7 +133,31 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         "spec": {field: value for field, value in spec.items() if value},
     }
 
-    return ProfileDraft(document, (*unknown, *unknown_queues, *_NOT_SHOWN))
+    unknown_pools = _unknown_pools(spec, by_kind, nodes, is_shared=bool(shared))
+    return ProfileDraft(document, (*unknown, *unknown_pools, *unknown_queues, *_NOT_SHOWN))
+
+
+def _unknown_pools(
+    spec: JsonDict, by_kind: Mapping[str, Sequence[Json]], nodes: Sequence[Json], *, is_shared: bool
+) -> Iterator[str]:
+    """Yield what the dump does not show of the nodes and GPUs of a profile's spec."""
+    if spec["otherPools"] and spec["nodePools"]:
+        yield "nodePools: pools without a node now, except Karpenter's"
+    if is_shared:
+        yield "gpu.sharing: which nodes share their GPUs, unless their labels tell"
+    if any(
+        nested_value(each, "spec", "mig", "strategy") == "single"
+        for each in by_kind.get("ClusterPolicy", ())
+    ):
+        yield "gpu: where GPUs are cut by MIG, nvidia.com/gpu counts the slices (strategy single)"
+    if spec["platform"] == "gke-autopilot":
+        yield "nodePools: Autopilot makes nodes for what pods request"
+    elif nodes:
+        yield (
+            "nodePools.*.count: the maximum of an autoscaler; it is the number of nodes in the dump"
+        )
+    else:
+        yield "nodePools: the dump has no nodes"
 
 
 def _cluster_domain(config_maps: Sequence[Json]) -> str | None:
