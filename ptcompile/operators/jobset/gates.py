@@ -111,12 +111,13 @@ def is_resize(path: tuple[str, ...], update: Update) -> bool:
     if not is_on("ElasticJobSet", update.versions):
         return False
     return any(
-        f"[{as_string(job.get('name'))}]" == path[2] and _completion_mode(job) == "Indexed"
+        f"[{as_string(job.get('name'))}]" == path[2] and completion_mode(job) == "Indexed"
         for job in as_mappings(nested_value(update.new, "spec", "replicatedJobs"))
     )
 
 
-def _completion_mode(job: Json) -> str:
+def completion_mode(job: Json) -> str:
+    """Return the completionMode of a replicatedJob's Jobs, which JobSet sets to Indexed."""
     return nested_string(job, "template", "spec", "completionMode") or "Indexed"
 
 
@@ -134,7 +135,7 @@ def resize_problems(update: Update) -> Problems:
             nested_map(item, "template", "spec") for item in (old.get(job.get("name"), {}), job)
         )
         changed = [field for field in _SIZE_FIELDS if before.get(field) != after.get(field)]
-        if changed and job.get("name") in old and _completion_mode(job) == "Indexed":
+        if changed and job.get("name") in old and completion_mode(job) == "Indexed":
             yield from _check_size(
                 changed, after, ("spec", "replicatedJobs", index, "template", "spec"), update
             )
