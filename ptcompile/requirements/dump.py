@@ -30,6 +30,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
+from ptcompile.linter.containers import split_image
 from ptcompile.linter.sharing import plugin_configs
 from ptcompile.operators.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, OPERATORS
 from ptcompile.report.layout import join_escaped
@@ -242,7 +243,7 @@ def _software_of(image: str) -> str | None:
     """Return the field of `versions` for the image of an operator or of kube-apiserver, or None
     for another image.
     """
-    repository = f"/{_repository(image)}"
+    repository, _ = split_image(f"/{image}")
     for operator in OPERATORS:
         if any(repository.endswith(f"/{name}") for name in operator.install.images):
             return operator.release
@@ -251,17 +252,9 @@ def _software_of(image: str) -> str | None:
     return None
 
 
-def _repository(image: str) -> str:
-    name, _, _ = image.partition("@")
-    folder, slash, last = name.rpartition("/")
-    base, _, _ = last.partition(":")
-    return f"{folder}{slash}{base}"
-
-
 def _tag_release(image: str) -> Version | None:
     name, _, _ = image.partition("@")
-    _, _, last = name.rpartition("/")
-    _, _, tag = last.partition(":")
+    _, tag = split_image(name)
     try:
         return parse_version(tag)
     except ValueError:
