@@ -29,7 +29,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-from ptcompile.kubernetes.versions import Version, Versions, parse_version
+from ptcompile.kubernetes.versions import Version, Versions, parse_version, version_text
 from ptcompile.linter.containers import split_image
 from ptcompile.linter.sharing import plugin_configs
 from ptcompile.operators.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, OPERATORS
@@ -107,7 +107,7 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
     shared = _shared_gpus(by_kind)
     queue_settings, unknown_queues = _queue_settings(by_kind)
     spec = {
-        "versions": {field: f"{major}.{minor}" for field, (major, minor) in versions.items()},
+        "versions": {field: version_text(release) for field, release in versions.items()},
         "featureGates": _feature_gates(containers),
         "cloud": cloud,
         "platform": platform_of(nodes, objects),
