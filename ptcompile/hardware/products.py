@@ -59,7 +59,7 @@ def accelerators_named(product: str) -> tuple[str, ...]:
             return _labels()[form]
 
     if "." in text or re.search(r"-\d+[gt]?$", text):
-        family, *_ = re.split(r"[.]|-\d", text)
+        family = re.split(r"[.]|-\d", text)[0]
         prefix, _, _ = text.partition("-")
         if family in _FAMILIES:
             return (_FAMILIES[family],)

@@ -142,9 +142,12 @@ def stage_in(software: str, gate: str, release: Version) -> GateStage | None:
     return next((stage for stage in stages if stage.since <= release[1]), None)
 
 
-def is_on(software: str, gate: str, release: Version, switches: Switches) -> bool:
-    """Return whether a gate is on in a release: as a profile switches it, else by default."""
-    switched = is_switched(software, gate, release, switches)
+def is_on(software: str, gate: str, versions: Versions) -> bool:
+    """Return whether a gate is on in the release that runs: as a profile switches it, else by
+    default.
+    """
+    release: Version = getattr(versions, software)
+    switched = is_switched(software, gate, release, versions.gates_of(software))
     stage = stage_in(software, gate, release)
     if switched is not None:
         return switched

@@ -29,7 +29,8 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-from ptcompile.kubernetes.versions import Version, Versions, parse_version
+from ptcompile.kubernetes.versions import Version, Versions, parse_version, version_text
+from ptcompile.linter.containers import split_image
 from ptcompile.linter.sharing import plugin_configs
 from ptcompile.operators.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, OPERATORS
 from ptcompile.report.layout import join_escaped
@@ -106,7 +107,7 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
     shared = _shared_gpus(by_kind)
     queue_settings, unknown_queues = _queue_settings(by_kind)
     spec = {
-        "versions": {field: f"{major}.{minor}" for field, (major, minor) in versions.items()},
+        "versions": {field: version_text(release) for field, release in versions.items()},
         "featureGates": _feature_gates(containers),
         "cloud": cloud,
         "platform": platform_of(nodes, objects),
@@ -126,26 +127,6 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         "topology": _topology(by_kind, cloud),
         "priorities": _priorities(by_kind),
     }
-    if spec["otherPools"] and spec["nodePools"]:
-        unknown.append("nodePools: pools without a node now, except Karpenter's")
-    if shared:
-        unknown.append("gpu.sharing: which nodes share their GPUs, unless their labels tell")
-    if any(
-        nested_value(each, "spec", "mig", "strategy") == "single"
-        for each in by_kind["ClusterPolicy"]
-    ):
-        unknown.append(
-            "gpu: where GPUs are cut by MIG, nvidia.com/gpu counts the slices (strategy single)"
-        )
-    if spec["platform"] == "gke-autopilot":
-        unknown.append("nodePools: Autopilot makes nodes for what pods request")
-    elif nodes:
-        unknown.append(
-            "nodePools.*.count: the maximum of an autoscaler; it is the number of nodes in the dump"
-        )
-    else:
-        unknown.append("nodePools: the dump has no nodes")
-
     document = {
         "apiVersion": "ptcompile/v1",
         "kind": "ClusterProfile",
@@ -153,7 +134,31 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         "spec": {field: value for field, value in spec.items() if value},
     }
 
-    return ProfileDraft(document, (*unknown, *unknown_queues, *_NOT_SHOWN))
+    unknown_pools = _unknown_pools(spec, by_kind, nodes, is_shared=bool(shared))
+    return ProfileDraft(document, (*unknown, *unknown_pools, *unknown_queues, *_NOT_SHOWN))
+
+
+def _unknown_pools(
+    spec: JsonDict, by_kind: Mapping[str, Sequence[Json]], nodes: Sequence[Json], *, is_shared: bool
+) -> Iterator[str]:
+    """Yield what the dump does not show of the nodes and GPUs of a profile's spec."""
+    if spec["otherPools"] and spec["nodePools"]:
+        yield "nodePools: pools without a node now, except Karpenter's"
+    if is_shared:
+        yield "gpu.sharing: which nodes share their GPUs, unless their labels tell"
+    if any(
+        nested_value(each, "spec", "mig", "strategy") == "single"
+        for each in by_kind.get("ClusterPolicy", ())
+    ):
+        yield "gpu: where GPUs are cut by MIG, nvidia.com/gpu counts the slices (strategy single)"
+    if spec["platform"] == "gke-autopilot":
+        yield "nodePools: Autopilot makes nodes for what pods request"
+    elif nodes:
+        yield (
+            "nodePools.*.count: the maximum of an autoscaler; it is the number of nodes in the dump"
+        )
+    else:
+        yield "nodePools: the dump has no nodes"
 
 
 def _cluster_domain(config_maps: Sequence[Json]) -> str | None:
@@ -238,7 +243,7 @@ def _software_of(image: str) -> str | None:
     """Return the field of `versions` for the image of an operator or of kube-apiserver, or None
     for another image.
     """
-    repository = f"/{_repository(image)}"
+    repository, _ = split_image(f"/{image}")
     for operator in OPERATORS:
         if any(repository.endswith(f"/{name}") for name in operator.install.images):
             return operator.release
@@ -247,17 +252,9 @@ def _software_of(image: str) -> str | None:
     return None
 
 
-def _repository(image: str) -> str:
-    name, _, _ = image.partition("@")
-    folder, slash, last = name.rpartition("/")
-    base, _, _ = last.partition(":")
-    return f"{folder}{slash}{base}"
-
-
 def _tag_release(image: str) -> Version | None:
     name, _, _ = image.partition("@")
-    _, _, last = name.rpartition("/")
-    _, _, tag = last.partition(":")
+    _, tag = split_image(name)
     try:
         return parse_version(tag)
     except ValueError:

@@ -147,7 +147,7 @@ def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:
 
 
 def _pool(nodes: Sequence[Json]) -> JsonDict:
-    first, *_ = nodes
+    first = nodes[0]
     labels = _labels(first)
     shared = {
         key: value

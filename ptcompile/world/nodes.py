@@ -234,7 +234,7 @@ def _node_groups(
         groups[repr([told, spec.get("taints"), spec.get("unschedulable"), left])].append(node)
 
     for members in groups.values():
-        first, *_ = members
+        first = members[0]
         sizes = _left(first, taken)
         yield NodeGroup(
             names=tuple(map(object_name, members)),

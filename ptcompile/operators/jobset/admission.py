@@ -46,6 +46,7 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset import gates
+from ptcompile.operators.jobset.pods import coordinator_address
 
 
 def jobset_rules(manifest: Json) -> Problems:
@@ -556,7 +557,6 @@ def _check_group_name(group: str, path: Path, rejection: ProblemFactory) -> Prob
 def check_job_names(job: Json, name: str, path: Path, rejection: ProblemFactory) -> Problems:
     """Check the names of the last Job and of its last pod."""
     replicated_name = as_string(job.get("name"))
-    job_spec = nested_map(job, "template", "spec")
     last_job = f"{name}-{replicated_name}-{as_int(job.get('replicas'), 1) - 1}"
     name_path = (*path, "name")
     if why := names.why_not_dns_1035_label(last_job):
@@ -567,8 +567,8 @@ def check_job_names(job: Json, name: str, path: Path, rejection: ProblemFactory)
         yield rejection(name_path, f'Invalid value: "{last_job}": the name of the Job {why}', help)
         return
 
-    completions = job_spec.get("completions")
-    if (as_string(job_spec.get("completionMode")) or "Indexed") != "Indexed" or completions is None:
+    completions = nested_value(job, "template", "spec", "completions")
+    if gates.completion_mode(job) != "Indexed" or completions is None:
         return
 
     pod = f"{last_job}-{as_int(completions) - 1}-xxxxx"
@@ -640,48 +640,58 @@ def _check_coordinator(
     if not isinstance(spec.get("coordinator"), Mapping):
         return
 
-    coordinator = nested_map(spec, "coordinator")
-    job_name = as_string(coordinator.get("replicatedJob"))
-    job_index = as_int(coordinator.get("jobIndex"))
-    pod_index = as_int(coordinator.get("podIndex"))
-    job = next((j for j in jobs if as_string(j.get("name")) == job_name), None)
-    if job is None:
-        yield rejection((*path, "replicatedJob"), f"Invalid value: coordinator replicatedJob {job_name} does not exist",
-                  "name a replicatedJob of this JobSet")  # fmt: skip
-        return
-
-    job_spec = nested_map(job, "template", "spec")
-    if not 0 <= job_index < as_int(job.get("replicas"), 1):
-        yield rejection(
-            (*path, "jobIndex"),
-            f"Invalid value: {job_index}: {job_name} has no such Job",
-            "use an index below replicas",
-        )
-        return
-    if (as_string(job_spec.get("completionMode")) or "Indexed") != "Indexed" or job_spec.get(
-        "completions"
-    ) is None:
-        message = (
-            "job for coordinator pod must be indexed completion mode, and completions number must "
-            "be set"
-        )
-        yield rejection(
-            (*path, "replicatedJob"), f"Invalid value: {message}", "set completions on its Job"
-        )
-        return
-    if not 0 <= pod_index < as_int(job_spec.get("completions")):
-        yield rejection(
-            (*path, "podIndex"),
-            f"Invalid value: {pod_index}: its Job has no such pod",
-            "use one below completions",
-        )
+    problem = _missing_coordinator(nested_map(spec, "coordinator"), jobs, path, rejection)
+    if problem is not None:
+        yield problem
         return
 
     subdomain = nested_string(spec, "network", "subdomain") or name
-    address = f"{name}-{job_name}-{job_index}-{pod_index}.{subdomain}"
+    address = coordinator_address(name, subdomain, spec)
     if versions.jobset >= _COORDINATOR_LABEL and (why := names.why_not_label_value(address)):
         yield rejection(
             path,
             f'Invalid value: the coordinator\'s address "{address}" is a label: {why}',
             "shorten the names",
         )
+
+
+def _missing_coordinator(
+    coordinator: Json, jobs: Sequence[Json], path: Path, rejection: ProblemFactory
+) -> Problem | None:
+    """Return why the JobSet has no such pod, or None if it has."""
+    job_name = as_string(coordinator.get("replicatedJob"))
+    job = next((j for j in jobs if as_string(j.get("name")) == job_name), None)
+    if job is None:
+        return rejection(
+            (*path, "replicatedJob"),
+            f"Invalid value: coordinator replicatedJob {job_name} does not exist",
+            "name a replicatedJob of this JobSet",
+        )
+
+    job_index = as_int(coordinator.get("jobIndex"))
+    if not 0 <= job_index < as_int(job.get("replicas"), 1):
+        return rejection(
+            (*path, "jobIndex"),
+            f"Invalid value: {job_index}: {job_name} has no such Job",
+            "use an index below replicas",
+        )
+
+    completions = nested_value(job, "template", "spec", "completions")
+    if gates.completion_mode(job) != "Indexed" or completions is None:
+        message = (
+            "job for coordinator pod must be indexed completion mode, and completions number must "
+            "be set"
+        )
+        return rejection(
+            (*path, "replicatedJob"), f"Invalid value: {message}", "set completions on its Job"
+        )
+
+    pod_index = as_int(coordinator.get("podIndex"))
+    if not 0 <= pod_index < as_int(completions):
+        return rejection(
+            (*path, "podIndex"),
+            f"Invalid value: {pod_index}: its Job has no such pod",
+            "use one below completions",
+        )
+
+    return None

@@ -21,7 +21,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_string,
     nested_value,
 )
-from ptcompile.kubernetes.versions import Versions, is_switched, stage_in
+from ptcompile.kubernetes.versions import Versions, is_on, stage_in
 
 _MAX_INT32 = 2**31 - 1
 _REPLICAS_MAX = 1024
@@ -30,11 +30,10 @@ _RESTART_JOBSET = "use FailJobSet, RestartJobSet or RestartJobSetAndIgnoreMaxRes
 _SIZE_FIELDS = ("parallelism", "completions")
 
 
-def is_on(gate: str, versions: Versions) -> bool:
-    """Return whether a gate is on in the cluster's JobSet."""
-    stage = stage_in("jobset", gate, versions.jobset)
-    switched = is_switched("jobset", gate, versions.jobset, versions.gates_of("jobset"))
-    return stage is not None and (stage.default if switched is None else switched)
+def _is_on(gate: str, versions: Versions) -> bool:
+    """Return whether the cluster's JobSet has a gate, and it is on."""
+    exists = stage_in("jobset", gate, versions.jobset) is not None
+    return exists and is_on("jobset", gate, versions)
 
 
 def check_restart_strategy(
@@ -45,7 +44,7 @@ def check_restart_strategy(
     """
     if policy.get("restartStrategy") != "InPlaceRestart":
         return
-    if not is_on("InPlaceRestart", versions):
+    if not _is_on("InPlaceRestart", versions):
         yield _needs_gate("InPlaceRestart", "InPlaceRestart", (*path, "failurePolicy", "restartStrategy"), rejection,
                           "use Recreate or BlockingRecreate")  # fmt: skip
         return
@@ -83,7 +82,7 @@ def check_restart_action(
     action = rule.get("action")
     if action not in _RESTART_JOB:
         return
-    if not is_on("RestartJob", versions):
+    if not _is_on("RestartJob", versions):
         yield _needs_gate(action, "RestartJob", (*path, "action"), rejection, _RESTART_JOBSET)
     elif any(as_int(job.get("replicas"), 1) > _REPLICAS_MAX for job in jobs):
         message = (
@@ -108,21 +107,22 @@ def is_resize(path: tuple[str, ...], update: Update) -> bool:
     """
     if path[3:5] != ("template", "spec") or path[5:] not in (("parallelism",), ("completions",)):
         return False
-    if not is_on("ElasticJobSet", update.versions):
+    if not _is_on("ElasticJobSet", update.versions):
         return False
     return any(
-        f"[{as_string(job.get('name'))}]" == path[2] and _completion_mode(job) == "Indexed"
+        f"[{as_string(job.get('name'))}]" == path[2] and completion_mode(job) == "Indexed"
         for job in as_mappings(nested_value(update.new, "spec", "replicatedJobs"))
     )
 
 
-def _completion_mode(job: Json) -> str:
+def completion_mode(job: Json) -> str:
+    """Return the completionMode of a replicatedJob's Jobs, which JobSet sets to Indexed."""
     return nested_string(job, "template", "spec", "completionMode") or "Indexed"
 
 
 def resize_problems(update: Update) -> Problems:
     """Yield what the webhook rejects of new sizes of Indexed Jobs."""
-    if not is_on("ElasticJobSet", update.versions):
+    if not _is_on("ElasticJobSet", update.versions):
         return
 
     old = {
@@ -134,7 +134,7 @@ def resize_problems(update: Update) -> Problems:
             nested_map(item, "template", "spec") for item in (old.get(job.get("name"), {}), job)
         )
         changed = [field for field in _SIZE_FIELDS if before.get(field) != after.get(field)]
-        if changed and job.get("name") in old and _completion_mode(job) == "Indexed":
+        if changed and job.get("name") in old and completion_mode(job) == "Indexed":
             yield from _check_size(
                 changed, after, ("spec", "replicatedJobs", index, "template", "spec"), update
             )

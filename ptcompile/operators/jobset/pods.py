@@ -104,7 +104,9 @@ class _JobSetExpansion:
             self.before_in_group.append(self.in_group[group])
             self.in_group[group] += replicas
 
-        self.coordinator = _coordinator_address(self.name, self.subdomain, spec)
+        self.coordinator: str | None = None
+        if nested_value(spec, "coordinator", "replicatedJob"):
+            self.coordinator = coordinator_address(self.name, self.subdomain, spec)
 
     def services(self) -> tuple[Json, ...]:
         """Return the one headless Service of the JobSet."""
@@ -206,14 +208,11 @@ def _digest(job_key: str) -> str:
     return sha1(job_key.encode(), usedforsecurity=False).hexdigest()
 
 
-def _coordinator_address(name: str, subdomain: str, spec: Json) -> str | None:
-    """Return the stable address of the coordinator pod."""
-    coordinator_field = spec.get("coordinator")
-    if not nested_value(spec, "coordinator", "replicatedJob"):
-        return None
-    coordinator = nested_map({"coordinator": coordinator_field}, "coordinator")
-    pod = f"{name}-{as_string(coordinator.get('replicatedJob'))}-{as_int(coordinator.get('jobIndex'))}"
-    return f"{pod}-{as_int(coordinator.get('podIndex'))}.{subdomain}"
+def coordinator_address(name: str, subdomain: str, spec: Json) -> str:
+    """Return the stable address of the coordinator pod of a JobSet's spec."""
+    coordinator = nested_map(spec, "coordinator")
+    job = f"{name}-{as_string(coordinator.get('replicatedJob'))}-{as_int(coordinator.get('jobIndex'))}"
+    return f"{job}-{as_int(coordinator.get('podIndex'))}.{subdomain}"
 
 
 def start_orders(manifest: Json) -> Iterator[StartOrder]:

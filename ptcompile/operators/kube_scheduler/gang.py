@@ -63,8 +63,7 @@ def gates_off(cluster: ClusterProfile) -> list[str]:
 
 
 def _is_on(gate: str, cluster: ClusterProfile) -> bool:
-    versions = cluster.versions()
-    return is_on("kubernetes", gate, versions.kubernetes, versions.gates_of("kubernetes"))
+    return is_on("kubernetes", gate, cluster.versions())
 
 
 def _group(job: Job, cluster: ClusterProfile, target: str) -> JsonDict | None:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from ptcompile.kinds.model import QueueSystem
 from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import Json, JsonDict, api_group, string_map
-from ptcompile.kubernetes.versions import Versions
+from ptcompile.kubernetes.versions import Versions, version_text
 from ptcompile.operators.queues.queue_systems import (
     KUEUE_QUEUE,
     KUEUE_TOPOLOGY,
@@ -49,10 +49,9 @@ def unmanaged_text(kind: GroupVersionKind, versions: Versions, switched_on: Coll
     """Return that Kueue's shipped configuration leaves a kind out, or "" if it manages the kind."""
     if not framework_off(kind, versions, switched_on):
         return ""
-    major, minor = versions.kueue
     return (
-        f"Kueue {major}.{minor} does not manage a {kind[1]} by default: this one starts outside "
-        "of the queue"
+        f"Kueue {version_text(versions.kueue)} does not manage a {kind[1]} by default: this one "
+        "starts outside of the queue"
     )
 
 
@@ -129,9 +128,11 @@ def _framework(
     if not name:
         return None
 
-    major, minor = versions.kueue
-    why = f"integrations.frameworks lists {name}: Kueue {major}.{minor} leaves it out"
-    return "Configuration/kueue", why
+    release = version_text(versions.kueue)
+    return (
+        "Configuration/kueue",
+        f"integrations.frameworks lists {name}: Kueue {release} leaves it out",
+    )
 
 
 def _profile_fields(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:

@@ -21,7 +21,7 @@ from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import Json, JsonDict
-from ptcompile.kubernetes.versions import Version, is_switched
+from ptcompile.kubernetes.versions import Version, is_on, version_text
 from ptcompile.operators.queues.queue_systems import MULTI_KUEUE, VOLCANO_QUEUE
 from ptcompile.operators.queues.queues import (
     gang_scheduler_of,
@@ -302,7 +302,7 @@ def check_claim_support(job: Job, cluster: ClusterProfile) -> Problems:
     if path is None or kubernetes >= _CLAIMS_BY_DEFAULT:
         return
 
-    release = f"{kubernetes[0]}.{kubernetes[1]}"
+    release = version_text(kubernetes)
     if kubernetes < _CLAIMS_SINCE:
         yield unsupported_by_target(
             path,
@@ -310,9 +310,7 @@ def check_claim_support(job: Job, cluster: ClusterProfile) -> Problems:
             "use Kubernetes 1.34",
         )
         return
-    if is_switched(
-        "kubernetes", _CLAIMS_GATE, kubernetes, cluster.versions().gates_of("kubernetes")
-    ):
+    if is_on("kubernetes", _CLAIMS_GATE, cluster.versions()):
         return
 
     message = (

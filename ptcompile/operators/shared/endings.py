@@ -271,9 +271,7 @@ def check_restart_rules(job: Job, cluster: ClusterProfile) -> Problems:
         ("RestartAllContainersOnContainerExits", "the action RestartAllContainers", "1.36"),
     ):
         is_needed = since == "1.35" or rule.action == "RestartAllContainers"
-        if is_needed and not is_on(
-            "kubernetes", gate, versions.kubernetes, versions.gates_of("kubernetes")
-        ):
+        if is_needed and not is_on("kubernetes", gate, versions):
             release = version_text(versions.kubernetes)
             message = (
                 f"Kubernetes {release} lacks {what}: the feature gate {gate} is on since {since}"

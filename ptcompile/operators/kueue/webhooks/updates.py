@@ -285,7 +285,7 @@ def _is_shape(inner: tuple[str, ...]) -> bool:
     """Return whether a changed path below a pod's specification decides in which pod set the pod
     is.
     """
-    field, *_ = inner
+    field = inner[0]
     if field not in ("containers", "initContainers"):
         return field in _SHAPE
 
@@ -310,7 +310,7 @@ def _container_indexes(spec: Json) -> dict[tuple[str, ...], int]:
 
 def _written(inner: tuple[str, ...], indexes: Mapping[tuple[str, ...], int]) -> Path:
     """Return a changed path with the index of its container, up to the field that Kueue names."""
-    field, *_ = inner
+    field = inner[0]
     index = indexes.get(inner[:2])
     if index is None:
         return (field,)

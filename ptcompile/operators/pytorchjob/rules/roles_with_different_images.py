@@ -44,6 +44,7 @@ Source: PyTorch 2.13, torch.distributed: all processes are expected to run the s
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.linter.containers import split_image
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
@@ -53,9 +54,10 @@ def check(subject: Subject) -> Findings:
         return
 
     first = as_string(mains[0].spec.get("image"))
+    repository, _ = split_image(first)
     for main in mains[1:]:
         image = as_string(main.spec.get("image"))
-        if image and first and image != first and _repository_of(image) == _repository_of(first):
+        if image and first and image != first and split_image(image)[0] == repository:
             path = (*main.path, "image")
             yield found_at(
                 path,
@@ -63,10 +65,3 @@ def check(subject: Subject) -> Findings:
                 "write the same image in both",
                 fix_setting(f"write {first}", path, first, safe=False),
             )
-
-
-def _repository_of(image: str) -> str:
-    """Return an image without its tag and digest."""
-    name = image.partition("@")[0]
-    head, colon, tag = name.rpartition(":")
-    return head if colon and "/" not in tag else name

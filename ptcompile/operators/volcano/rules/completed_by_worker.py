@@ -79,7 +79,7 @@ def _move_policy(subject: Subject, policy: Policy) -> Fix | None:
     if policy.events != ["TaskCompleted"] or tasks is None:
         return None
 
-    master, *_ = tasks
+    master, _ = tasks
     path = ("spec", "tasks", volcano_job(subject).tasks.index(master), "policies")
     master_policies = master.source.get("policies")
     if any(
