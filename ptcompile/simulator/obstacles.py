@@ -8,14 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.index import USER_SERVED, is_headless, selector, service_selects
-from ptcompile.kubernetes.unstructured import (
-    Json,
-    as_string,
-    kind_of,
-    nested_map,
-    object_name,
-    string_map,
-)
+from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map, object_name, string_map
 from ptcompile.operators.table import kind_named
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.launchers.rendezvous import STANDALONE_ENDPOINT, static_node_rank
@@ -25,7 +18,6 @@ from ptcompile.simulator.launchers.torchrun import (
     OWN_STORE,
     SHARED_STORE,
     is_literal,
-    torch_of,
 )
 from ptcompile.simulator.meeting import (
     Gathering,
@@ -37,6 +29,7 @@ from ptcompile.simulator.meeting import (
     pod_with_hostname,
     rivals_of,
     services_at,
+    torch_of_pod,
 )
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
@@ -680,8 +673,7 @@ def _meets_at_endpoint(pod: Pod) -> bool:
     """Return whether processes join at the endpoint's name because their agents share the
     rendezvous' store.
     """
-    image = as_string(pod.main.spec.get("image")) if pod.main else None
     return (
-        SHARED_STORE <= torch_of(image, pod.job.versions) < FIRST_STORE
+        SHARED_STORE <= torch_of_pod(pod, pod.job.versions) < FIRST_STORE
         and pod.launch.env.get(OWN_STORE) != "1"
     )
