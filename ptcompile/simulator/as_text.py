@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kinds.pods import ContainerView, ExpandedRole, env_entry
 from ptcompile.kubernetes.amounts import is_accelerator
 from ptcompile.kubernetes.nodes import NodeGroup
@@ -189,7 +190,7 @@ def _rendezvous_facts(rendezvous: JobRendezvous) -> Iterator[tuple[str, Sequence
         )
         return
 
-    pods = "1 pod" if rendezvous.nodes == 1 else f"{rendezvous.nodes} pods"
+    pods = pluralize(rendezvous.nodes, "pod")
     if first.processes is None:
         yield "processes", [f"{first.processes_text}, in each of {pods}"]
     else:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.index import USER_SERVED, is_headless, selector, service_selects
 from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map, object_name, string_map
 from ptcompile.operators.table import kind_named
@@ -125,7 +126,7 @@ def _number_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
             "worlds-apart", sentence, first, _should_meet(gathering), pods=total, nodes=high
         )
     elif total > high:
-        nodes = "1 node" if high == 1 else f"{high} nodes"
+        nodes = pluralize(high, "node")
         sentence = (
             f"{total} pods join a rendezvous of at most {nodes}: {total - high} of them wait "
             "outside"
@@ -154,7 +155,7 @@ def _too_few_obstacle(gathering: Gathering, needed: int) -> Iterator[Obstacle]:
             yield from _difference(first, rival)
         return
 
-    pods = "1 pod" if total == 1 else f"{total} pods"
+    pods = pluralize(total, "pod")
     sentence = f"the rendezvous waits for {needed} {noun}, but the job has {pods}"
     # a Pod may join pods of other files; a script may start a process for each device
     is_open = (
