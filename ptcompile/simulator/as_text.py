@@ -320,8 +320,9 @@ def pod_group_lines(group: Json | None) -> list[str]:
 
 def _placement_lines(group: Json) -> Iterator[str]:
     """Yield where the pods of a group without resources run, and how they are preempted."""
-    for widest in as_mappings(group.get("topology"))[:1]:
-        yield f"all of them in one domain of {widest.get('key')}"
+    levels = as_mappings(group.get("topology"))
+    if levels:
+        yield f"all of them in one domain of {levels[0].get('key')}"
     if group.get("preemptedTogether"):
         yield "preempted all at once"
 
