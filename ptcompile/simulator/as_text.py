@@ -30,7 +30,7 @@ from ptcompile.report.layout import (
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.as_json import env_sources, mask_jobs, mask_pod, node_requirements
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
+from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, IntRange
 from ptcompile.simulator.pod import Pod, claim_text, device_claims, owner_of
 from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
 from ptcompile.simulator.world import World
@@ -514,11 +514,7 @@ def _rendezvous_lines(pod: Pod) -> Iterator[str]:
         and rendezvous.backend != AT_RENDEZVOUS
     ):
         first = int(rendezvous.node_rank) * rendezvous.processes
-        pairs["ranks"] = (
-            str(first)
-            if rendezvous.processes == 1
-            else f"{first} to {first + rendezvous.processes - 1}"
-        )
+        pairs["ranks"] = IntRange(first, first + rendezvous.processes - 1).text
 
     for label, value in pairs.items():
         yield from with_label(label, [value], "    ")
