@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import as_string, kind_of, object_name
@@ -99,7 +100,7 @@ def make_picture(job: SimulatedJob) -> Picture:
 
 
 def _job_facts(job: SimulatedJob, rendezvous: JobRendezvous | None) -> Iterator[str]:
-    yield f"{job.size} pod{'s' * (job.size != 1)}"
+    yield pluralize(job.size, "pod")
     if rendezvous is not None:
         yield f"{rendezvous.first.nodes_text or '?'} node{'s' * (rendezvous.first.nodes != (1, 1))}"
         is_single = rendezvous.processes == (1, 1)

@@ -21,7 +21,7 @@ from importlib import import_module
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
-from ptcompile.diagnostics import Path, Problem, Problems
+from ptcompile.diagnostics import Authority, Path, Problem, Problems, Severity, Stage
 from ptcompile.kubernetes.unstructured import Json, kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.needs import Needs, parse_needs, rules_in, words_of
@@ -62,10 +62,13 @@ ANY_POD_RULES = frozenset(_TABLE["any pod"])
 
 
 class RuleEntry(NamedTuple):
-    """A rule that is not loaded yet."""
+    """A rule that is not loaded yet: a row of its family's table."""
 
     name: str
     module: str
+    severity: Severity
+    stage: Stage
+    authority: Authority
     needs: Needs
 
 
@@ -91,7 +94,12 @@ def _rule_entries(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
     """Return the rules for objects of this kind, without loading them."""
     entries = (
         RuleEntry(
-            module.replace("_", "-"), f"ptcompile.{family}.{module}", parse_needs(row["needs"])
+            name=module.replace("_", "-"),
+            module=f"ptcompile.{family}.{module}",
+            severity=row["severity"],
+            stage=row["stage"],
+            authority=row["authority"],
+            needs=parse_needs(row["needs"]),
         )
         for family in FAMILIES.get(kind, ())
         for module, row in rules_in(family).items()
@@ -136,14 +144,12 @@ def _candidate_rules(
 
 @cache
 def _load_rule(entry: RuleEntry) -> Rule:
-    family, _, module = entry.module.removeprefix("ptcompile.").rpartition(".")
-    row = rules_in(family)[module]
     return Rule(
-        entry.name,
-        import_module(entry.module).check,
-        severity=row["severity"],
-        stage=row["stage"],
-        authority=row["authority"],
+        name=entry.name,
+        check=import_module(entry.module).check,
+        severity=entry.severity,
+        stage=entry.stage,
+        authority=entry.authority,
     )
 
 

@@ -217,8 +217,7 @@ def _renamed(row: KeyPlace, path: Path, siblings: Json) -> Finding:
     text = f"{row.reader} does not read it"
     if not row.now:
         return _finding(row, path, text, row.help or "remove it")
-    *_, part, _ = path
-    is_taken = row.now in nested_map(siblings, str(part))
+    is_taken = row.now in nested_map(siblings, str(path[-2]))
     edits = () if is_taken else (Edit("rename", path, row.now),)
     return _finding(row, path, text, f"write {row.now}", edits)
 

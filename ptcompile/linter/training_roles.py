@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_string, get, nested_map
+from ptcompile.kubernetes.unstructured import get, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.simulator.launchers.rendezvous import STANDALONE, Rendezvous
-from ptcompile.simulator.launchers.torchrun import is_int, option_name, torch_of
+from ptcompile.simulator.launchers.torchrun import is_int, option_name
+from ptcompile.simulator.meeting import torch_of_pod
 from ptcompile.world.templates import EnvEntry, ManifestTemplate
 from ptcompile.world.workload import Workload
 
@@ -332,7 +333,7 @@ def every_training_role(subject: Workload) -> tuple[TrainingRole, ...]:
 
 def torch_version(role: TrainingRole, versions: Versions) -> Version:
     """Return the PyTorch version of a role's image, or the profile's."""
-    return torch_of(as_string(role.pod.main.spec.get("image")) if role.pod.main else None, versions)
+    return torch_of_pod(role.pod, versions)
 
 
 def image_path(role: TrainingRole) -> Path:

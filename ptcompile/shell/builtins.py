@@ -74,9 +74,8 @@ def _status_of(argument: Argument) -> ExitStatus:
     """Return the status that a number or a kept `$?` stands for."""
     if argument.text.isdigit():
         return ExitStatus(int(argument.text) & 255)
-    for piece in argument.value[:1]:
-        return piece.status or UNKNOWN
-    return UNKNOWN
+    status = argument.value[0].status if argument.value else None
+    return status or UNKNOWN
 
 
 def _exit(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
@@ -87,8 +86,7 @@ def _exit(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus
 
 
 def _leave_loop(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
-    command, *_ = argv
-    interpreter.end("break" if command.text == "break" else "continue", OK, state)
+    interpreter.end("break" if argv[0].text == "break" else "continue", OK, state)
     return OK
 
 
@@ -121,7 +119,7 @@ def _source(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStat
     if not arguments:
         return FAILED
 
-    argument, *_ = arguments
+    argument = arguments[0]
     file = argument.text
     text = interpreter.file_text(file, state) if is_known(argument.value) else None
     if text is None:
@@ -182,7 +180,7 @@ def _read(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus
     interpreter.stdin = ()
     # `read -d ""` reads a here-document to its end, where the status is 1
     if document and ("-d", "") in pairwise(words):
-        *_, name = words
+        name = words[-1]
         state.variables[name] = Variable(document, state.is_exported(name))
     return UNKNOWN
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kinds.pods import ContainerView, ExpandedRole, env_entry
 from ptcompile.kubernetes.amounts import is_accelerator
 from ptcompile.kubernetes.nodes import NodeGroup
@@ -29,7 +30,7 @@ from ptcompile.report.layout import (
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.as_json import env_sources, mask_jobs, mask_pod, node_requirements
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
+from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, IntRange
 from ptcompile.simulator.pod import Pod, claim_text, device_claims, owner_of
 from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
 from ptcompile.simulator.world import World
@@ -189,7 +190,7 @@ def _rendezvous_facts(rendezvous: JobRendezvous) -> Iterator[tuple[str, Sequence
         )
         return
 
-    pods = "1 pod" if rendezvous.nodes == 1 else f"{rendezvous.nodes} pods"
+    pods = pluralize(rendezvous.nodes, "pod")
     if first.processes is None:
         yield "processes", [f"{first.processes_text}, in each of {pods}"]
     else:
@@ -319,8 +320,9 @@ def pod_group_lines(group: Json | None) -> list[str]:
 
 def _placement_lines(group: Json) -> Iterator[str]:
     """Yield where the pods of a group without resources run, and how they are preempted."""
-    for widest in as_mappings(group.get("topology"))[:1]:
-        yield f"all of them in one domain of {widest.get('key')}"
+    levels = as_mappings(group.get("topology"))
+    if levels:
+        yield f"all of them in one domain of {levels[0].get('key')}"
     if group.get("preemptedTogether"):
         yield "preempted all at once"
 
@@ -512,11 +514,7 @@ def _rendezvous_lines(pod: Pod) -> Iterator[str]:
         and rendezvous.backend != AT_RENDEZVOUS
     ):
         first = int(rendezvous.node_rank) * rendezvous.processes
-        pairs["ranks"] = (
-            str(first)
-            if rendezvous.processes == 1
-            else f"{first} to {first + rendezvous.processes - 1}"
-        )
+        pairs["ranks"] = IntRange(first, first + rendezvous.processes - 1).text
 
     for label, value in pairs.items():
         yield from with_label(label, [value], "    ")

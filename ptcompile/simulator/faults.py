@@ -229,7 +229,7 @@ def _loss_sentences(agents: Agents) -> Iterator[str]:
     if agents.closes and agents.restarts:
         yield f"torchrun, a drained or deleted pod: the job fails: {CLOSED_BY_SIGTERM}"
     if recreation.end == "all":
-        yield (f"torchrun, a recreated or late pod: it joins within {GROW_SECONDS.text} seconds")
+        yield f"torchrun, a recreated or late pod: it joins within {GROW_SECONDS.text} seconds"
     elif agents.elastic and not agents.restarts and agents.own_store:
         yield f"torchrun, a late pod: the outcome depends on chance, because {stop_why(agents)}"
     elif agents.backend == "c10d" and not agents.first_store and not agents.own_store:

@@ -7,15 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.index import USER_SERVED, is_headless, selector, service_selects
-from ptcompile.kubernetes.unstructured import (
-    Json,
-    as_string,
-    kind_of,
-    nested_map,
-    object_name,
-    string_map,
-)
+from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map, object_name, string_map
 from ptcompile.operators.table import kind_named
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.launchers.rendezvous import STANDALONE_ENDPOINT, static_node_rank
@@ -25,7 +19,6 @@ from ptcompile.simulator.launchers.torchrun import (
     OWN_STORE,
     SHARED_STORE,
     is_literal,
-    torch_of,
 )
 from ptcompile.simulator.meeting import (
     Gathering,
@@ -37,6 +30,7 @@ from ptcompile.simulator.meeting import (
     pod_with_hostname,
     rivals_of,
     services_at,
+    torch_of_pod,
 )
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
@@ -132,7 +126,7 @@ def _number_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
             "worlds-apart", sentence, first, _should_meet(gathering), pods=total, nodes=high
         )
     elif total > high:
-        nodes = "1 node" if high == 1 else f"{high} nodes"
+        nodes = pluralize(high, "node")
         sentence = (
             f"{total} pods join a rendezvous of at most {nodes}: {total - high} of them wait "
             "outside"
@@ -161,7 +155,7 @@ def _too_few_obstacle(gathering: Gathering, needed: int) -> Iterator[Obstacle]:
             yield from _difference(first, rival)
         return
 
-    pods = "1 pod" if total == 1 else f"{total} pods"
+    pods = pluralize(total, "pod")
     sentence = f"the rendezvous waits for {needed} {noun}, but the job has {pods}"
     # a Pod may join pods of other files; a script may start a process for each device
     is_open = (
@@ -680,8 +674,7 @@ def _meets_at_endpoint(pod: Pod) -> bool:
     """Return whether processes join at the endpoint's name because their agents share the
     rendezvous' store.
     """
-    image = as_string(pod.main.spec.get("image")) if pod.main else None
     return (
-        SHARED_STORE <= torch_of(image, pod.job.versions) < FIRST_STORE
+        SHARED_STORE <= torch_of_pod(pod, pod.job.versions) < FIRST_STORE
         and pod.launch.env.get(OWN_STORE) != "1"
     )

@@ -335,8 +335,8 @@ class Rounds:
 
     def _pods_text(self, pods: Iterable[int]) -> str:
         """Return `pod 1`, or `pods 0, 1 and 5 to 9`."""
-        spans = [(first, first + self.sizes[first] - 1) for first in sorted(pods)]
-        texts = [f"{first} to {last}" if last > first else str(first) for first, last in spans]
+        spans = [IntRange(first, first + self.sizes[first] - 1) for first in sorted(pods)]
+        texts = [span.text for span in spans]
         *others, end = texts
         text = f"{', '.join(others)} and {end}" if others else end
         return f"pod {text}" if text.isdigit() else f"pods {text}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.limits import limits
-from ptcompile._internal.spelling import closest_match
+from ptcompile._internal.spelling import closest_match, pluralize
 from ptcompile.compiler.frontend.errors import conflict, invalid_field, name_help, problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts
 from ptcompile.compiler.frontend.reader import placeholder_name
@@ -217,7 +217,7 @@ def node_counts(parts: SpecParts) -> Problems:
     if set_paths[:2] == [("spec", "nodes"), ("spec", "elastic", "nnodes")] and least < most:
         del set_paths[0]
         if job.nodes is not None and not least <= job.nodes <= most:
-            start = f"{job.nodes} node{'s' * (job.nodes != 1)}"
+            start = pluralize(job.nodes, "node")
             message = f"the job starts with {start}, but elastic.nnodes allows {least} to {most}"
             yield conflict(
                 ("spec", "nodes"), message, f"use a number from {least} to {most}, or remove it"

@@ -57,7 +57,7 @@ _HEADLESS = "set clusterIP to None and let the endpoint name one pod, or use the
 
 def check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named("endpoint-misses-pods"):
-        service, *_ = obstacle.services
+        service = obstacle.services[0]
         reason = "has a cluster IP, and with c10d the pod with that address hosts the store"
         help = _HEADLESS
         if obstacle.option == "selector":

@@ -51,6 +51,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kinds.model import StartOrder
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
@@ -59,11 +60,11 @@ from ptcompile.linter.training_roles import TrainingRole
 
 def check(subject: Subject) -> Findings:
     for order, role, nodes in deadlocks(subject):
-        exist = "1 pod exists" if order.pods == 1 else f"{order.pods} pods exist"
+        verb = "exists" if order.pods == 1 else "exist"
         yield found_at(
             order.path,
             f"{order.text}, and its readiness probe is answered by the training, which waits for "
-            f"{nodes} nodes: only {exist} by then",
+            f"{nodes} nodes: only {pluralize(order.pods, 'pod')} {verb} by then",
             order.help,
             on_key=True,
             severity=None if role.is_torchrun else "warning",

@@ -48,6 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
@@ -73,7 +74,7 @@ def check(subject: Subject) -> Findings:
             continue
         for name, value in _arguments_of(role.pod):
             if name in _NODES and value != total and not _is_elastic(role):
-                pods = "1 pod" if total == 1 else f"{total} pods"
+                pods = pluralize(total, "pod")
                 yield found_at(
                     _path(role, name),
                     f"the script expects {value} nodes, but the job has {pods} that train",

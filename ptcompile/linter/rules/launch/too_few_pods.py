@@ -43,6 +43,7 @@ others for the fewest.
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.workload import POD
 
@@ -59,14 +60,14 @@ def check(subject: Subject) -> Findings:
 
         # with other roles, a smaller number may make one training several
         is_only_role = len(subject.training_roles) == 1
-        pods = "1 pod" if total == 1 else f"{total} pods"
         processes = role.rendezvous.processes or 1
         help_text = f"write {total}, or use {needed} pods"
         if processes > 1 and needed == total * processes:
             help_text = f"write {total}: {needed} is the number of processes, not of nodes"
         yield found_at(
             role.path_of("nnodes"),
-            f"{role.launcher_name} waits for {needed} nodes, but the job has {pods}",
+            f"{role.launcher_name} waits for {needed} nodes, but the job has "
+            f"{pluralize(total, 'pod')}",
             help_text,
             role.fix_to("nnodes", str(total), f"set nnodes to {total}") if is_only_role else None,
         )

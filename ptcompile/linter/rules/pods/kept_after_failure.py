@@ -49,6 +49,7 @@ Source: training-operator 1.9, pkg/controller.v1/common/job.go (DeletePodsAndSer
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
@@ -77,7 +78,7 @@ def check(subject: Subject) -> Findings:
     yield found_at(
         ("spec", field, never, "restartPolicy") if never else ("spec", field),
         "when the job has failed, its other pods go on (cleanPodPolicy defaults to None): they "
-        f"keep up to {devices} accelerator{'s' * (devices > 1)}",
+        f"keep up to {pluralize(devices, 'accelerator')}",
         "set runPolicy.cleanPodPolicy to Running",
         fix_setting("set cleanPodPolicy to Running", written, "Running", safe=False),
         on_key=never is None,

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 from math import prod
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import as_int
@@ -84,11 +85,10 @@ def check(subject: Subject) -> Findings:
         chips = _chips_in(topology)
         if total % chips:
             per_pod = _chips_of_pod(template)
-            count = total // per_pod
-            noun = "pods" if count > 1 else "pod"
+            count = pluralize(total // per_pod, "pod")
             # pods of other objects may be on the rest of the last slice
             severity: Severity | None = None if total < chips else "warning"
-            text = f"{count} {noun} with {per_pod} each make {total}"
+            text = f"{count} with {per_pod} each make {total}"
             yield _finding(path, topology, text, severity)
 
 
