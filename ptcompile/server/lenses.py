@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from lsprotocol.types import CodeLens, Command, InlayHint, InlayHintKind, Position, Range
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.api.inputs import Inputs, Item
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import JsonDict
-from ptcompile.report import with_noun
 from ptcompile.server.document import OpenDocument
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.rendezvous import job_rendezvous
@@ -151,7 +151,7 @@ def inlay_hints(opened: OpenDocument, within: Range) -> list[InlayHint]:
 
 
 def _job_totals(job: SimulatedJob) -> Iterator[str]:
-    yield with_noun(job.size, "pod")
+    yield pluralize(job.size, "pod")
     rendezvous = job_rendezvous(job)
     if rendezvous is not None:
         yield f"{rendezvous.processes_text} process{'' if rendezvous.processes == (1, 1) else 'es'}"
