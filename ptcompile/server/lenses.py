@@ -35,7 +35,6 @@ def manifests(opened: OpenDocument, number: int, target: str | None) -> TextView
     """Return a TrainingJob's manifests for a target, or why there are none. Return None if the
     TrainingJob no longer exists.
     """
-
     obj = _find_object(opened, number)
     if obj is None or not obj.is_spec:
         return None
