@@ -208,6 +208,15 @@ class Reporter:
             self._texts[path] = InputFile(path, content, True).text()
         return profile
 
+    def read_profiles(
+        self, before: str | None, after: str | None
+    ) -> tuple[ClusterProfile | None, ClusterProfile | None]:
+        """Return the profiles of two sides as `read_profile` does; a file that is both is read
+        once.
+        """
+        profile = self.read_profile(before)
+        return profile, profile if before == after else self.read_profile(after)
+
     def add_text(self, name: str, text: str) -> None:
         """Store a text that is not a file, for findings in it."""
         self._texts[name] = text
