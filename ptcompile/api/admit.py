@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from ptcompile.kinds.model import QueueSystem
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
-else:  # as text, NamedTuple would compile it
-    Diagnostic = object
 
 
 _NODE_KINDS = ("Node", "Pod", "Workload")

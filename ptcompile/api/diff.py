@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
-else:
-    Definitions = object  # as text, NamedTuple would compile it
 
 _TARGET_OF_KIND = {
     operator.kinds[0].key: operator.target_name for operator in OPERATORS if operator.target_name

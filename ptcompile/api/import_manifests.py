@@ -337,11 +337,9 @@ def _import_one(
     """Return the spec of a job with the objects that it compiles to, and what was found."""
     from ptcompile.importer import draft
     from ptcompile.importer.attempt import (
-        comments,
         compile_errors,
         differences,
         import_object,
-        inline_runtime,
         without_nulls,
     )
 
@@ -377,17 +375,33 @@ def _import_one(
         return None, (), problems
 
     problems += [draft.placeholder_warning(image, path) for image, path in images.items()]
-    as_written = {substitute: image for image, substitute in stand_ins.items()}
-    origin = f"{kind_of(manifest)[1]}/{object_name(manifest)}"
-    proof = best.proof
-    spec = draft.replace_images(best.spec, as_written)
-    imported = ImportedSpec(spec, best.read.target, origin, proof.same_world, proof.same_manifest)
-    portable = draft.replace_images(
-        inline_runtime(best.spec, manifest, related, profile), as_written
-    )
-    imported = imported._replace(comments=comments(best), differences=sentences, portable=portable)
+    imported = _imported_spec(best, manifest, related, profile, stand_ins)
+    return imported._replace(differences=sentences), best.candidate.manifests or (), problems
 
-    return imported, best.candidate.manifests or (), problems
+
+def _imported_spec(
+    attempt: Attempt,
+    manifest: Json,
+    related: Objects,
+    profile: ClusterProfile,
+    stand_ins: Mapping[str, str],
+) -> ImportedSpec:
+    """Return the spec of an attempt, with the images of the manifest in place of `stand_ins`."""
+    from ptcompile.importer.attempt import comments, inline_runtime
+    from ptcompile.importer.draft import replace_images
+
+    as_written = {substitute: image for image, substitute in stand_ins.items()}
+    portable = inline_runtime(attempt.spec, manifest, related, profile)
+
+    return ImportedSpec(
+        document=replace_images(attempt.spec, as_written),
+        target=attempt.read.target,
+        origin=f"{kind_of(manifest)[1]}/{object_name(manifest)}",
+        same_world=attempt.proof.same_world,
+        same_manifest=attempt.proof.same_manifest,
+        comments=comments(attempt),
+        portable=replace_images(portable, as_written),
+    )
 
 
 def _prove_with_plugins(

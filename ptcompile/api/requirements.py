@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
-else:  # annotations that are strings would be compiled by NamedTuple
-    Json = Spec = object
 
 
 class Requirements(NamedTuple):

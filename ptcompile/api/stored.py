@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 else:
-    StoredObject = Diagnostic = (
-        object  # annotations that are strings would be compiled by NamedTuple
-    )
+    StoredObject = object  # the hints of `Stored` name it
 
 
 class Stored(NamedTuple):

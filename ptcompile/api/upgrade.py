@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import pluralize
 from ptcompile.api.inputs import Inputs, Item, unique
 from ptcompile.api.lint import lint_inputs
 from ptcompile.api.options import LintOptions
@@ -98,9 +99,9 @@ class Upgrade(NamedTuple):
             for effect in EFFECTS
             if any(row.effect == effect for row in self.effects)
         ]
-        noun = "object" if self.objects == 1 else "objects"
+        objects = pluralize(self.objects, "object")
 
-        return f"{self.objects} {noun}: {', '.join(counts) or 'nothing changes'}"
+        return f"{objects}: {', '.join(counts) or 'nothing changes'}"
 
     def text(self) -> str:
         """Return the effects as text, by object, with a summary at the end."""

@@ -151,7 +151,7 @@ def _help(words: Sequence[str]) -> int:
         from ptcompile.cli import presentation
 
         return presentation.write_painted(overview(), presentation.HELP)
-    name, *_ = words
+    name = words[0]
     if name not in COMMANDS:
         near = _suggest_command(name)
         hint = f"; did you mean {near}?" if near else ""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from ptcompile._internal.dates import is_date, today
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.secret_formats import mask_formats
-from ptcompile._internal.spelling import closest_match
+from ptcompile._internal.spelling import closest_match, pluralize
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, parse_toml
 from ptcompile.cli.files import UsageError
@@ -297,10 +297,7 @@ def write(
     new = len(findings) - len(matched)
     removed = len(old) - len(used) - len(untouched)
 
-    return (
-        f"{len(entries)} finding{'' if len(entries) == 1 else 's'} in {filename}: {new} new, "
-        f"{removed} removed"
-    )
+    return f"{pluralize(len(entries), 'finding')} in {filename}: {new} new, {removed} removed"
 
 
 def _order(entry: KnownFinding) -> tuple[str, ...]:

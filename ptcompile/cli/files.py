@@ -204,7 +204,6 @@ def _expand(
     """Yield a file itself, or the manifests of a directory or glob in order; True for a path
     that was named.
     """
-
     is_folder = os.path.isdir(path)
     globbed = not is_folder and "*" in path and not os.path.exists(path)
 

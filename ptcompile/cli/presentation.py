@@ -160,6 +160,5 @@ def has_terminal() -> bool:
 
 def show_progress(text: str) -> None:
     """Replace the progress line."""
-
     files.write_stderr(f"ptcompile: {safe_text(text)}")
     files.ERASE.append(_ERASE)

@@ -8,10 +8,11 @@ from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 
 from ptcompile._internal.about import SITE
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import pluralize
 from ptcompile.cli import files
 from ptcompile.cli.files import InputFile, UsageError, hides_lines
 from ptcompile.diagnostics import Diagnostic, Problem, Span, has_error
-from ptcompile.report import TELL_UNCHECKED, Unchecked, renderer, with_noun
+from ptcompile.report import TELL_UNCHECKED, Unchecked, renderer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,6 +207,15 @@ class Reporter:
             self._diagnostics += diagnostics
             self._texts[path] = InputFile(path, content, True).text()
         return profile
+
+    def read_profiles(
+        self, before: str | None, after: str | None
+    ) -> tuple[ClusterProfile | None, ClusterProfile | None]:
+        """Return the profiles of two sides as `read_profile` does; a file that is both is read
+        once.
+        """
+        profile = self.read_profile(before)
+        return profile, profile if before == after else self.read_profile(after)
 
     def add_text(self, name: str, text: str) -> None:
         """Store a text that is not a file, for findings in it."""
@@ -509,9 +519,9 @@ class Reporter:
 
     def _summary(self, *, is_lint: bool) -> str:
         counts = Counter(d.severity for d in self._diagnostics)
-        parts = [with_noun(counts["error"], "error"), with_noun(counts["warning"], "warning")]
+        parts = [pluralize(counts["error"], "error"), pluralize(counts["warning"], "warning")]
         if counts["note"]:
-            parts.append(with_noun(counts["note"], "note"))
+            parts.append(pluralize(counts["note"], "note"))
         if self.fixed is not None:
             parts.append(f"{self.fixed} fixed")
         fixes = [d.fix.safe for d in self._diagnostics if d.fix is not None]
@@ -523,13 +533,13 @@ class Reporter:
         parts += [f"{count} {where}" for count, where in hidden if count]
         if is_lint:
             parts = [
-                with_noun(len(self._names), "file"),
-                with_noun(self._documents, "document"),
+                pluralize(len(self._names), "file"),
+                pluralize(self._documents, "document"),
                 *parts,
             ]
             templates = {d.filename for d in self._diagnostics if d.name == "unrendered-template"}
             if templates:
-                parts.append(with_noun(len(templates), "template"))
+                parts.append(pluralize(len(templates), "template"))
         if self._unchecked:
             kinds = sorted({each.kind for each in self._unchecked})
             parts.append(f"not checked: {len(self._unchecked)} ({', '.join(kinds)})")

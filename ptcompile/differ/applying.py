@@ -70,9 +70,6 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.crds import Definitions
 
-else:
-    Json = Mapping
-
 
 _POINTER_FIELDS = frozenset(
     {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.differ.model import Compared, Fact, ObjectDifference
 from ptcompile.differ.text import change_line, hidden_suffix, object_title
 from ptcompile.report.ci import html_code
@@ -35,7 +36,7 @@ def render_markdown(difference: Compared) -> str:
         lines += _object_lines(obj, difference.names)
     same = len(difference.objects) - len(shown)
     if same:
-        lines += [f"{same} other object{'' if same == 1 else 's'} the same.", ""]
+        lines += [f"{pluralize(same, 'other object')} the same.", ""]
 
     return "\n".join(lines)
 
@@ -56,10 +57,8 @@ def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Itera
         yield ""
     if difference.changes:
         lines = [change_line(change) for change in difference.changes]
-        yield (
-            f"<details><summary>The manifest: {len(lines)} "
-            f"change{'' if len(lines) == 1 else 's'}</summary>"
-        )
+        count = pluralize(len(lines), "change")
+        yield f"<details><summary>The manifest: {count}</summary>"
         yield ""
         yield "```diff"
         yield from (

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.spelling import pluralize
 from ptcompile.differ.model import Change, Compared, Fact, KeyPath, ObjectDifference
 from ptcompile.report.layout import join_escaped, table, with_label
 from ptcompile.source.secrets.names import MASK
@@ -26,7 +27,7 @@ def render_text(difference: Compared) -> str:
         lines += ["", *_object_lines(obj, difference.names)]
     same = len(difference.objects) - len(shown)
     if same:
-        lines += ["", f"{same} other object{'' if same == 1 else 's'} the same"]
+        lines += ["", f"{pluralize(same, 'other object')} the same"]
 
     return join_escaped(lines)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import pluralize
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.differ.model import Fact
 from ptcompile.kubernetes import amounts
@@ -75,9 +76,7 @@ def _job_rows(old: SimulatedJob, new: SimulatedJob) -> Iterator[_FactRow]:
         ("namespace", old.namespace, new.namespace),
     ):
         yield _FactRow(what, x, y)
-    yield _FactRow(
-        "pods", str(old.size), str(new.size), f"{old.size} pod{'' if old.size == 1 else 's'}"
-    )
+    yield _FactRow("pods", str(old.size), str(new.size), pluralize(old.size, "pod"))
 
 
 def _rendezvous_rows(a: JobRendezvous | None, b: JobRendezvous | None) -> Iterator[_FactRow]:

@@ -117,7 +117,7 @@ def find_field(address: str) -> FieldReference:
             raise UnknownFieldError(_no_such_field(kind, parts[: depth + 1], nodes))
         nodes = below
 
-    node, *_ = nodes
+    node = nodes[0]
     example = _example(kind, parts, node)
     effects = _effects(example, parts) if example and parts != ["spec", "target"] else ()
 
@@ -140,7 +140,7 @@ def is_address(word: str) -> bool:
     """Return whether a word begins as the address of a field does: with `spec`, `metadata` or a
     known kind.
     """
-    first, *_ = word.rpartition("/")[-1].split(".")
+    first = word.rpartition("/")[2].partition(".")[0]
     return first in _OUR_FIELDS or bool(_kinds_named(first))
 
 
@@ -228,7 +228,7 @@ def _fields(nodes: Sequence[SchemaNode]) -> Iterator[Field]:
 
     names = chain.from_iterable(leaf.schema["properties"] for leaf in mappings)
     for name in dict.fromkeys(names):
-        field, *_ = nodes_at(mappings, (name,))
+        field = nodes_at(mappings, (name,))[0]
         yield Field(name, type_name(field), description_of(field))
 
 
@@ -287,7 +287,7 @@ def _example(kind: tuple[str, str], parts: Sequence[str], node: SchemaNode) -> J
     if kind != _TRAINING_JOB or not parts or not examples:
         return None
 
-    value, *_ = examples
+    value = examples[0]
     for part in reversed(parts):
         value = {part: value}
     return dict(value)
@@ -360,7 +360,7 @@ def _changes(before: Iterable[Json], after: Iterable[Json]) -> Iterator[str]:
 def _in_pod(path: str) -> str:
     """Return a path into a pod template from the template on, and any other path whole."""
     head, separator, rest = path.rpartition("template.spec.")
-    field, *_ = re.split(r"[.[]", rest, maxsplit=1)
+    field = re.split(r"[.[]", rest, maxsplit=1)[0]
     if head and field in load(CORE)["$defs"]["PodSpec"]["properties"]:
         return f"{separator}{rest}"
     return path
@@ -393,7 +393,7 @@ def _sections(reference: FieldReference, width: int) -> Iterator[str]:
     if reference.fields:
         lines = ["Fields:"]
         for field in reference.fields:
-            first_sentence, *_ = _sentence_end.split(field.description, maxsplit=1)
+            first_sentence = _sentence_end.split(field.description, maxsplit=1)[0]
             lines.append(f"  {field.name}  ({field.type})")
             lines += filter(None, [_fill(first_sentence, width, "      ")])
         yield "\n".join(lines)

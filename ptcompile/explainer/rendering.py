@@ -134,8 +134,8 @@ def _job_lines(job: Explained, causes: Sequence[Cause], explanation: Explanation
         [cause for cause in causes if cause.by == "target"],
         key=lambda cause: _list_path(cause, explanation, item_names, several=several),
     ):
-        value, *more = [cause.value for cause in group]
-        yield f"  + {safe_text(path)}: {shown_value([value, *more] if more else value)}"
+        values = [cause.value for cause in group]
+        yield f"  + {safe_text(path)}: {shown_value(values if len(values) > 1 else values[0])}"
 
 
 def _list_path(
@@ -192,7 +192,7 @@ def _line_key(line: Input) -> tuple[object, ...]:
 def _paragraph_lines(
     causes: Sequence[Cause], explanation: Explanation, targets: Mapping[int, str], *, several: bool
 ) -> Iterator[str]:
-    first, *_ = causes
+    first = causes[0]
     if several:
         yield safe_text(f"# {streams.resource_name(explanation.manifests[first.manifest])}")
     for cause in causes:
@@ -224,7 +224,7 @@ def _input_lines(inputs: Iterable[Input], label: str, explanation: Explanation) 
         by_line.setdefault(_line_key(line), []).append(line)
     for lines_inputs in list(by_line.values())[:_MAX_LINES]:
         yield f"  {label:<10}  {_format_source(lines_inputs, explanation)}"
-        first, *_ = lines_inputs
+        first = lines_inputs[0]
         text = explanation.texts.get(first.file)
         if first.span is not None and text is not None and first.span.line <= len(text.lines):
             quoted = safe_text(text.lines[first.span.line - 1].strip().expandtabs())
@@ -237,7 +237,7 @@ def _input_lines(inputs: Iterable[Input], label: str, explanation: Explanation) 
 
 def _format_source(inputs: Sequence[Input], explanation: Explanation) -> str:
     """Return the location of input lines, with their values if there is no line to show."""
-    first, *_ = inputs
+    first = inputs[0]
     text = explanation.texts.get(first.file)
     if first.overridden:
         name = "an override"

@@ -29,7 +29,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.api.lint import Report
     from ptcompile.diagnostics import Diagnostic
-    from ptcompile.report import Unchecked
 
     Schema = JsonDict
 
@@ -134,7 +133,6 @@ def _to_report(
 
 
 def _to_whole_report(report: Report, filename: str | None) -> JsonDict:
-
     return _to_report(report.diagnostics, [Unchecked(filename, each) for each in report.unchecked])
 
 
@@ -328,7 +326,6 @@ def _import(call: Call) -> JsonDict:
 
 
 def _targets(_call: Call) -> JsonDict:
-
     return targets().to_dict()
 
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from ptcompile._internal.files import is_inside
+from ptcompile._internal.spelling import pluralize
 from ptcompile.rehearsal.settings import RehearsalError
 
 PREFIX = "ptcompile-rehearsal-"
@@ -205,8 +206,6 @@ def describe_files(files: FilesBeside) -> str | None:
     """Return the sentence of the report about the files, or None if the script is alone."""
     if len(files.paths) == 1 and not files.left_out:
         return None
-    count = len(files.paths) - 1
-    text = (
-        f"{count} {'file' if count == 1 else 'files'} next to {files.script} come along, as copies"
-    )
+    count = pluralize(len(files.paths) - 1, "file")
+    text = f"{count} next to {files.script} come along, as copies"
     return text + (f"; others do not: {'; '.join(files.left_out)}" if files.left_out else "")

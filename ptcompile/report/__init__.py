@@ -74,8 +74,3 @@ def renderer(name: str) -> Renderer:
 
     render: Renderer = renderers[name]
     return render
-
-
-def with_noun(count: int, noun: str) -> str:
-    """Return a count with its noun, in the plural unless it is 1."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -286,7 +286,6 @@ class OpenDocument:
     @cached_property
     def _related(self) -> Objects:
         """The objects of this text and of other files."""
-
         return Objects(
             [*(obj.manifest for obj in self.objects), *(related.data for related in self.elsewhere)]
         )

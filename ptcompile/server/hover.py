@@ -279,7 +279,7 @@ def _value_text(obj: Item, path: Path) -> str:
     name = get(obj.manifest, path)
     if not obj.is_spec or not path or not isinstance(name, str):
         return ""
-    *_, field = path
+    field = path[-1]
     if field == "accelerator":
         return _accelerator_text(name)
     if field == "fabric":

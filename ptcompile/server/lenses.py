@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from lsprotocol.types import CodeLens, Command, InlayHint, InlayHintKind, Position, Range
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.api.inputs import Inputs, Item
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import JsonDict
-from ptcompile.report import with_noun
 from ptcompile.server.document import OpenDocument
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.rendezvous import job_rendezvous
@@ -35,7 +35,6 @@ def manifests(opened: OpenDocument, number: int, target: str | None) -> TextView
     """Return a TrainingJob's manifests for a target, or why there are none. Return None if the
     TrainingJob no longer exists.
     """
-
     obj = _find_object(opened, number)
     if obj is None or not obj.is_spec:
         return None
@@ -151,7 +150,7 @@ def inlay_hints(opened: OpenDocument, within: Range) -> list[InlayHint]:
 
 
 def _job_totals(job: SimulatedJob) -> Iterator[str]:
-    yield with_noun(job.size, "pod")
+    yield pluralize(job.size, "pod")
     rendezvous = job_rendezvous(job)
     if rendezvous is not None:
         yield f"{rendezvous.processes_text} process{'' if rendezvous.processes == (1, 1) else 'es'}"

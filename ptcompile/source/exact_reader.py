@@ -322,7 +322,6 @@ def events(text: str) -> Iterator[Any]:
 
 
 def _syntax(text: str, error: Any) -> ReaderProblem:
-
     mark = error.problem_mark or error.context_mark
     start = mark.index if mark else 0
     # a limit of PyYAML 6.0.4, far above MAX_DEPTH, which it meets first

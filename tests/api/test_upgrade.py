@@ -185,6 +185,18 @@ def test_releases_of_options_take_the_place_of_those_of_profiles(
     )
 
 
+def test_a_mistake_in_the_profile_of_both_sides_is_one_finding(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "a.yaml").write_text(QUEUED)
+    (tmp_path / "old.yaml").write_text(json.dumps({**profile(), "sepc": {}}))
+    done = here(
+        capsys, "upgrade", tmp_path / "a.yaml", "--from", tmp_path / "old.yaml", "--to-kueue=0.19"
+    )
+    assert done.status == 1
+    assert "1 error, 0 warnings" in done.err
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -51,7 +51,6 @@ def run(options: argparse.Namespace) -> int:
 
 def every_command() -> Iterator[Command]:
     """Yield the commands with their options, read from the parser."""
-
     for name, command in COMMANDS.items():
         parser = build_parser(name)
         yield Command(

@@ -14,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.differ import Difference
     from ptcompile.kubernetes.unstructured import JsonDict
-    from ptcompile.spec.cluster_profile import ClusterProfile
 
 
 def run(options: argparse.Namespace) -> int:
@@ -56,7 +55,7 @@ def _difference(options: argparse.Namespace, findings: Reporter) -> Difference |
     from ptcompile.differ.applying import ApplyMode
 
     settings = config.of_run(options)
-    profiles = _profiles(options, findings)
+    profiles = findings.read_profiles(*_profile_filenames(options))
     if None in profiles:
         return None
 
@@ -111,13 +110,6 @@ def _side_names(options: argparse.Namespace) -> tuple[str, str]:
 
 def _profile_filenames(options: argparse.Namespace) -> tuple[str | None, str | None]:
     return options.from_cluster or options.cluster, options.to_cluster or options.cluster
-
-
-def _profiles(options: argparse.Namespace, findings: Reporter) -> list[ClusterProfile | None]:
-    """Return the profiles of both sides; a file that is both is read once."""
-    before, after = _profile_filenames(options)
-    first = findings.read_profile(before)
-    return [first, first if before == after else findings.read_profile(after)]
 
 
 def _display_name(path: str) -> str:

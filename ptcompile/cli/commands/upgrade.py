@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from ptcompile.cli import config, files, presentation
+from ptcompile.cli import config, presentation
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import inputs_of
 from ptcompile.cli.reporter import Reporter
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.spec.objects import yaml_name
-
-_EMPTY_PROFILE = {
-    "apiVersion": "ptcompile/v1",
-    "kind": "ClusterProfile",
-    "metadata": {"name": "cluster"},
-}
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,10 +42,11 @@ def run(options: argparse.Namespace) -> int:
     config.check_schemas(schemas)
     findings = Reporter(options.output_format)
     inputs = findings.read_files(options.paths)
-    before = _profile(options.from_cluster, old_releases, findings)
-    after = _profile(
-        options.to_cluster or options.from_cluster, old_releases | new_releases, findings
-    )
+    before_path = options.from_cluster
+    after_path = options.to_cluster or before_path
+    old_profile, new_profile = findings.read_profiles(before_path, after_path)
+    before = _with_releases(old_profile, old_releases, before_path, findings)
+    after = _with_releases(new_profile, old_releases | new_releases, after_path, findings)
     if before is None or after is None or not inputs:
         return findings.finish() or 1
 
@@ -87,28 +82,26 @@ def _releases(options: argparse.Namespace, prefix: str) -> dict[str, str]:
     return releases
 
 
-def _profile(
-    path: str | None, releases: dict[str, str], findings: Reporter
+def _with_releases(
+    profile: ClusterProfile | None, releases: dict[str, str], path: str | None, findings: Reporter
 ) -> ClusterProfile | None:
-    """Return the profile in a file, or the built-in one, with these releases; None if it is
+    """Return a profile, from the file at `path` if any, with these releases; None if it is
     wrong.
     """
     from ptcompile.compiler.reader import load_profile
-    from ptcompile.source.documents import read
 
-    profile = findings.read_profile(path)
     if profile is None or not releases:
         return profile
 
-    data = read(files.read(path)).documents[0].data if path is not None else _EMPTY_PROFILE
+    data = profile.document(only_set=True)
     spec = nested_map(data, "spec")
     versions = {
         **nested_map(spec, "versions"),
         **{yaml_name(field): text for field, text in releases.items()},
     }
-    profile, diagnostics = load_profile(
+    changed, diagnostics = load_profile(
         {**data, "spec": {**spec, "versions": versions}}, filename=path
     )
     findings.add(InputFile(path or "<options>", b"", True), diagnostics)
 
-    return profile
+    return changed

@@ -13,6 +13,7 @@ from functools import cache, lru_cache, partial
 from importlib.resources import files
 
 from ptcompile._internal.about import __version__
+from ptcompile._internal.spelling import pluralize
 from ptcompile.compiler import passes
 from ptcompile.explainer.page.content import (
     ExplainPage,
@@ -284,7 +285,7 @@ def rejection_notes(page: ExplainPage, target: str) -> list[str]:
     is_invalid = any(finding.diagnostic.name != "unsupported-by-target" for finding in errors)
     shared = len(errors) - len(target_errors)
     if shared:
-        suffix = f": {shared} {'error' if shared == 1 else 'errors'}, shown at the spec's lines"
+        suffix = f": {pluralize(shared, 'error')}, shown at the spec's lines"
     else:
         suffix = ""
     if target_errors:

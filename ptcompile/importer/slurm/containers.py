@@ -67,7 +67,6 @@ def enter_container(argv: Sequence[str], options: Options) -> tuple[StepContaine
 
     Options of pyxis or shifter ask for it, or a program that runs a command in one.
     """
-
     named = options.value("container-image", "image")
     words = [*argv]
     given: list[tuple[str, str]] = []
