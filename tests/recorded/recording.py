@@ -48,6 +48,8 @@ class Answer(NamedTuple):
     data: Json
     warnings: tuple[str, ...] = ()
     """The texts of its `Warning` headers."""
+    text: str = ""
+    """What came instead of JSON: a log, or that nothing is served at a path."""
 
     @property
     def accepted(self) -> bool:
@@ -88,20 +90,35 @@ class Server:
                     method, path, sent, {"Content-Type": content} if sent else {}
                 )
                 response = self._connection.getresponse()
-                text = response.read()
+                text = response.read().decode(errors="replace")
                 break
             except (http.client.HTTPException, ConnectionError):
                 self._connection.close()
                 if is_last:
                     raise
+        if response.status in (200, 404) and _is_text(response):
+            return Answer(response.status, {}, text=text)
         try:
-            data = json.loads(text or b"{}")
+            data = json.loads(text or "{}")
         except ValueError:
             told = f"was not answered by an API server: {text[:200]!r}; check KUBECONFIG"
             message = f"{method} {path} {told}"
             raise RuntimeError(message) from None
         headers = response.headers.get_all("Warning") or ()
         return Answer(response.status, data, tuple(_warning_text(header) for header in headers))
+
+    def items(self, path: str) -> list[Json]:
+        """Return the objects of a list.
+
+        Raises:
+            RuntimeError: the server does not give the list.
+        """
+        answer = self.request("GET", path)
+        if not answer.accepted:
+            message = f"{path}: {answer.message or answer.text}"
+            raise RuntimeError(message)
+        items: list[Json] = answer.data["items"]
+        return items
 
     def path(self, manifest: Json, namespace: str = NAMESPACE) -> str | None:
         """Return where objects of a manifest's kind are created, or None if the server does not
@@ -159,6 +176,10 @@ class Server:
         """Its release, such as `1.36`."""
         data = self.request("GET", "/version").data
         return f"{data['major']}.{re.sub(r'[^0-9]', '', data['minor'])}"
+
+
+def _is_text(response: http.client.HTTPResponse) -> bool:
+    return response.headers.get("Content-Type", "").startswith("text/plain")
 
 
 def _warning_text(header: str) -> str:

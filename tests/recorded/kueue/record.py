@@ -175,9 +175,10 @@ def played(server: Server, objects: list[Json], jobs: list[Json]) -> dict[str, J
 
 def workloads(server: Server) -> dict[str, Json]:
     """Return the Workloads by the name of their job."""
-    items = server.request("GET", WORKLOADS).data.get("items", ())
     return {
-        owner["name"]: one for one in items for owner in one["metadata"].get("ownerReferences", ())
+        owner["name"]: one
+        for one in server.items(WORKLOADS)
+        for owner in one["metadata"].get("ownerReferences", ())
     }
 
 

@@ -122,8 +122,7 @@ def named(manifest: Json) -> Json:
 def webhooks(server: Server, configurations: str) -> set[str]:
     """Return the names of the webhooks in all configurations of a type."""
     path = f"/apis/admissionregistration.k8s.io/v1/{configurations}"
-    items = server.request("GET", path).data.get("items", ())
-    return {hook["name"] for one in items for hook in one.get("webhooks", ())}
+    return {hook["name"] for one in server.items(path) for hook in one.get("webhooks", ())}
 
 
 def rejection(answer: Answer, mutating: set[str]) -> Json:
@@ -192,7 +191,7 @@ OF_CLUSTER = ("kube-root-ca.crt",)
 
 
 def listed(server: Server, root: str, name: str) -> list[Json]:
-    items = server.request("GET", f"{root}/namespaces/{PODS}/{name}").data.get("items", ())
+    items = server.items(f"{root}/namespaces/{PODS}/{name}")
     return [one for one in items if one["metadata"]["name"] not in OF_CLUSTER]
 
 
