@@ -7,7 +7,6 @@ docs/maintaining/recording.md says which recorders were run against real servers
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -18,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests import oracle, recorded
-from tests.conftest import thinned
+from tests.conftest import allow_loopback, thinned
 from tests.recorded import recording
 from tests.recorded.apiserver import record as apiserver
 from tests.recorded.crds import record as crds
@@ -31,13 +30,7 @@ from tests.recorded.stand_in import Question, serving
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Allow the stand-in's connections, on loopback, and no others."""
-    connect = socket.socket.connect
-
-    def to_loopback(opened: socket.socket, address: tuple[str, int]) -> None:
-        assert address[0] == "127.0.0.1"
-        connect(opened, address)
-
-    monkeypatch.setattr(socket.socket, "connect", to_loopback)
+    allow_loopback(monkeypatch)
 
 
 def text(value: Any) -> str:

@@ -107,17 +107,17 @@ class Server:
         headers = response.headers.get_all("Warning") or ()
         return Answer(response.status, data, tuple(_warning_text(header) for header in headers))
 
-    def items(self, path: str) -> list[Json]:
-        """Return the objects of a list.
-
-        Raises:
-            RuntimeError: the server does not give the list.
-        """
+    def get(self, path: str) -> Answer:
+        """Return what is at a path. Raises RuntimeError if the server does not give it."""
         answer = self.request("GET", path)
         if not answer.accepted:
             message = f"{path}: {answer.message or answer.text}"
             raise RuntimeError(message)
-        items: list[Json] = answer.data["items"]
+        return answer
+
+    def items(self, path: str) -> list[Json]:
+        """Return the objects of a list. Raises RuntimeError if the server does not give it."""
+        items: list[Json] = self.get(path).data["items"]
         return items
 
     def path(self, manifest: Json, namespace: str = NAMESPACE) -> str | None:
