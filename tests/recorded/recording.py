@@ -136,11 +136,11 @@ class Server:
         if kind not in self._kinds[version]:
             return None
         name, is_namespaced = self._kinds[version][kind]
-        root = _root(version)
+        root = root_of(version)
         return f"{root}/namespaces/{namespace}/{name}" if is_namespaced else f"{root}/{name}"
 
     def _served(self, version: str) -> Iterator[tuple[str, tuple[str, bool]]]:
-        for resource in self.request("GET", _root(version)).data.get("resources", ()):
+        for resource in self.request("GET", root_of(version)).data.get("resources", ()):
             if "/" not in resource["name"] and "create" in resource["verbs"]:
                 yield resource["kind"], (resource["name"], resource["namespaced"])
 
@@ -149,9 +149,7 @@ class Server:
         metadata = manifest["metadata"]
         path = self.path(manifest, metadata.get("namespace", NAMESPACE))
         if path is None:
-            kind = f"{manifest['apiVersion']} {manifest['kind']}"
-            message = f"the server has no {kind}: install its CRD"
-            raise LookupError(message)
+            raise no_kind(manifest)
         return f"{path}/{quote(metadata['name'])}"
 
     def dry_run(self, manifest: Json) -> Answer | None:
@@ -187,8 +185,15 @@ def _warning_text(header: str) -> str:
     return str(json.loads(header.partition(" - ")[2] or '""'))
 
 
-def _root(version: str) -> str:
+def root_of(version: str) -> str:
+    """Return the path of a group and version, such as `/apis/batch/v1`."""
     return f"/apis/{version}" if "/" in version else f"/api/{version}"
+
+
+def no_kind(manifest: Json) -> LookupError:
+    """Return the error about a kind that the server lacks."""
+    kind = f"{manifest.get('apiVersion')} {manifest.get('kind')}"
+    return LookupError(f"the server has no {kind}: install its CRD")
 
 
 def without_namespace(manifest: Json) -> Json:
@@ -349,11 +354,14 @@ def until(holds: Callable[[], Any], seconds: float = REMOVAL_SECONDS) -> bool:
     return True
 
 
+def asked(row: Json, answers: Iterable[str]) -> Json:
+    """Return what a row asks: the row without the fields that hold answers."""
+    return {key: value for key, value in row.items() if key not in {*answers}}
+
+
 def question(row: Json, answers: Iterable[str]) -> str:
-    """Return what a row asks, as text: the row without the fields that hold answers."""
-    return json.dumps(
-        {key: value for key, value in row.items() if key not in {*answers}}, sort_keys=True
-    )
+    """Return what a row asks, as text."""
+    return json.dumps(asked(row, answers), sort_keys=True)
 
 
 def header(recorder: str, versions: dict[str, str]) -> Json:

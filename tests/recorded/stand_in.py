@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from ptcompile.kubernetes.index import CLUSTER_WIDE
-from tests.recorded.recording import Answer, Json
+from tests.recorded.recording import Answer, Json, root_of
 
 MISSING = Answer(404, {"message": "not found"})
 NOT_SERVED = Answer(404, {}, text="404 page not found\n")
@@ -79,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif path in self.stored:
             self._send(Answer(200, self.stored[path]))
         elif resources := [
-            _resource(kind) for version, kind in self.kinds if path == _root(version)
+            _resource(kind) for version, kind in self.kinds if path == root_of(version)
         ]:
             self._send(Answer(200, {"resources": resources}))
         elif path.rpartition("/")[2] in {_resource(kind)["name"] for _, kind in self.kinds}:
@@ -162,7 +162,3 @@ def _resource(kind: str) -> Json:
         "namespaced": kind not in CLUSTER_WIDE,
         "verbs": ["create"],
     }
-
-
-def _root(version: str) -> str:
-    return f"/apis/{version}" if "/" in version else f"/api/{version}"

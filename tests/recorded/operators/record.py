@@ -26,6 +26,7 @@ from tests.recorded.recording import (
     Answer,
     Json,
     Server,
+    asked,
     connected,
     finish,
     header,
@@ -97,7 +98,7 @@ def answered(server: Server, operator: str) -> Iterator[Json]:
     mutating = webhooks(server, "mutatingwebhookconfigurations")
     by_base: dict[str, Json] = {}
     for row, manifest in oracle.rows(operator):
-        kept = {key: value for key, value in row.items() if key not in ANSWERS}
+        kept = asked(row, ANSWERS)
         sent = server.dry_run(manifest) or Answer(404, {"message": "no such kind here"})
         if not sent.accepted:
             yield {**kept, **rejection(sent, mutating)}
