@@ -211,3 +211,14 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a test opened a connection: nothing here reads the network")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+def allow_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Allow a test's connections to this machine, and no others."""
+    connect = socket.socket.connect
+
+    def to_loopback(opened: socket.socket, address: tuple[str, int]) -> None:
+        assert address[0] == "127.0.0.1"
+        connect(opened, address)
+
+    monkeypatch.setattr(socket.socket, "connect", to_loopback)

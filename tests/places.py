@@ -8,16 +8,16 @@ from typing import Any
 Path = tuple[Any, ...]
 
 
+def children(node: Any) -> list[tuple[Any, Any]]:
+    """Return the keys and values of a mapping, the indexes and items of a list, and else nothing."""
+    if isinstance(node, dict):
+        return [*node.items()]
+    return [*enumerate(node)] if isinstance(node, list) else []
+
+
 def places(data: Any, path: Path = ()) -> Iterator[Path]:
     """Yield the path of every value in the data, containers before their contents."""
-    pairs = (
-        data.items()
-        if isinstance(data, dict)
-        else enumerate(data)
-        if isinstance(data, list)
-        else ()
-    )
-    for key, value in pairs:
+    for key, value in children(data):
         yield (*path, key)
         yield from places(value, (*path, key))
 

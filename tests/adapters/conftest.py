@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.adapters.fake_api import FakeApi, serving
+from tests.conftest import allow_loopback
 
 
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Allow connections to loopback, where the server runs; the fixture of the same name above allows none."""
-    connect = socket.socket.connect
-
-    def local(self: socket.socket, address: Any) -> None:
-        if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1"):
-            raise AssertionError(f"a test opened a connection to {address}")
-        connect(self, address)
-
-    monkeypatch.setattr(socket.socket, "connect", local)
+    allow_loopback(monkeypatch)
 
 
 @pytest.fixture

@@ -1,31 +1,39 @@
-"""Record runs of the cluster that KUBECONFIG names: `python -m tests.cluster.record OUT.jsonl`.
+"""Run a handful of jobs on a cluster and record them: `python -m tests.cluster.record cluster/SET`.
 
-A handful of jobs is compiled for each target whose operator is installed, applied with kubectl, followed until its end
-and deleted. Each run is one line, in the form of tests/recorded/cluster; `python -m tests.cluster.record --check
-OUT.jsonl` compares such a file with what ptcompile says. The image needs a shell and `env`.
+Each job is compiled for each target whose operator is installed, created in a namespace of the
+recorder's own, followed until its end and removed. --check compares the runs of a recording with
+what ptcompile says. The image needs a shell and `env`.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+from urllib.parse import quote
 
 import yaml
 
 import ptcompile
-from ptcompile.kubernetes.unstructured import Json
-from tests.cluster.runs import KINDS, Run, compare
+from tests.cluster.runs import KINDS, Run, compare, recorded_runs
+from tests.recorded.recording import (
+    NAMESPACE,
+    Json,
+    Made,
+    Server,
+    connected,
+    header,
+    owned,
+    server_arguments,
+    write,
+)
 
-Kubectl = Callable[..., str]
-
+RECORDER = "tests.cluster.record"
 IMAGE = "busybox:1.36"
+LONGEST_SECONDS = 300
+"""A job is followed for so long if it does not end."""
 BODIES: dict[str, str] = {
     "one": "nodes: 1",
     "two": "nodes: 2\nenv: {A: '1', B: '$(A)2'}",
@@ -43,22 +51,15 @@ _OF_IMAGE = re.compile(
 _MASTER_PORT = "MASTER_PORT"
 
 
-def kubectl(*args: str, stdin: str | None = None) -> str:
-    """Return what kubectl prints; raises CalledProcessError."""
-    result = subprocess.run(
-        ["kubectl", *args], input=stdin, capture_output=True, text=True, check=True
-    )
-    return result.stdout
-
-
-def installed_targets(run: Kubectl = kubectl) -> list[str]:
+def installed_targets(server: Server) -> list[str]:
     """Return the targets whose kinds the API server knows."""
-    names = {*run("api-resources", "--output=name").split()}
-    plurals = {
-        target: f"{kind.lower()}s.{api_version.rpartition('/')[0]}".rstrip(".")
-        for target, (api_version, kind) in KINDS.items()
-    }
-    return [target for target, plural in plurals.items() if plural in names]
+    return [target for target, kind in KINDS.items() if server.path(_object(kind, ""))]
+
+
+def _object(kind: tuple[str, str], name: str) -> Json:
+    """Return what says which object is meant."""
+    api_version, kind_name = kind
+    return {"apiVersion": api_version, "kind": kind_name, "metadata": {"name": name}}
 
 
 def spec_of(name: str, body: str, image: str = IMAGE) -> Json:
@@ -71,33 +72,27 @@ def spec_of(name: str, body: str, image: str = IMAGE) -> Json:
     return {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
-        "metadata": {"name": name},
+        "metadata": {"name": name, "namespace": NAMESPACE},
         "spec": {**fields, **yaml.safe_load(body)},
     }
 
 
 def record(
-    name: str,
-    target: str,
-    manifests: Sequence[Json],
-    handle: ptcompile.Handle,
-    *,
-    run: Kubectl = kubectl,
-    timeout: float = 300,
-    interval: float = 0.5,
+    made: Made, name: str, target: str, result: ptcompile.Result, *, interval: float
 ) -> Json:
-    """Apply a job, follow it until its end, delete it, and return its run."""
-    files = yaml.safe_dump_all([*manifests])
-    run("apply", "-f", "-", stdin=files)
+    """Create a job, follow it until its end, remove it, and return its run."""
+    existing = len(made)
     try:
-        timeline, pods, logs = _follow(handle, run, timeout, interval)
+        for manifest in result.manifests:
+            made.create(manifest)
+        timeline, pods, logs = _follow(result.handle, made.server, interval)
     finally:
-        run("delete", "-f", "-", "--ignore-not-found", "--wait=true", stdin=files)
+        made.remove(keep=existing)
     return {
         "id": f"{name}-{target}",
         "target": target,
         "fault": None,
-        "manifests": [*manifests],
+        "manifests": [*result.manifests],
         "pods": [
             _seen_pod(pod_name, pod, logs.get(pod_name)) for pod_name, pod in sorted(pods.items())
         ],
@@ -106,7 +101,7 @@ def record(
 
 
 def _follow(
-    handle: ptcompile.Handle, run: Kubectl, timeout: float, interval: float
+    handle: ptcompile.Handle, server: Server, interval: float
 ) -> tuple[list[list[Any]], dict[str, Json], dict[str, str]]:
     """Return every change of the job, the objects below it and its pods; the pods as created; and their logs."""
     start = time.monotonic()
@@ -115,11 +110,11 @@ def _follow(
     pods: dict[str, Json] = {}
     logs: dict[str, str] = {}
     is_done = False
-    while not is_done and time.monotonic() - start < timeout:
-        present = [*_objects(handle, run)]
+    while not is_done and time.monotonic() - start < LONGEST_SECONDS:
+        present = [*_objects(handle, server)]
         is_done = any(ptcompile.status(item).done for item in present if _is_job(item, handle))
         for item in present:
-            uid, entry = item["metadata"]["uid"], _entry(item, handle)
+            uid, entry = item["metadata"]["uid"], _entry(item)
             if last.get(uid) != entry:
                 last[uid] = entry
                 timeline.append([round(time.monotonic() - start, 1), *entry])
@@ -129,42 +124,38 @@ def _follow(
                     item["status"].get("phase") in ("Succeeded", "Failed")
                     and _base_name(item) not in logs
                 ):
-                    logs[_base_name(item)] = run("logs", item["metadata"]["name"])
+                    logs[_base_name(item)] = server.get(f"{server.object_path(item)}/log").text
         time.sleep(0 if is_done else interval)
     return timeline, pods, logs
 
 
-def _objects(handle: ptcompile.Handle, run: Kubectl) -> Iterator[Json]:
+def _objects(handle: ptcompile.Handle, server: Server) -> Iterator[Json]:
     """Yield the job, the Jobs and the JobSet below it, and its pods."""
-    group = handle.job.api_version.rpartition("/")[0]
-    names = [f"{handle.job.plural}.{group}".rstrip(".")] if handle.job.kind != "Pod" else []
-    names += ["jobsets.jobset.x-k8s.io"] if handle.job.kind == "TrainJob" else []
-    for name in names:
-        yield from _items(
-            run("get", name, f"--field-selector=metadata.name={handle.job.name}", "--output=json")
-        )
-    if handle.job.kind in ("JobSet", "TrainJob"):
-        yield from _items(
-            run("get", "jobs.batch", f"--selector={handle.label_selector}", "--output=json")
-        )
-    selector = (
-        f"--selector={handle.label_selector}"
-        if handle.label_selector
-        else f"--field-selector={handle.field_selector}"
-    )
-    yield from _items(run("get", "pods", selector, "--output=json"))
+    job = handle.job
+    own = [] if job.kind == "Pod" else [(job.api_version, job.kind)]
+    own += [KINDS["jobset"]] if job.kind == "TrainJob" else []
+    for kind in own:
+        answer = server.request("GET", server.object_path(_object(kind, job.name)))
+        if answer.accepted:
+            yield answer.data
 
-
-def _items(text: str) -> list[Json]:
-    items: list[Json] = json.loads(text)["items"]
-    return items
+    selector = f"fieldSelector={quote(handle.field_selector or '')}"
+    if handle.label_selector:
+        selector = f"labelSelector={quote(handle.label_selector)}"
+    lists = [KINDS["pod"]]
+    if job.kind in ("JobSet", "TrainJob"):
+        lists.insert(0, KINDS["job"])
+    for kind in lists:
+        # the objects of a list do not say their kind
+        about = _object(kind, "")
+        yield from ({**about, **item} for item in server.items(f"{server.path(about)}?{selector}"))
 
 
 def _is_job(item: Json, handle: ptcompile.Handle) -> bool:
     return (item["kind"], item["metadata"]["name"]) == (handle.job.kind, handle.job.name)
 
 
-def _entry(item: Json, handle: ptcompile.Handle) -> list[Any]:
+def _entry(item: Json) -> list[Any]:
     metadata = item["metadata"]
     if item["kind"] == "Pod":
         return ["Pod", _base_name(item), metadata["uid"], _pod_text(item)]
@@ -218,45 +209,47 @@ def _seen_pod(name: str, pod: Json, log: str | None) -> Json:
     return seen
 
 
-def recorded(
-    run: Kubectl = kubectl, *, image: str = IMAGE, timeout: float = 300, interval: float = 0.5
-) -> Iterator[Json]:
+def recorded_rows(server: Server, *, image: str = IMAGE, interval: float = 0.5) -> Iterator[Json]:
     """Yield the run of each job for each installed target that can express it."""
-    for target in installed_targets(run):
-        for name, body in BODIES.items():
-            result = ptcompile.compile(spec_of(f"{name}-{target}", body, image), target=target)
-            if result.ok:
-                yield record(
-                    name,
-                    target,
-                    result.manifests,
-                    result.handle,
-                    run=run,
-                    timeout=timeout,
-                    interval=interval,
-                )
+    targets = installed_targets(server)
+    with owned(server) as made:
+        for target in targets:
+            for name, body in BODIES.items():
+                result = ptcompile.compile(spec_of(f"{name}-{target}", body, image), target=target)
+                if result.ok:
+                    yield record(made, name, target, result, interval=interval)
+
+
+def differences(runs: Iterable[Run]) -> list[str]:
+    """Return a line for each comparison of runs that differs."""
+    compared = [(run.id, item) for run in runs for item in compare(run)]
+    return [f"{run_id}: {item}" for run_id, item in compared if not item.agrees]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Record runs into a file, or with --check compare those of a file."""
-    parser = argparse.ArgumentParser(prog="python -m tests.cluster.record", description=__doc__)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--check", action="store_true", help="compare the runs of the file")
+    """Record the named sets, or with --check compare their runs. Returns the exit status."""
+    parser = server_arguments(RECORDER, __doc__)
+    parser.add_argument(
+        "--release",
+        action="append",
+        default=[],
+        metavar="SOFTWARE=VERSION",
+        help="of each operator, by its name in a profile, such as trainingOperator=1.9",
+    )
     parser.add_argument("--image", default=IMAGE)
     options = parser.parse_args(arguments)
-    if not options.check:
-        options.file.write_text(
-            "".join(f"{json.dumps(row)}\n" for row in recorded(image=options.image))
-        )
-    runs = [Run(json.loads(line)) for line in options.file.read_text().splitlines()]
-    compared = [(run.id, item) for run in runs for item in compare(run)]
-    differences = [f"{run_id}: {item}\n" for run_id, item in compared if not item.agrees]
-    sys.stdout.write("".join(differences))
-    sys.stdout.write(
-        f"{len(runs)} runs, {len(compared)} comparisons, {len(differences)} differences\n"
-    )
-    return 1 if differences else 0
+    releases = dict(release.split("=", 1) for release in options.release)
+    status = 0
+    for name in options.sets:
+        if not options.check:
+            with connected(options.server) as server:
+                first = header(RECORDER, {"kubernetes": server.version, **releases})
+                write(name, first, recorded_rows(server, image=options.image))
+        lines = differences(recorded_runs(name))
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        status |= bool(lines)
+    return status
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

@@ -1,7 +1,7 @@
 """Compare recorded runs of a cluster with what ptcompile says of them, in both directions.
 
 A comparison has what ptcompile says and what the cluster did; a value that only one of the two has differs. A run is
-one line of tests/recorded/cluster/runs, or of what tests/cluster/record.py writes.
+one line of a set of tests/recorded/cluster, whose header has the releases of its cluster.
 """
 
 from __future__ import annotations
@@ -14,24 +14,8 @@ from typing import Any, NamedTuple
 import ptcompile
 from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map
 from ptcompile.operators.table import kind_named
-from tests.recorded import rows
+from tests import recorded
 
-PROFILE = {
-    "apiVersion": "ptcompile/v1",
-    "kind": "ClusterProfile",
-    "metadata": {"name": "recorded"},
-    "spec": {
-        "versions": {
-            "kubernetes": "1.35",
-            "jobset": "0.12",
-            "kueue": "0.17",
-            "trainer": "2.2",
-            "trainingOperator": "1.9",
-            "volcano": "1.15",
-        }
-    },
-}
-"""The releases that the recorded cluster ran."""
 LOCAL_QUEUE = {
     "apiVersion": "kueue.x-k8s.io/v1beta2",
     "kind": "LocalQueue",
@@ -144,9 +128,15 @@ class ObjectMoment(NamedTuple):
 
 
 class Run:
-    """One recorded run."""
+    """One recorded run, on a cluster of some releases."""
 
-    def __init__(self, row: Mapping[str, Any]) -> None:
+    def __init__(self, row: Mapping[str, Any], versions: Mapping[str, str]) -> None:
+        self.profile = {
+            "apiVersion": "ptcompile/v1",
+            "kind": "ClusterProfile",
+            "metadata": {"name": "recorded"},
+            "spec": {"versions": versions},
+        }
         self.id: str = row["id"]
         self.target: str = row["target"]
         self.fault: str = row["fault"] or ""
@@ -159,7 +149,7 @@ class Run:
     @cached_property
     def world(self) -> ptcompile.World:
         """What simulate says."""
-        return ptcompile.simulate([*self.manifests, LOCAL_QUEUE], cluster=PROFILE)
+        return ptcompile.simulate([*self.manifests, LOCAL_QUEUE], cluster=self.profile)
 
     @cached_property
     def pods(self) -> list[PodMoment]:
@@ -207,9 +197,10 @@ class Run:
         return any("patch" in action for action in self.actions)
 
 
-def recorded_runs() -> list[Run]:
-    """Return the recorded runs."""
-    return [Run(row) for row in rows("cluster/runs")]
+def recorded_runs(name: str) -> list[Run]:
+    """Return the runs of a recording."""
+    versions = recorded.header(name)["versions"]
+    return [Run(row, versions) for row in recorded.rows(name)]
 
 
 def compare(run: Run) -> Iterator[Compared]:
@@ -254,7 +245,7 @@ def _never_started(run: Run) -> bool:
 def _compare_gates(run: Run) -> Iterator[Compared]:
     is_queued = "kueue.x-k8s.io/queue-name" in nested_map(run.job, "metadata", "labels")
     if run.gates or (run.target == "pod" and is_queued):
-        (stored,) = ptcompile.stored(run.job, cluster=PROFILE).objects
+        (stored,) = ptcompile.stored(run.job, cluster=run.profile).objects
         gates = [gate["name"] for gate in stored.manifest["spec"].get("schedulingGates", [])]
         yield Compared("gates", run.job["metadata"]["name"], sorted(gates), run.gates or UNKNOWN)
 

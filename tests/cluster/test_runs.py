@@ -13,7 +13,7 @@ import pytest
 import ptcompile
 from tests.cluster.runs import CHILDREN, Run, compare, is_undecided, recorded_runs, states
 
-RUNS = recorded_runs()
+RUNS = recorded_runs("cluster/runs")
 
 _MISSING_CONFIG_MAP = "its ConfigMap was not recorded with the manifests"
 _EXITS_0 = "the process exits 0 on SIGTERM: the eviction is a success"

@@ -48,6 +48,8 @@ class Answer(NamedTuple):
     data: Json
     warnings: tuple[str, ...] = ()
     """The texts of its `Warning` headers."""
+    text: str = ""
+    """What came instead of JSON: a log, or that nothing is served at a path."""
 
     @property
     def accepted(self) -> bool:
@@ -88,20 +90,35 @@ class Server:
                     method, path, sent, {"Content-Type": content} if sent else {}
                 )
                 response = self._connection.getresponse()
-                text = response.read()
+                text = response.read().decode(errors="replace")
                 break
             except (http.client.HTTPException, ConnectionError):
                 self._connection.close()
                 if is_last:
                     raise
+        if response.status in (200, 404) and _is_text(response):
+            return Answer(response.status, {}, text=text)
         try:
-            data = json.loads(text or b"{}")
+            data = json.loads(text or "{}")
         except ValueError:
             told = f"was not answered by an API server: {text[:200]!r}; check KUBECONFIG"
             message = f"{method} {path} {told}"
             raise RuntimeError(message) from None
         headers = response.headers.get_all("Warning") or ()
         return Answer(response.status, data, tuple(_warning_text(header) for header in headers))
+
+    def get(self, path: str) -> Answer:
+        """Return what is at a path. Raises RuntimeError if the server does not give it."""
+        answer = self.request("GET", path)
+        if not answer.accepted:
+            message = f"{path}: {answer.message or answer.text}"
+            raise RuntimeError(message)
+        return answer
+
+    def items(self, path: str) -> list[Json]:
+        """Return the objects of a list. Raises RuntimeError if the server does not give it."""
+        items: list[Json] = self.get(path).data["items"]
+        return items
 
     def path(self, manifest: Json, namespace: str = NAMESPACE) -> str | None:
         """Return where objects of a manifest's kind are created, or None if the server does not
@@ -119,11 +136,11 @@ class Server:
         if kind not in self._kinds[version]:
             return None
         name, is_namespaced = self._kinds[version][kind]
-        root = _root(version)
+        root = root_of(version)
         return f"{root}/namespaces/{namespace}/{name}" if is_namespaced else f"{root}/{name}"
 
     def _served(self, version: str) -> Iterator[tuple[str, tuple[str, bool]]]:
-        for resource in self.request("GET", _root(version)).data.get("resources", ()):
+        for resource in self.request("GET", root_of(version)).data.get("resources", ()):
             if "/" not in resource["name"] and "create" in resource["verbs"]:
                 yield resource["kind"], (resource["name"], resource["namespaced"])
 
@@ -132,9 +149,7 @@ class Server:
         metadata = manifest["metadata"]
         path = self.path(manifest, metadata.get("namespace", NAMESPACE))
         if path is None:
-            kind = f"{manifest['apiVersion']} {manifest['kind']}"
-            message = f"the server has no {kind}: install its CRD"
-            raise LookupError(message)
+            raise no_kind(manifest)
         return f"{path}/{quote(metadata['name'])}"
 
     def dry_run(self, manifest: Json) -> Answer | None:
@@ -161,13 +176,24 @@ class Server:
         return f"{data['major']}.{re.sub(r'[^0-9]', '', data['minor'])}"
 
 
+def _is_text(response: http.client.HTTPResponse) -> bool:
+    return response.headers.get("Content-Type", "").startswith("text/plain")
+
+
 def _warning_text(header: str) -> str:
     """Return the text of a header such as `299 - "unknown field \\"spec.x\\""`."""
     return str(json.loads(header.partition(" - ")[2] or '""'))
 
 
-def _root(version: str) -> str:
+def root_of(version: str) -> str:
+    """Return the path of a group and version, such as `/apis/batch/v1`."""
     return f"/apis/{version}" if "/" in version else f"/api/{version}"
+
+
+def no_kind(manifest: Json) -> LookupError:
+    """Return the error about a kind that the server lacks."""
+    kind = f"{manifest.get('apiVersion')} {manifest.get('kind')}"
+    return LookupError(f"the server has no {kind}: install its CRD")
 
 
 def without_namespace(manifest: Json) -> Json:
@@ -328,11 +354,14 @@ def until(holds: Callable[[], Any], seconds: float = REMOVAL_SECONDS) -> bool:
     return True
 
 
+def asked(row: Json, answers: Iterable[str]) -> Json:
+    """Return what a row asks: the row without the fields that hold answers."""
+    return {key: value for key, value in row.items() if key not in {*answers}}
+
+
 def question(row: Json, answers: Iterable[str]) -> str:
-    """Return what a row asks, as text: the row without the fields that hold answers."""
-    return json.dumps(
-        {key: value for key, value in row.items() if key not in {*answers}}, sort_keys=True
-    )
+    """Return what a row asks, as text."""
+    return json.dumps(asked(row, answers), sort_keys=True)
 
 
 def header(recorder: str, versions: dict[str, str]) -> Json:

@@ -16,14 +16,18 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from ptcompile.kubernetes.index import CLUSTER_WIDE
-from tests.recorded.recording import Answer, Json
+from tests.recorded.recording import Answer, Json, root_of
 
 MISSING = Answer(404, {"message": "not found"})
+NOT_SERVED = Answer(404, {}, text="404 page not found\n")
+"""What a kube-apiserver says at a path of no group or version that it has."""
 UNRECORDED = Answer(501, {"message": "this question has no recorded answer"})
 
 
 class Question(NamedTuple):
-    """A request that is more than keeping an object: a dry run, or the creation of an object."""
+    """A request that is more than keeping an object: a dry run, the creation of an object, a list
+    of objects, or what is no object, such as a log.
+    """
 
     method: str
     body: Json
@@ -75,18 +79,20 @@ class _Handler(BaseHTTPRequestHandler):
         elif path in self.stored:
             self._send(Answer(200, self.stored[path]))
         elif resources := [
-            _resource(kind) for version, kind in self.kinds if path == _root(version)
+            _resource(kind) for version, kind in self.kinds if path == root_of(version)
         ]:
             self._send(Answer(200, {"resources": resources}))
         elif path.rpartition("/")[2] in {_resource(kind)["name"] for _, kind in self.kinds}:
+            self._ask(path)
             below = [one for key, one in self.stored.items() if key.rpartition("/")[0] == path]
             self._send(Answer(200, {"items": below}))
-        elif path.startswith("/openapi/"):
-            self._send(
-                type(self).answer(Question("GET", {}, True, False, self.stored, path)) or MISSING
-            )
+        elif path.startswith("/openapi/") or path.endswith("/log"):
+            self._send(self._ask(path) or MISSING)
         else:
-            self._send(MISSING)
+            self._send(MISSING if path.count("/") > 3 else NOT_SERVED)
+
+    def _ask(self, path: str) -> Answer | None:
+        return type(self).answer(Question("GET", {}, True, False, self.stored, path))
 
     def do_DELETE(self) -> None:
         path = urlsplit(self.path).path
@@ -136,10 +142,11 @@ class _Handler(BaseHTTPRequestHandler):
         return body
 
     def _send(self, answer: Answer) -> None:
-        data = json.dumps(answer.data).encode()
+        data = (answer.text or json.dumps(answer.data)).encode()
         self.send_response(answer.status)
         for text in answer.warnings:
             self.send_header("Warning", f"299 - {json.dumps(text, ensure_ascii=False)}")
+        self.send_header("Content-Type", "text/plain" if answer.text else "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -155,7 +162,3 @@ def _resource(kind: str) -> Json:
         "namespaced": kind not in CLUSTER_WIDE,
         "verbs": ["create"],
     }
-
-
-def _root(version: str) -> str:
-    return f"/apis/{version}" if "/" in version else f"/api/{version}"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -23,6 +22,7 @@ import pytest
 
 from ptcompile.cli import main
 from ptcompile.cli.commands.watch import Live
+from tests.conftest import allow_loopback
 from tests.explainer.page.browser import CHROMIUM, Browser, browser
 from tests.explainer.page.reading import Element, read_html
 
@@ -30,13 +30,7 @@ from tests.explainer.page.reading import Element, read_html
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Allow only connections to loopback."""
-    connect = socket.socket.connect
-
-    def only_here(self: socket.socket, address: tuple[str, int]) -> None:
-        assert address[0] == "127.0.0.1"
-        connect(self, address)
-
-    monkeypatch.setattr(socket.socket, "connect", only_here)
+    allow_loopback(monkeypatch)
 
 
 @pytest.fixture

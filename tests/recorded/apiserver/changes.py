@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
+from tests.places import children
+
 Path = list[Any]
 Change = tuple[str, Path, Any]
 """`set`, `del` or `rename`; the path; the new value or name."""
@@ -99,14 +101,7 @@ def all_changes(manifest: Any) -> Iterator[Change]:
 def walk(node: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     """Yield every value below a node with its path, the node first."""
     yield path, node
-    items = (
-        node.items()
-        if isinstance(node, dict)
-        else enumerate(node)
-        if isinstance(node, list)
-        else ()
-    )
-    for key, value in items:
+    for key, value in children(node):
         yield from walk(value, [*path, key])
 
 

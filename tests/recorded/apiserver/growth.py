@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
+from tests.places import children
 from tests.recorded.apiserver.changes import Change
-from tests.recorded.recording import Json, Server
+from tests.recorded.recording import Json, Server, root_of
 
 NAMES = ("a", "data", "train-0", "my-name", "x1", "pytorch", "main", "tcp-1", "v1")
 BAD_NAMES = (
@@ -84,9 +85,8 @@ class Growth:
         self.definitions: dict[str, Json] = {}
         self.kinds: dict[tuple[str, str], Json] = {}
         for version in sorted(versions):
-            root = f"apis/{version}" if "/" in version else f"api/{version}"
             schemas = (
-                server.request("GET", f"/openapi/v3/{root}")
+                server.request("GET", f"/openapi/v3{root_of(version)}")
                 .data.get("components", {})
                 .get("schemas", {})
             )
@@ -113,13 +113,7 @@ class Growth:
         schema = self.resolve(schema)
         if isinstance(node, dict) and schema.get("properties"):
             yield path, node, schema
-        for key, value in (
-            node.items()
-            if isinstance(node, dict)
-            else enumerate(node)
-            if isinstance(node, list)
-            else ()
-        ):
+        for key, value in children(node):
             below = schema_below(schema, key)
             if below and key != "status":
                 yield from self.places(value, below, [*path, key])

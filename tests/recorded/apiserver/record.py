@@ -31,11 +31,13 @@ from tests.recorded.recording import (
     Json,
     Made,
     Server,
+    asked,
     connected,
     finish,
     header,
     in_spaces,
     namespace,
+    no_kind,
     owned,
     server_arguments,
     without_namespace,
@@ -68,9 +70,7 @@ def ask(server: Server, manifest: Json) -> Answer:
     """Return the answer to a dry run. Raises LookupError if the server does not have the kind."""
     answer = server.dry_run(manifest)
     if answer is None:
-        kind = f"{manifest.get('apiVersion')} {manifest.get('kind')}"
-        message = f"the server has no {kind}: install its CRD"
-        raise LookupError(message)
+        raise no_kind(manifest)
     return answer
 
 
@@ -211,7 +211,7 @@ def admission(server: Server, name: str) -> Iterator[Json]:
         path = server.path(row["manifest"], space_of(row))
         sent = server.request("POST", f"{path}?{DRY_RUN}", row["manifest"])
         warned = {"warnings": list(sent.warnings)} if sent.warnings else {}
-        kept = {key: value for key, value in row.items() if key not in ANSWERS}
+        kept = asked(row, ANSWERS)
         yield {**kept, **sent.verdict(), **warned, **admitted_pod(server, row)}
 
 

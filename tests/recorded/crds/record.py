@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from tests import recorded
+from tests.places import children
 from tests.recorded.recording import Json, arguments, header, write
 
 RECORDER = "tests.recorded.crds.record"
@@ -52,13 +53,7 @@ def leaves(node: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Yield the values below a node that have no parts, with their paths; items are named if they
     have a name.
     """
-    items = (
-        node.items()
-        if isinstance(node, dict)
-        else enumerate(node)
-        if isinstance(node, list)
-        else ()
-    )
+    items = children(node)
     for key, value in items:
         name = value.get("name", key) if isinstance(node, list) and isinstance(value, dict) else key
         yield from leaves(value, f"{path}.{name}")

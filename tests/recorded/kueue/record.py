@@ -23,6 +23,7 @@ from tests.recorded.recording import (
     Json,
     Made,
     Server,
+    asked,
     connected,
     finish,
     header,
@@ -61,7 +62,7 @@ def creates(server: Server, name: str) -> Iterator[Json]:
             space = metadata.get("namespace") if isinstance(metadata, dict) else None
             path = server.path(manifest, space if isinstance(space, str) else "default")
             answer = server.request("POST", f"{path}?{DRY_RUN}", manifest)
-            yield {**question_of(row), **outcome(answer, has_reasons="/foreign/" in name)}
+            yield {**asked(row, ANSWERS), **outcome(answer, has_reasons="/foreign/" in name)}
 
 
 def updates(server: Server, name: str) -> Iterator[Json]:
@@ -75,11 +76,7 @@ def updates(server: Server, name: str) -> Iterator[Json]:
             new = recorded.with_operations(stored, row["ops"])
             answer = server.request("PUT", f"{server.object_path(old)}?{DRY_RUN}", new)
             made.remove(keep=existing)
-            yield {**question_of(row), **outcome(answer, has_reasons="/foreign/" in name)}
-
-
-def question_of(row: Json) -> Json:
-    return {key: value for key, value in row.items() if key not in ANSWERS}
+            yield {**asked(row, ANSWERS), **outcome(answer, has_reasons="/foreign/" in name)}
 
 
 def in_state(made: Made, old: Json, state: str) -> Json:
@@ -146,7 +143,7 @@ def admission(server: Server, name: str) -> Iterator[Json]:
         for job in row["jobs"]:
             alone = played(server, row["objects"], [job])[named(job)]["outcome"]
             answers[named(job)]["alone"] = alone == "admitted"
-        yield {**question_of(row), "answers": answers}
+        yield {**asked(row, ANSWERS), "answers": answers}
 
 
 def named(manifest: Json) -> str:
@@ -175,9 +172,10 @@ def played(server: Server, objects: list[Json], jobs: list[Json]) -> dict[str, J
 
 def workloads(server: Server) -> dict[str, Json]:
     """Return the Workloads by the name of their job."""
-    items = server.request("GET", WORKLOADS).data.get("items", ())
     return {
-        owner["name"]: one for one in items for owner in one["metadata"].get("ownerReferences", ())
+        owner["name"]: one
+        for one in server.items(WORKLOADS)
+        for owner in one["metadata"].get("ownerReferences", ())
     }
 
 

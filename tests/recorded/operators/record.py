@@ -26,6 +26,7 @@ from tests.recorded.recording import (
     Answer,
     Json,
     Server,
+    asked,
     connected,
     finish,
     header,
@@ -97,7 +98,7 @@ def answered(server: Server, operator: str) -> Iterator[Json]:
     mutating = webhooks(server, "mutatingwebhookconfigurations")
     by_base: dict[str, Json] = {}
     for row, manifest in oracle.rows(operator):
-        kept = {key: value for key, value in row.items() if key not in ANSWERS}
+        kept = asked(row, ANSWERS)
         sent = server.dry_run(manifest) or Answer(404, {"message": "no such kind here"})
         if not sent.accepted:
             yield {**kept, **rejection(sent, mutating)}
@@ -122,8 +123,7 @@ def named(manifest: Json) -> Json:
 def webhooks(server: Server, configurations: str) -> set[str]:
     """Return the names of the webhooks in all configurations of a type."""
     path = f"/apis/admissionregistration.k8s.io/v1/{configurations}"
-    items = server.request("GET", path).data.get("items", ())
-    return {hook["name"] for one in items for hook in one.get("webhooks", ())}
+    return {hook["name"] for one in server.items(path) for hook in one.get("webhooks", ())}
 
 
 def rejection(answer: Answer, mutating: set[str]) -> Json:
@@ -192,7 +192,7 @@ OF_CLUSTER = ("kube-root-ca.crt",)
 
 
 def listed(server: Server, root: str, name: str) -> list[Json]:
-    items = server.request("GET", f"{root}/namespaces/{PODS}/{name}").data.get("items", ())
+    items = server.items(f"{root}/namespaces/{PODS}/{name}")
     return [one for one in items if one["metadata"]["name"] not in OF_CLUSTER]
 
 
