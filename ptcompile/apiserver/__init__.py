@@ -273,30 +273,22 @@ def _operator_kind_problems(
     from ptcompile.apiserver.validation import metadata_problems
     from ptcompile.apiserver.validation.templates import template_problems
 
-    operator_kind = kind_named(kind)
-    operator = OPERATOR_KINDS[kind][0]
+    operator, operator_kind = OPERATOR_KINDS[kind]
     release = operator.release_in(releases)
     installed = Release(operator.release, release, operator.release in releases.declared)
-    checks_webhooks = webhooks and operator_kind.rejects
     current = operator_kind.in_current_fields(manifest, release)
-    server = known_version(context.kubernetes)
-    defaulted = operator_kind.default(current, complete=True) if checks_webhooks else current
-    exact = checks_webhooks and is_complete(defaulted, kind, server, context.gates, installed)
-    if checks_webhooks and not exact:
-        defaulted = operator_kind.default(current)
-    if exact:
-        violations = []
+    checks_webhooks = webhooks and operator_kind.rejects
+    if checks_webhooks:
+        defaulted, exact = _with_operator_defaults(current, kind, context, installed)
     else:
-        violations = structure_violations(defaulted, kind, server, context.gates, installed)
+        defaulted, exact = current, False
 
-    violations = [
-        violation for violation in violations if not _is_default_of_newer(violation, current)
-    ]
+    violations = [] if exact else _violations_in(defaulted, current, kind, context, installed)
     pods = list(template_problems(defaulted, context._replace(exact=exact)))
     layers: list[Iterable[Problem]] = [
-        metadata_problems(defaulted, namespaced=operator_kind.namespaced)
+        metadata_problems(defaulted, namespaced=operator_kind.namespaced),
+        operator_kind.crd_rules(defaulted),
     ]
-    layers.append(operator_kind.crd_rules(defaulted))
     if checks_webhooks:
         for violation in violations:
             # the webhook decodes the whole object in Go, so values that break the pods are rejected
@@ -305,10 +297,8 @@ def _operator_kind_problems(
                 violation.stage = "apply"
 
         # servers before 1.36 do not limit a CRD's integers to 32 bits, but Go does
-        same_server = context.kubernetes == releases.kubernetes
-        established = Established(
-            exact=exact, decodes=exact and context.at_least(36), pods=not pods and same_server
-        )
+        decodes = exact and context.at_least(36)
+        established = Established(exact=exact, decodes=decodes, pods=not pods)
         request = KindContext(releases, related, established)
         layers += [
             operator_kind.validate(defaulted, request),
@@ -323,6 +313,34 @@ def _operator_kind_problems(
     return [
         _at_written_path(problem, operator_kind.written_path(problem.path, release))
         for problem in problems
+    ]
+
+
+def _with_operator_defaults(
+    manifest: Json, kind: GroupVersionKind, context: ApiServer, installed: Release
+) -> tuple[Json, bool]:
+    """Return an object with its operator's defaults, all of them if it `is_complete` with them,
+    and whether it is.
+    """
+    operator_kind = kind_named(kind)
+    server = known_version(context.kubernetes)
+    complete = operator_kind.default(manifest, complete=True)
+    if is_complete(complete, kind, server, context.gates, installed):
+        return complete, True
+    return operator_kind.default(manifest), False
+
+
+def _violations_in(
+    defaulted: Json, written: Json, kind: GroupVersionKind, context: ApiServer, installed: Release
+) -> list[SchemaViolation]:
+    """Return the violations of an operator's schema, but for those of defaults that only newer
+    releases have.
+    """
+    server = known_version(context.kubernetes)
+    return [
+        violation
+        for violation in structure_violations(defaulted, kind, server, context.gates, installed)
+        if not _is_default_of_newer(violation, written)
     ]
 
 

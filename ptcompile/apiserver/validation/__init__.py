@@ -6,7 +6,7 @@ The module of a kind is imported when its first object is checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.kinds import function_named
@@ -33,20 +33,21 @@ if TYPE_CHECKING:
 __all__ = ["ApiServer", "built_in_problems", "has_field_rules", "metadata_problems"]
 
 
-_GROUPS: Mapping[str, Json] = load_table("apiserver/validation/kinds.json")["groups"]
-"""What the server does with the kinds of an API group: their checks as `module.function` of this
-package, rules for names that need not be DNS subdomains, whether the generic layer alone checks
-finalizers, so that they need no domain, and whether objects start at generation 1 regardless of the
-file. `templates` covers the operators' kinds.
+def _row_of(group: str) -> Json:
+    """Return what the server does with the kinds of an API group: their checks as
+    `module.function` of this package, rules for names that need not be DNS subdomains, whether the
+    generic layer alone checks finalizers, so that they need no domain, and whether objects start
+    at generation 1 regardless of the file. `templates` covers the operators' kinds.
 
-Kinds that only controllers and kubelets write have no checks: CertificateSigningRequest, CSINode,
-CSIStorageCapacity, EndpointSlice and ResourceSlice. Their structure and metadata are checked, which
-a note says.
-"""
+    Kinds that only controllers and kubelets write have no checks: CertificateSigningRequest,
+    CSINode, CSIStorageCapacity, EndpointSlice and ResourceSlice. Their structure and metadata are
+    checked, which a note says.
+    """
+    return nested_map(load_table("apiserver/validation/kinds.json"), "groups", group)
 
 
 def _check_of(group: str, kind: str) -> KindCheck | None:
-    name = nested_map(_GROUPS, group, "checks").get(kind)
+    name = nested_map(_row_of(group), "checks").get(kind)
     if name is None:
         return None
 
@@ -102,7 +103,7 @@ def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
     whole = FieldValue(manifest, (), CheckScope(context, problems))
     kind = group_and_kind(manifest)
     group, name = kind
-    row = _GROUPS.get(group, {})
+    row = _row_of(group)
     if group not in _REVIEW_GROUPS:
         plain_finalizers = "plain finalizers" in row or kind in _FREE_FINALIZER_KINDS
         rule = _name_rule(kind, row, context)

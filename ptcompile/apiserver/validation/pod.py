@@ -35,16 +35,15 @@ from ptcompile.apiserver.validation.security import (
 )
 from ptcompile.apiserver.validation.values import check_host_ports
 from ptcompile.apiserver.validation.volumes import check_volumes, volumes_by_name
-from ptcompile.diagnostics import Path, Problems, field_path
+from ptcompile.diagnostics import Problems, field_path
 from ptcompile.diagnostics.field_errors import (
-    FieldErrors,
     container_names,
     forbidden_change,
     indexed_mappings,
     key_path,
 )
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.requests import ApiServer, Update
+from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.resources import HUGE_PAGES
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
@@ -183,39 +182,33 @@ def check_pod(pod: FieldValue) -> None:
     """Check a Pod, except the generic part of its metadata."""
     spec = pod["spec"]
     check_pod_annotations(pod["metadata"], spec.value)
-    check_pod_spec(spec.value, spec.path, spec.server, spec.problems, template=False)
+    check_pod_spec(spec, template=False)
 
 
 def check_pod_spec(
-    spec: Any,
-    path: Path,
-    context: ApiServer,
-    problems: FieldErrors,
-    *,
-    template: bool,
-    extra_volumes: frozenset[str] = frozenset(),
+    spec: FieldValue, *, template: bool, extra_volumes: frozenset[str] = frozenset()
 ) -> None:
-    """Append the problems that the server reports for a pod spec at `path` to `problems`.
+    """Check the spec of a pod.
 
     `template` is true inside a Job, whose template gets fewer defaults and fewer checks than a Pod.
     `extra_volumes` are volumes that an operator adds to the pod.
     """
-    spec = {} if spec is None else spec
-    if type(spec) is not dict:
+    pod = spec.or_zero({})
+    if not pod.is_mapping:
         return
 
-    volumes = volumes_by_name(spec.get("volumes"))
+    volumes = volumes_by_name(pod.get("volumes"))
     if volumes is not None and extra_volumes:
         volumes = {**dict.fromkeys(extra_volumes), **volumes}
     scope = CheckScope(
-        server=context,
-        problems=problems,
-        pod=spec,
+        server=spec.server,
+        problems=spec.problems,
+        pod=pod.value,
         template=template,
         volumes=volumes,
-        claims=_claim_names(spec.get("resourceClaims")),
+        claims=_claim_names(pod.get("resourceClaims")),
     )
-    _check_spec(FieldValue(spec, path, scope))
+    _check_spec(FieldValue(pod.value, spec.path, scope))
 
 
 def _check_spec(spec: FieldValue) -> None:
@@ -243,14 +236,7 @@ def check_template(template: FieldValue, extra_volumes: frozenset[str] = frozens
     if meta.value:
         check_template_metadata(meta, template)
         check_pod_annotations(meta, spec.value)
-    check_pod_spec(
-        spec.value,
-        spec.path,
-        spec.server,
-        spec.problems,
-        template=True,
-        extra_volumes=extra_volumes,
-    )
+    check_pod_spec(spec, template=True, extra_volumes=extra_volumes)
 
 
 def _claim_names(value: Any) -> frozenset[str] | None:

@@ -64,12 +64,13 @@ def check_template(
         return clean
 
     start = len(problems)
-    spec = template.get("spec")
-    meta = FieldValue(template, path, CheckScope(context, problems))["metadata"]
+    whole = FieldValue(template, path, CheckScope(context, problems))
+    meta = whole["metadata"]
+    spec = whole["spec"]
     check_template_metadata(meta, meta)
-    check_pod_annotations(meta, spec)
-    check_pod_spec(spec, (*path, "spec"), context, problems, template=False, extra_volumes=volumes)
-    problems[start:] = [_with_authority(p, path, spec) for p in problems[start:]]
+    check_pod_annotations(meta, spec.value)
+    check_pod_spec(spec, template=False, extra_volumes=volumes)
+    problems[start:] = [_with_authority(p, path, spec.value) for p in problems[start:]]
 
     return clean if len(problems) > start else template
 

@@ -6,7 +6,7 @@ The server accepts the object. The modules of a kind are imported when its first
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.kinds import CUSTOM, function_named, is_built_in
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definitions
 
 __all__ = ["server_warnings", "unreported_warnings"]
-
-_GROUPS: Mapping[str, Json] = load_table("apiserver/warnings/kinds.json")["groups"]
-"""The functions of the kinds as `module.function` of this package, keyed by API group and kind."""
 
 
 def server_warnings(
@@ -53,7 +50,9 @@ def server_warnings(
 
         yield from built_in_version_warnings(kind, server)
 
-    if function := nested_map(_GROUPS, api_group(api_version)).get(name):
+    # the functions of the kinds as `module.function` of this package, by API group and kind
+    groups = load_table("apiserver/warnings/kinds.json")["groups"]
+    if function := nested_map(groups, api_group(api_version)).get(name):
         yield from function_named(__name__, function)(manifest, server)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.stored import new_values
+from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.pod import check_pod_spec
 from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.apiserver.webhooks import allowed_values_help, decode_problems, webhook_rejection
@@ -150,7 +151,8 @@ def check_task_template(
         if not (established.pods and _is_valid_if_pod_is(task["template"])):
             context = ApiServer(versions.kubernetes, gates=versions.gates_of("kubernetes"))
             problems = FieldErrors()
-            check_pod_spec(spec, spec_path, context, problems, template=True)
+            pod = FieldValue(spec, spec_path, CheckScope(context, problems))
+            check_pod_spec(pod, template=True)
             for problem in problems:
                 if problem.severity == "error" and not _is_allowed_by_volcano(problem):
                     yield problem._replace(
