@@ -72,11 +72,8 @@ def _needs_of_job(subject: Subject, pools: Pools | None) -> Iterator[Requirement
 
 def _images(role: WorkloadRole, job: str) -> Iterator[Requirement]:
     """Yield the images of the containers that the operator adds to the pods of a role."""
-    names = (
-        {container.name for container in role.template.containers}
-        if role.template is not None
-        else {}
-    )
+    written = role.template.containers if role.template is not None else ()
+    names = {container.name for container in written}
     for container in role.pod.view.containers:
         if container.name not in names:
             image = as_string(container.spec.get("image"))

@@ -81,6 +81,12 @@ def outside_text(
 
 PREFIX = "kueue.x-k8s.io/"
 QUEUE = KUEUE_QUEUE
+GROUP = f"{PREFIX}pod-group-name"
+"""A label of Pods that are queued together, or an annotation."""
+GROUP_SIZE = f"{PREFIX}pod-group-total-count"
+"""Annotation: the number of Pods in the group."""
+MIN_PARALLELISM = f"{PREFIX}job-min-parallelism"
+"""Annotation: the fewest pods with which a Job is admitted."""
 
 REQUESTS = tuple(KUEUE_TOPOLOGY.values())
 """Annotations of a pod template, one of which is its topology request."""

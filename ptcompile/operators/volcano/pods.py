@@ -319,7 +319,7 @@ def lost_pod(manifest: Json, role: str) -> LostPod:
     lost = _RECREATION.get(action)
     if lost is None:
         return _NO_POLICY
-    if lost.recreated != "none" and _max_retry(spec) == 1:
+    if lost.recreated != "none" and max_retry(spec) == 1:
         return LostPod("none", "the job fails, as maxRetry 1 allows no restart")
     return lost
 
@@ -340,7 +340,8 @@ def _policies_for(spec: Json, task: Json) -> Sequence[Json]:
     return (*as_mappings(task.get("policies")), *as_mappings(spec.get("policies")))
 
 
-def _max_retry(holder: Json) -> int:
+def max_retry(holder: Json) -> int:
+    """Return maxRetry of a job or a task; unset and 0 are the webhook's default."""
     return as_int(holder.get("maxRetry")) or DEFAULT_MAX_RETRY
 
 
@@ -380,7 +381,7 @@ def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, .
         return _policy_retry(spec, "PodFailed", _first_action(policies, "PodFailed", exit_code))
 
     action = _first_action(policies, "TaskFailed", None)
-    most = _max_retry(task) if action else 0
+    most = max_retry(task) if action else 0
     in_place = kubelet_retry(
         most - 1 if most else None, "role", f"maxRetry {most}" if most else "restartPolicy"
     )
@@ -402,7 +403,7 @@ def _policy_retry(spec: Json, event: str, action: str) -> tuple[Retry, ...]:
     scope = _RECREATION.get(action, LostPod("none", "")).recreated
     if scope == "none":
         return ()
-    most = _max_retry(spec)
+    most = max_retry(spec)
     return (Retry(scope, most - 1, "job", f"{event} -> {action}, maxRetry {most}"),)
 
 
@@ -480,10 +481,10 @@ def describe_failures(manifest: Json) -> Iterator[str]:
     yield from _describe_evictions(spec, tasks)
     if spec.get("minSuccess") is not None:
         yield f"minSuccess {spec.get('minSuccess')}: the job is done when that many pods succeeded"
-    max_retry = _max_retry(spec)
-    yield f"maxRetry {max_retry}: " + (
+    most = max_retry(spec)
+    yield f"maxRetry {most}: " + (
         "restarts are unlimited"
-        if max_retry == 2**31 - 1
+        if most == 2**31 - 1
         else "the restart with that number fails the job instead"
     )
     if spec.get("ttlSecondsAfterFinished") is not None:

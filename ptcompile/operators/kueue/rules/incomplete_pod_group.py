@@ -41,15 +41,14 @@ from __future__ import annotations
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import nested_value, string_map
 from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.operators.kueue.queues import GROUP, GROUP_SIZE
 
-_COUNT = "kueue.x-k8s.io/pod-group-total-count"
-_NAME = "kueue.x-k8s.io/pod-group-name"
 _POD = ("v1", "Pod")
 
 
 def check(subject: Subject) -> Findings:
-    group = string_map(subject.metadata.get("labels")).get(_NAME)
-    total = atoi(string_map(subject.metadata.get("annotations")).get(_COUNT, ""))
+    group = string_map(subject.metadata.get("labels")).get(GROUP)
+    total = atoi(string_map(subject.metadata.get("annotations")).get(GROUP_SIZE, ""))
     if subject.kind != _POD or not group or total is None:
         return
 
@@ -57,7 +56,7 @@ def check(subject: Subject) -> Findings:
         string_map(nested_value(pod, "metadata", "labels"))
         for pod in subject.neighbors.of_kind(_POD)
     ]
-    count = sum(each.get(_NAME) == group for each in labels)
+    count = sum(each.get(GROUP) == group for each in labels)
     if total != count > 1:
         if count < total:
             fate = "all of them wait for the others"
@@ -65,7 +64,7 @@ def check(subject: Subject) -> Findings:
             fate = f"Kueue deletes {count - total} of them"
 
         yield found_at(
-            ("metadata", "annotations", _COUNT),
+            ("metadata", "annotations", GROUP_SIZE),
             f"the group {group} counts {total} pods, but the files have {count}: {fate}",
             f"write {count}, or make it {total} pods",
             on_key=True,

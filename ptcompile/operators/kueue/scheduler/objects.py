@@ -26,7 +26,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-from ptcompile.operators.kueue.queues import ANY_FRAMEWORK
+from ptcompile.operators.kueue.queues import ANY_FRAMEWORK, PREFIX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ FlavorResource = tuple[str, str]
 ResourceAmounts = Mapping[str, int]
 """ResourceAmounts by resource, as Kueue counts them."""
 
-_GROUP = "kueue.x-k8s.io/"
 _CONFIGURATION_GROUP = "config.kueue.x-k8s.io/"
 _CONFIGURATION_KEY = "controller_manager_config.yaml"
 _MAX_LEVELS = 16
@@ -191,7 +190,7 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
     for manifest in objects:
         version = as_string(manifest.get("apiVersion"))
         kind = str(manifest.get("kind"))
-        is_kueue = version.startswith((_GROUP, _CONFIGURATION_GROUP))
+        is_kueue = version.startswith((PREFIX, _CONFIGURATION_GROUP))
         if is_kueue or (version, kind) in _READ_KINDS:
             by_kind.setdefault(kind, []).append(manifest)
 

@@ -28,7 +28,14 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.gates import gates_of, split_gates
-from ptcompile.operators.kueue.queues import PREFIX, outside_text, queue_of
+from ptcompile.operators.kueue.queues import (
+    GROUP,
+    GROUP_SIZE,
+    MIN_PARALLELISM,
+    PREFIX,
+    outside_text,
+    queue_of,
+)
 from ptcompile.operators.kueue.scheduler.objects import (
     Cluster,
     Configuration,
@@ -50,9 +57,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.index import Objects
 
-_MIN_PARALLELISM = f"{PREFIX}job-min-parallelism"
-_GROUP_NAME = f"{PREFIX}pod-group-name"
-_GROUP_SIZE = f"{PREFIX}pod-group-total-count"
 _REPLICA_ORDER = ("launcher", "chief", "master", "ps", "scheduler", "server", "worker", "evaluator")
 _SUBMITTER = {
     "containers": [
@@ -266,9 +270,7 @@ def _submitter(manifest: Json) -> Iterator[PodSetTemplate]:
 
 def _least(manifest: Json) -> int | None:
     """Return the fewest pods of a Job that are admitted together, or None if all must be."""
-    written = string_map(nested_value(manifest, "metadata", "annotations")).get(
-        _MIN_PARALLELISM, ""
-    )
+    written = string_map(nested_value(manifest, "metadata", "annotations")).get(MIN_PARALLELISM, "")
     if written.isascii() and written.isdigit() and len(written) < 10:
         return int(written)
     return None
@@ -277,9 +279,9 @@ def _least(manifest: Json) -> int | None:
 def _group_of(manifest: Json) -> str:
     """Return the group of a Pod, or an empty string."""
     metadata = nested_map(manifest, "metadata")
-    return string_map(metadata.get("labels")).get(_GROUP_NAME) or string_map(
+    return string_map(metadata.get("labels")).get(GROUP) or string_map(
         metadata.get("annotations")
-    ).get(_GROUP_NAME, "")
+    ).get(GROUP, "")
 
 
 def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
@@ -287,7 +289,7 @@ def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
     another than its first Pod.
     """
     group = _group_of(manifest)
-    size = nested_value(manifest, "metadata", "annotations", _GROUP_SIZE)
+    size = nested_value(manifest, "metadata", "annotations", GROUP_SIZE)
     members = [
         item
         for item in stream.in_namespace(namespace_of(manifest)).of_kind(("v1", "Pod"))

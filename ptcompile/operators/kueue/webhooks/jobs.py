@@ -8,12 +8,11 @@ from __future__ import annotations
 from ptcompile.diagnostics import Problems
 from ptcompile.kubernetes.goflags import atoi, parse_bool
 from ptcompile.kubernetes.unstructured import Json, as_int, nested_map
-from ptcompile.operators.kueue.queues import PREFIX
+from ptcompile.operators.kueue.queues import MIN_PARALLELISM, PREFIX
 from ptcompile.operators.kueue.webhooks.labels import annotations_of, is_elastic, rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of, pods_of_job
 from ptcompile.operators.queues.queue_systems import KUEUE_TOPOLOGY
 
-MIN_PARALLELISM = f"{PREFIX}job-min-parallelism"
 EQUAL_COMPLETIONS = f"{PREFIX}job-completions-equal-parallelism"
 _ANNOTATIONS = ("metadata", "annotations")
 

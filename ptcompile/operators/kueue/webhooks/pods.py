@@ -8,7 +8,7 @@ from __future__ import annotations
 from ptcompile.diagnostics import Path, Problems
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import Json
-from ptcompile.operators.kueue.queues import PREFIX, QUEUE
+from ptcompile.operators.kueue.queues import GROUP, GROUP_SIZE, PREFIX, QUEUE
 from ptcompile.operators.kueue.webhooks.kinds import MANAGED
 from ptcompile.operators.kueue.webhooks.labels import (
     annotations_of,
@@ -18,16 +18,15 @@ from ptcompile.operators.kueue.webhooks.labels import (
     rejection,
 )
 
-GROUP = f"{PREFIX}pod-group-name"
-"""A label, or an annotation, which wins."""
-_COUNT = f"{PREFIX}pod-group-total-count"
 _RETRIABLE = f"{PREFIX}retriable-in-group"
 PARENT = f"{PREFIX}pod-suspending-parent"
 """Annotation that Kueue adds to the pods of a queued Deployment, StatefulSet or LeaderWorkerSet."""
 
 
 def group_of(pod: Json) -> tuple[Path, str]:
-    """Return the path and the name of a Pod's group; the name is empty if it has none."""
+    """Return the path and the name of a Pod's group; the name is empty if it has none. The
+    annotation wins over the label.
+    """
     annotation = annotations_of(pod).get(GROUP)
     if annotation:
         return ("metadata", "annotations", GROUP), annotation
@@ -53,17 +52,19 @@ def check_group(pod: Json) -> Problems:
     prebuilt Workload.
     """
     path, name = group_of(pod)
-    count = annotations_of(pod).get(_COUNT)
+    count = annotations_of(pod).get(GROUP_SIZE)
     kind = "annotation" if "annotations" in path else "label"
-    why = f"Required value: both the '{_COUNT}' annotation and the '{GROUP}' {kind} should be set"
-    count_path = ("metadata", "annotations", _COUNT)
+    why = (
+        f"Required value: both the '{GROUP_SIZE}' annotation and the '{GROUP}' {kind} should be set"
+    )
+    count_path = ("metadata", "annotations", GROUP_SIZE)
     if not name and count is not None:
         yield rejection(
             count_path, why, f"add the label {GROUP}", name="unpaired-pod-group", on_key=True
         )
     elif name and count is None:
         yield rejection(
-            path, why, f"add the annotation {_COUNT}", name="unpaired-pod-group", on_key=True
+            path, why, f"add the annotation {GROUP_SIZE}", name="unpaired-pod-group", on_key=True
         )
     elif count is not None:
         yield from _check_count(count, count_path)
@@ -84,7 +85,7 @@ def _check_count(text: str, path: Path) -> Problems:
         yield rejection(path, why, help, name="unpaired-pod-group")
     elif count <= 0:
         why = (
-            f"incorrect annotation value '{_COUNT}={text}': group total count should be greater "
+            f"incorrect annotation value '{GROUP_SIZE}={text}': group total count should be greater "
             "than zero"
         )
         yield rejection(path, f'Invalid value: "{text}": {why}', help, name="unpaired-pod-group")

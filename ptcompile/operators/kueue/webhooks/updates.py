@@ -24,11 +24,10 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.gates import check_gates_update
-from ptcompile.operators.kueue.queues import QUEUE, queue_of
+from ptcompile.operators.kueue.queues import MIN_PARALLELISM, QUEUE, queue_of
 from ptcompile.operators.kueue.webhooks.creation import check_object, check_topology
 from ptcompile.operators.kueue.webhooks.jobs import (
     EQUAL_COMPLETIONS,
-    MIN_PARALLELISM,
     check_min_parallelism,
     follows_parallelism,
 )

@@ -38,8 +38,9 @@ Source: Volcano 1.16, lifecycle policies (a job's policy is for every task).
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_mappings, as_strings
+from ptcompile.kubernetes.unstructured import as_mappings
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
+from ptcompile.operators.volcano.pods import events_of
 from ptcompile.operators.volcano.rules.reading import (
     Policy,
     lifecycle_policies,
@@ -82,10 +83,7 @@ def _move_policy(subject: Subject, policy: Policy) -> Fix | None:
     master, _ = tasks
     path = ("spec", "tasks", volcano_job(subject).tasks.index(master), "policies")
     master_policies = master.source.get("policies")
-    if any(
-        "TaskCompleted" in (policy_data.get("event"), *as_strings(policy_data.get("events")))
-        for policy_data in as_mappings(master_policies)
-    ):
+    if any("TaskCompleted" in events_of(held) for held in as_mappings(master_policies)):
         return fix_removing("remove the policy", policy.path, safe=False)
 
     if isinstance(master_policies, list):

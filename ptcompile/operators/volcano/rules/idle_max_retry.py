@@ -35,8 +35,10 @@ Source: Volcano 1.16, job controller.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_int
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.linter.rule import Finding, Findings, Subject, fix_removing, found_at
+from ptcompile.operators.volcano.facts import DEFAULT_MAX_RETRY
+from ptcompile.operators.volcano.pods import max_retry
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies, volcano_job
 
 
@@ -63,8 +65,8 @@ def check(subject: Subject) -> Findings:
 
 
 def _is_max_retry_set(holder: Json) -> bool:
-    """Return whether the user set maxRetry: the webhook writes 3 into every job and task."""
-    return as_int(holder.get("maxRetry"), 3) not in (0, 3)
+    """Return whether the user set maxRetry: the webhook writes it into every job and task."""
+    return max_retry(holder) != DEFAULT_MAX_RETRY
 
 
 def _idle_finding(path: Path, why: str, help: str) -> Finding:

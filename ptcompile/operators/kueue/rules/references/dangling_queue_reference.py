@@ -39,9 +39,9 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, nested_map, object_name
 from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.operators.kueue.queues import PREFIX
 from ptcompile.world.workload import Stream
 
-_GROUP = "kueue.x-k8s.io/"
 _CONSEQUENCES = {
     "ResourceFlavor": "so the ClusterQueue admits nothing",
     "AdmissionCheck": "so the ClusterQueue admits nothing",
@@ -79,7 +79,7 @@ def _names_by_kind(stream: Stream) -> dict[str, frozenset[str]]:
     """Return the names of Kueue's objects in the stream, by kind."""
     names: dict[str, set[str]] = {}
     for manifest in stream.objects:
-        if as_string(manifest.get("apiVersion")).startswith(_GROUP):
+        if as_string(manifest.get("apiVersion")).startswith(PREFIX):
             names.setdefault(as_string(manifest.get("kind")), set()).add(object_name(manifest))
     return {kind: frozenset(items) for kind, items in names.items()}
 
