@@ -272,28 +272,26 @@ def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfi
 
         return
 
+    if nproc == "gpu":
+        yield from _check_gpu_count(nodes, hardware.gpu_resource(cluster, job.accelerator))
+    if not isinstance(nproc, int):
+        return
+
     is_known = hardware.accelerator(cluster, job.accelerator) is not None
-    if job.accelerator is not None and not is_known and isinstance(nproc, int):
+    if job.accelerator is not None and not is_known:
         return  # how many processes a device takes is unknown
 
     least = min(nodes, key=lambda node: node.processes)
     most = max(node.processes for node in nodes)
-    if nproc == "gpu":
-        yield from _check_gpu_count(nodes, hardware.gpu_resource(cluster, job.accelerator))
-    elif isinstance(nproc, int) and most and nproc > least.processes:
-        message = f"{pluralize(nproc, 'process', 'es')} on {_describe_node(least)}"
+    message = f"{pluralize(nproc, 'process', 'es')} on {_describe_node(least)}"
+    if most and nproc > least.processes:
         per_device = least.processes // least.devices if least.devices else 1
         gpus = -(-nproc // per_device)
         help = f"request {gpus} GPUs" + (
             f", or run {least.processes}" if least.devices else " on every node"
         )
         yield _run_problem("more-processes-than-gpus", _NPROC, message, help)
-    elif (
-        isinstance(nproc, int)
-        and nproc < least.processes
-        and not _drives_all_with_one(job, nproc, cluster)
-    ):
-        message = f"{pluralize(nproc, 'process', 'es')} on {_describe_node(least)}"
+    elif nproc < least.processes and not _drives_all_with_one(job, nproc, cluster):
         if least.processes == least.devices:
             message = f"{nproc} of {least.devices} GPUs of a node are used"
         yield _run_problem(

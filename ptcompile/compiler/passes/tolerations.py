@@ -18,68 +18,73 @@ from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.spec.cluster_profile import ClusterProfile, Toleration
 
 
 def tolerations(job: Job, context: Context) -> Job:
     """Add tolerations for the taints of the nodes that each role's pods are placed on."""
     profile = context.cluster.spec
-    everywhere = [toleration.non_null_fields() for toleration in profile.defaults.tolerations]
+    everywhere = _as_written(profile.defaults.tolerations)
     if job.spot:
-        everywhere += [toleration.non_null_fields() for toleration in profile.spot.tolerations]
-    spot = hardware.spot_nodes(context.cluster) if job.spot else None
-    if spot is not None:
-        everywhere += [taint.toleration() for taint in spot.taints]
+        everywhere += _as_written(profile.spot.tolerations)
+        nodes = hardware.spot_nodes(context.cluster)
+        if nodes is not None:
+            everywhere += [taint.toleration() for taint in nodes.taints]
 
-    in_template: list[Json] = profile.defaults.pod_template.get("spec", {}).get("tolerations", [])
+    in_template = profile.defaults.pod_template.get("spec", {}).get("tolerations", ())
     accelerator = hardware.accelerator(context.cluster, job.accelerator)
-    gpu_tolerations = profile.gpu.tolerations
-    accelerator_tolerations = accelerator.tolerations if accelerator else ()
+    on_gpu = _as_written(profile.gpu.tolerations or ())
+    if accelerator is not None:
+        on_gpu += _as_written(accelerator.tolerations)
 
     def tolerate(template: PodTemplate) -> PodTemplate:
         devices = _devices(template, context.cluster)
-        added = [*in_template]
-        if gpu_tolerations is None:
+        added: list[Json] = [*in_template]
+        if profile.gpu.tolerations is None:
             # the taint of such nodes has the resource's name as its key
             added += [
                 {"key": name, "operator": "Exists", "effect": "NoSchedule"} for name in devices
             ]
         added += everywhere
         if devices:
-            on_gpu = (*(gpu_tolerations or ()), *accelerator_tolerations)
-            added += [toleration.non_null_fields() for toleration in on_gpu]
+            added += on_gpu
         for name in _requested_resources(template) if profile.resource_tolerations else ():
-            added += [
-                toleration.non_null_fields()
-                for toleration in profile.resource_tolerations.get(name, ())
-            ]
+            added += _as_written(profile.resource_tolerations.get(name, ()))
 
-        if not added:
-            return template
-
-        existing = {_toleration_key(toleration) for toleration in template.tolerations}
-        missing = {
-            key: toleration
-            for toleration in added
-            if (key := _toleration_key(toleration)) not in existing
-        }
-        if not missing:
-            return template
-
-        kept = (*template.tolerations, *missing.values())
-        covered = {_taint_of(toleration) for toleration in kept if _is_for_any_value(toleration)}
-        missing = {
-            key: toleration
-            for key, toleration in missing.items()
-            if _is_for_any_value(toleration) or _taint_of(toleration) not in covered
-        }
-
-        return template._replace(
-            tolerations=(*template.tolerations, *(missing[key] for key in sorted(missing)))
-        )
+        return _with_tolerations(template, added)
 
     return map_templates(job, tolerate)
+
+
+def _as_written(entries: Iterable[Toleration]) -> list[Json]:
+    return [entry.non_null_fields() for entry in entries]
+
+
+def _with_tolerations(template: PodTemplate, added: list[Json]) -> PodTemplate:
+    """Return the template with those of `added` that it lacks and no other toleration covers."""
+    existing = {_toleration_key(toleration) for toleration in template.tolerations}
+    missing = {
+        key: toleration
+        for toleration in added
+        if (key := _toleration_key(toleration)) not in existing
+    }
+    if not missing:
+        return template
+
+    kept = (*template.tolerations, *missing.values())
+    covered = {_taint_of(toleration) for toleration in kept if _is_for_any_value(toleration)}
+    missing = {
+        key: toleration
+        for key, toleration in missing.items()
+        if _is_for_any_value(toleration) or _taint_of(toleration) not in covered
+    }
+
+    return template._replace(
+        tolerations=(*template.tolerations, *(missing[key] for key in sorted(missing)))
+    )
 
 
 def _devices(template: PodTemplate, cluster: ClusterProfile) -> list[str]:
