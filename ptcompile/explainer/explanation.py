@@ -10,7 +10,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes
 from ptcompile.compiler.advice import apply_suppressions, findings_of_rules
-from ptcompile.compiler.pipeline import compile_document
+from ptcompile.compiler.pipeline import Compiled, compile_document
 from ptcompile.diagnostics import Diagnostic, Path, field_path, has_error
 from ptcompile.explainer.model import (
     Cause,
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics.selection import Selection
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.spec.training_job import Spec
 
 
 _MAX_WHOLE = 64
@@ -228,10 +229,20 @@ class SharedInputs:
         self.sources: dict[InputName, Source] = {"spec": spec}
         if cluster is not None:
             self.sources["cluster"] = cluster
-        self.lines: dict[tuple[int, str | None], InputLines] = {}
+        self._lines: dict[tuple[int, str | None], InputLines] = {}
         """The lines of the jobs, by the index of their document and their name among its
         variants.
         """
+
+    def lines_of(
+        self, document: OverriddenDocument, spec: Spec, cluster: ClusterProfile
+    ) -> InputLines:
+        """Return the lines of a job, whose document was read as `spec`."""
+        key = document.document.index, document.member and document.member.name
+        if key not in self._lines:
+            locate = partial(_with_span, spec=document, cluster=self.profile_document)
+            self._lines[key] = InputLines(document.data, spec, cluster, locate)
+        return self._lines[key]
 
     @cached_property
     def profile_document(self) -> Document | None:
@@ -289,25 +300,17 @@ def explain(
 
         first = len(manifests)
         manifests += compiled.manifests
-        job_key = document.document.index, document.member and document.member.name
-        if job_key not in shared.lines:
-            locate = partial(_with_span, spec=document, cluster=shared.profile_document)
-            shared.lines[job_key] = InputLines(document.data, built.spec, cluster, locate)
-        document_causes = provenance(
-            document.data, compiled, chosen=target is not None, lines=shared.lines[job_key]
-        )
-        as_written = partial(_with_written_path, spec=document)
-        causes += [
-            cause._replace(
-                manifest=first + cause.manifest, inputs=tuple(map(as_written, cause.inputs))
-            )
-            for cause in document_causes
-        ]
-        resource = streams.resource_name(document.data) or "TrainingJob"
+        lines = shared.lines_of(document, built.spec, cluster)
+        causes += _causes(document, compiled, lines, first, chosen=target is not None)
         chosen_by = "caller" if target else document.target_setter
-        steps = explain_passes(passes.pass_runs(built.lowered, built.context, built.passes))
-        numbers = tuple(range(first, len(manifests)))
-        jobs.append(Explained(resource, built.context.target.name, chosen_by, numbers, steps))
+        job = Explained(
+            resource=streams.resource_name(document.data) or "TrainingJob",
+            target=built.context.target.name,
+            chosen_by=chosen_by,
+            manifests=tuple(range(first, len(manifests))),
+            steps=explain_passes(passes.pass_runs(built.lowered, built.context, built.passes)),
+        )
+        jobs.append(job)
 
     reported = apply_suppressions(
         shared.sources["spec"], findings, selection, shared.filename
@@ -315,6 +318,18 @@ def explain(
     all_diagnostics = (*settings_diagnostics, *reported)
 
     return Explanation(tuple(jobs), tuple(manifests), tuple(causes), all_diagnostics, shared.texts)
+
+
+def _causes(
+    document: OverriddenDocument, compiled: Compiled, lines: InputLines, first: int, *, chosen: bool
+) -> Iterator[Cause]:
+    """Yield the causes of a job's values with the paths as written, and with its manifests counted
+    from `first`.
+    """
+    as_written = partial(_with_written_path, spec=document)
+    for cause in provenance(document.data, compiled, chosen=chosen, lines=lines):
+        inputs = tuple(map(as_written, cause.inputs))
+        yield cause._replace(manifest=first + cause.manifest, inputs=inputs)
 
 
 def _with_span(line: Input, spec: OverriddenDocument, cluster: Document | None) -> Input:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from operator import itemgetter
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
@@ -115,16 +116,10 @@ def provenance(
 
     trace = compiled.trace()
     manifests = built.manifests
-    target = built.context.target
     lines = lines or InputLines(data, built.spec, built.context.cluster)
     origins = [list(trace.origins(index)) for index in range(len(manifests))]
-    copied = {
-        path
-        for of_manifest in origins
-        for origin in of_manifest
-        if origin.is_exact
-        for path in origin.paths
-    }
+    exact = (origin.paths for origin in chain.from_iterable(origins) if origin.is_exact)
+    copied = frozenset(chain.from_iterable(exact))
     inputs = _inputs_by_value(_effects(built, lines.variants, copied, only), lines)
     choice = {} if chosen else _target_choice_inputs(built, lines)
     masked_manifests = without_secrets(manifests)
@@ -132,35 +127,27 @@ def provenance(
     for index, manifest in enumerate(manifests):
         for leaf, origin in zip(shown_leaves(manifest), origins[index], strict=True):
             path = (index, *leaf.path)
-            value = leaf.value
             if only is not None and path not in inputs:
                 continue
 
             value_inputs = inputs.get(path, ())
-            if _is_copied_boolean(value, path, value_inputs):
-                value_writer = "spec"
-            else:
-                value_writer = writer(origin, path)
+            is_copied = _is_copied_boolean(leaf.value, path, value_inputs)
+            value_writer = "spec" if is_copied else writer(origin, path)
             if value_writer == "target":
                 value_inputs = (*value_inputs, *choice.get(path, ()))
             elif value_writer == "spec" and not value_inputs:
                 value_inputs = _traced_inputs(origin, inputs.get((*path[:-1], "value"), ()), lines)
 
-            rule = sentence(value_writer, target, leaf.keys)
-            if masked_manifests is manifests:
-                masked_value = value
-            else:
-                masked_value = value_at(masked_manifests, path)
-
+            masked_value = value_at(masked_manifests, path)
             cause = Cause(
                 manifest=index,
                 path=leaf.path,
                 shown=leaf.shown,
                 value=masked_value,
                 by=value_writer,
-                rule=rule,
+                rule=sentence(value_writer, built.context.target, leaf.keys),
                 inputs=value_inputs,
-                masked=masked_value != value,
+                masked=masked_value != leaf.value,
             )
             causes.append(cause)
 

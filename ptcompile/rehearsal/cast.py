@@ -273,26 +273,6 @@ def _actor(
     own_command: bool,
 ) -> Actor:
     processes = min(max_processes, pod.rendezvous.processes or max_processes)
-    env = without_keys(pod.variables, *_DROPPED_VARIABLES)
-    if "PET_NPROC_PER_NODE" in env:
-        env["PET_NPROC_PER_NODE"] = str(processes)
-    if own_command:
-        argv = (*(pod.command or ()), *(pod.args or ()))
-        if not argv:
-            raise RehearsalError(
-                "the image's own command is unknown: --own-command needs one in the manifest"
-            )
-    else:
-        argv = command_line(pod, processes, pods)
-        env = {
-            **{
-                k: v
-                for k, v in pod.launch.env.items()
-                if k not in _DROPPED_VARIABLES and k != "HOSTNAME"
-            },
-            **env,
-        }
-
     hostname = f"node-{number}" if pod.on_host else pod.hostname or f"{pod.name}-{number:05d}"
     if "." in pod.own_fqdn and not pod.on_host:
         fqdn = f"{hostname}.{pod.own_fqdn.partition('.')[2]}"
@@ -308,14 +288,35 @@ def _actor(
         own_names=(fqdn, hostname) if fqdn else (hostname,),
         names=tuple(dict.fromkeys((*dns_names(pod.view), *_service_names(pod, headless=True)))),
         service_names=tuple(_service_names(pod, headless=False)),
-        argv=argv,
-        env=env,
+        argv=_own_command(pod) if own_command else command_line(pod, processes, pods),
+        env=_env(pod, processes, own_command=own_command),
         processes=processes,
         image=as_string(pod.main.spec.get("image")) if pod.main else "",
         directory=as_string(pod.main.spec.get("workingDir")) or None if pod.main else None,
         surroundings=surroundings_of(pod, claims),
         rank=pod.rendezvous.node_rank if pod.rendezvous.node_rank.isdigit() else None,
     )
+
+
+def _own_command(pod: Pod) -> tuple[str, ...]:
+    argv = (*(pod.command or ()), *(pod.args or ()))
+    if not argv:
+        raise RehearsalError(
+            "the image's own command is unknown: --own-command needs one in the manifest"
+        )
+    return argv
+
+
+def _env(pod: Pod, processes: int, *, own_command: bool) -> dict[str, str]:
+    """Return the variables of a pod that starts `processes` processes, with those that its command
+    sets where a stand-in takes the place of that command.
+    """
+    env = without_keys(pod.variables, *_DROPPED_VARIABLES)
+    if "PET_NPROC_PER_NODE" in env:
+        env["PET_NPROC_PER_NODE"] = str(processes)
+    if own_command:
+        return env
+    return {**without_keys(pod.launch.env, *_DROPPED_VARIABLES, "HOSTNAME"), **env}
 
 
 def _service_names(pod: Pod, *, headless: bool) -> Iterator[str]:

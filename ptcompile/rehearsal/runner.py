@@ -78,20 +78,7 @@ def rehearse(
     Raises:
         RehearsalError: the job or a fault cannot be rehearsed, on this machine or at all.
     """
-    rehearsed = cast(
-        job,
-        max_processes=max_processes,
-        own_command=settings.own_command,
-        script=settings.script,
-        mounts=settings.mounts,
-    )
-    for fault in faults:
-        if fault.pod >= len(rehearsed.actors):
-            raise RehearsalError(
-                f"no pod {fault.pod} to {fault.kind}: {len(rehearsed.actors)} pods train, counted "
-                "from 0"
-            )
-
+    rehearsed = _cast(job, faults, settings, max_processes)
     start = time.monotonic()
     masker = masker_of([job.manifest])
     masked_text = masker or str
@@ -134,6 +121,27 @@ def rehearse(
         tuple((seconds, masked_text(event)) for seconds, event in course.events),
         (hint,) if hint and course.limited else (), cause and masked(cause, [job.manifest]),
     )  # fmt: skip
+
+
+def _cast(
+    job: SimulatedJob, faults: Sequence[Fault], settings: RehearsalSettings, max_processes: int
+) -> Cast:
+    """Return the pods of a rehearsal, the pods of all faults among them. Raises `RehearsalError`."""
+    rehearsed = cast(
+        job,
+        max_processes=max_processes,
+        own_command=settings.own_command,
+        script=settings.script,
+        mounts=settings.mounts,
+    )
+    for fault in faults:
+        if fault.pod >= len(rehearsed.actors):
+            raise RehearsalError(
+                f"no pod {fault.pod} to {fault.kind}: {len(rehearsed.actors)} pods train, counted "
+                "from 0"
+            )
+
+    return rehearsed
 
 
 def _play(
