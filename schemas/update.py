@@ -226,7 +226,7 @@ def sources(text: str) -> str:
 
 
 def kubernetes() -> dict[Path, str]:
-    """The text of every file of `schemas/kubernetes/`."""
+    """The text of every file of `schemas/kubernetes/`, and of `SOURCES.toml`."""
     definitions = source()
     every = sorted(definitions)
     closures = {version: closure(definitions[version]) for version in every}
@@ -243,7 +243,10 @@ def kubernetes() -> dict[Path, str]:
     )
     out.update({folder / "groups" / f"{group}.json": text for group, text in made.items()})
 
-    return out | descriptions.kubernetes(definitions, out, places)
+    out |= descriptions.kubernetes(definitions, out, places)
+    out[HERE / "SOURCES.toml"] = sources(out[folder / "core.json"])
+
+    return out
 
 
 def _write(outputs: dict[Path, str]) -> None:
@@ -252,21 +255,18 @@ def _write(outputs: dict[Path, str]) -> None:
         path.write_text(content, encoding="utf-8", newline="\n")
 
 
-def remade(crd_folder: Path | None, gate_source: Path | None) -> dict[Path, str]:
-    """Return the text of every generated file that its source is there for."""
-    out = {}
+def remake(crd_folder: Path | None, gate_source: Path | None) -> None:
+    """Write every generated file that its source is there for; each reads those before it."""
     if gate_source is not None:
-        out[gates.FILE] = gates.text_with(gate_source.read_text(encoding="utf-8"))
-        gates.FILE.write_text(out[gates.FILE], encoding="utf-8")
+        _write({gates.FILE: gates.text_with(gate_source.read_text(encoding="utf-8"))})
         gates.stages_of_all.cache_clear()
 
-    out |= kubernetes()
-    out[HERE / "SOURCES.toml"] = sources(out[HERE / "kubernetes" / "core.json"])
+    _write(kubernetes())
     if crd_folder is not None:
         crds.write(crd_folder, HERE / "crds")
-        out |= descriptions.custom(crd_folder)
+        _write(descriptions.custom(crd_folder))
 
-    return out
+    _write(of_the_package())
 
 
 def of_the_package() -> dict[Path, str]:
@@ -320,15 +320,13 @@ def main() -> int:
     )
     options = parser.parse_args()
     if not options.check:
-        _write(remade(options.crds, options.gates))
-        _write(of_the_package())
+        remake(options.crds, options.gates)
         sys.stdout.writelines(f"{line}\n" for line in to_decide())
         return 0
 
-    outputs = remade(None, None)
     stale = [
         path.name
-        for path, text in outputs.items()
+        for path, text in kubernetes().items()
         if not path.exists() or path.read_text("utf-8") != text
     ]
     for name in stale:

@@ -90,6 +90,12 @@ def errors_of(
     return [(problem.name, problem.path) for problem in problems if problem.severity == "error"]
 
 
+def error_paths(source: str, target: str) -> list[tuple[Any, ...]]:
+    """Return the path of each error in a spec."""
+    problems = compiled(source, target).problems
+    return [problem.path for problem in problems if problem.severity == "error"]
+
+
 def manifest(source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> dict[str, Any]:
     """Compile a valid spec and return the object that contains its pods."""
     done = compiled(source, target, cluster)

@@ -23,7 +23,7 @@ from ptcompile.compiler.location import (
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.diagnostics import Problem
 from tests import making
-from tests.making import compiled, profile, smallest, text, traced
+from tests.making import compiled, error_paths, profile, smallest, text, traced
 from tests.places import places
 from tests.recordings import AGAIN, RECORDINGS, recorded
 
@@ -240,19 +240,13 @@ AT_ROLE: list[tuple[str, tuple[Any, ...]]] = [
 BODIES = {"image: ' x'": "script: train.py\nimage: ' x'"}
 
 
-def errors(source: str, target: str) -> list[tuple[Any, ...]]:
-    return [
-        problem.path for problem in compiled(source, target).problems if problem.severity == "error"
-    ]
-
-
 @pytest.mark.parametrize("target", ["pod", "job", "pytorchjob", "volcano"])
 @pytest.mark.parametrize(("body", "path"), AT_JOB)
 def test_the_job_s_own_line(body: str, path: tuple[Any, ...], target: str) -> None:
     source = (
         smallest(body).replace("image: img:1\n  ", "") if "image: ' x'" in body else smallest(body)
     )
-    found = errors(source, target)
+    found = error_paths(source, target)
     assert len(found) == 1, found
     assert found[0][: len(path)] == path
 
@@ -260,13 +254,13 @@ def test_the_job_s_own_line(body: str, path: tuple[Any, ...], target: str) -> No
 @pytest.mark.parametrize("target", ["pytorchjob", "volcano"])
 @pytest.mark.parametrize(("body", "path"), AT_ROLE)
 def test_the_role_s_line(body: str, path: tuple[Any, ...], target: str) -> None:
-    found = errors(smallest(ROLES % body), target)
+    found = error_paths(smallest(ROLES % body), target)
     assert len(found) == 1, found
     assert found[0][: len(path)] == path
 
 
 def test_one_bad_value_of_a_job_is_one_finding_for_all_its_roles() -> None:
-    found = errors(
+    found = error_paths(
         smallest("podLabels: {app: 'a b'}\nmaster: {}\nworker: {replicas: 2}"), "pytorchjob"
     )
     assert found == [("spec", "podLabels", "app")]
@@ -275,13 +269,13 @@ def test_one_bad_value_of_a_job_is_one_finding_for_all_its_roles() -> None:
 def test_the_same_mistake_in_two_roles_is_two_findings() -> None:
     body = "master: {podLabels: {app: 'a b'}}\nworker: {podLabels: {app: 'a b'}}"
     wanted = [("spec", role, "podLabels", "app") for role in ("master", "worker")]
-    assert sorted(errors(smallest(body), "pytorchjob")) == wanted
+    assert sorted(error_paths(smallest(body), "pytorchjob")) == wanted
 
 
 def test_metadata_is_reported_at_its_path() -> None:
     source = smallest().replace("{name: train}", "{name: train, labels: {app: 'a b'}}")
-    assert errors(source, "pod") == [("metadata", "labels", "app")]
-    assert errors(source.replace("labels", "annotations").replace("app", "'a b'"), "pod")[0][
+    assert error_paths(source, "pod") == [("metadata", "labels", "app")]
+    assert error_paths(source.replace("labels", "annotations").replace("app", "'a b'"), "pod")[0][
         :2
     ] == (
         "metadata",
@@ -291,7 +285,7 @@ def test_metadata_is_reported_at_its_path() -> None:
 
 def test_an_invalid_namespace_is_reported_at_its_path() -> None:
     source = smallest("nodes: 2").replace("{name: train}", "{name: train, namespace: A_B}")
-    assert errors(source, "job") == [("metadata", "namespace")]
+    assert error_paths(source, "job") == [("metadata", "namespace")]
 
 
 LINES = [

@@ -13,16 +13,12 @@ import ptcompile
 from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 from ptcompile.operators.targets import TARGETS
 from ptcompile.simulator.rendezvous import job_rendezvous
-from tests.making import compiled, manifest, smallest, text
+from tests.making import compiled, error_paths, manifest, smallest, text
 
 Json = dict[str, Any]
 
 UNLIMITED = 2**31 - 1
 IN_COMMAND = "image: i:1\ncommand: [bash, -c, torchrun train.py]\n"
-
-
-def errors(source: str, target: str) -> list[tuple[str | int, ...]]:
-    return [one.path for one in compiled(source, target).problems if one.severity == "error"]
 
 
 def warnings(source: str, target: str) -> list[str]:
@@ -60,9 +56,9 @@ def test_unlimited_is_each_operator_s_value_for_no_limit() -> None:
 
 def test_a_pod_only_supports_an_unlimited_backoff_limit() -> None:
     unlimited = smallest("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: Unlimited}")
-    assert errors(unlimited, "pod") == []
+    assert error_paths(unlimited, "pod") == []
     assert warnings(unlimited, "pod") == []
-    assert errors(unlimited.replace("Unlimited", "3"), "pod") == [
+    assert error_paths(unlimited.replace("Unlimited", "3"), "pod") == [
         ("spec", "runPolicy", "backoffLimit")
     ]
 
@@ -99,7 +95,7 @@ def test_a_patch_may_use_the_container_s_name() -> None:
     ],
 )
 def test_mistakes_are_reported_at_their_path(body: str, path: tuple[str, ...]) -> None:
-    assert path in errors(smallest(body), "jobset")
+    assert path in error_paths(smallest(body), "jobset")
 
 
 def test_elastic_with_a_command_becomes_torchrun_s_variables() -> None:
@@ -133,15 +129,15 @@ def test_operators_with_elastic_fields_get_the_settings_there() -> None:
 
 def test_a_volcano_variable_cannot_hold_the_rank() -> None:
     static = text(IN_COMMAND + "nodes: 2\nelastic: {nprocPerNode: 4}")
-    assert errors(static, "volcano") == [("spec", "elastic")]
-    assert errors(static.replace("nprocPerNode: 4", "rdzvBackend: c10d"), "volcano") == []
+    assert error_paths(static, "volcano") == [("spec", "elastic")]
+    assert error_paths(static.replace("nprocPerNode: 4", "rdzvBackend: c10d"), "volcano") == []
 
 
 def test_pods_find_each_other_on_every_target() -> None:
     """In the simulation, pods with `command` and `elastic` find each other on every operator, as with `script`."""
     source = text(IN_COMMAND + "nodes: 3\nelastic: {nprocPerNode: 2, rdzvBackend: c10d}")
     for target in TARGETS:
-        if errors(source, target):
+        if error_paths(source, target):
             continue
         job = ptcompile.simulate(source, target=target).jobs[0]
         seen = [pod.rendezvous for _, pod in job.first_pods()]
@@ -190,7 +186,7 @@ def test_a_trainjob_with_a_runtime_only_has_the_spec_s_fields() -> None:
             },
         },
     }
-    assert errors(source, "jobset") == [("spec", "runtimeRef")]
+    assert error_paths(source, "jobset") == [("spec", "runtimeRef")]
 
 
 @pytest.mark.parametrize(
@@ -202,7 +198,7 @@ def test_a_trainjob_with_a_runtime_only_has_the_spec_s_fields() -> None:
     ],
 )
 def test_fields_that_belong_to_the_runtime_are_rejected(body: str, path: tuple[str, ...]) -> None:
-    assert path in errors(text(f"runtimeRef: {{name: ours}}\n{body}"), "trainjob")
+    assert path in error_paths(text(f"runtimeRef: {{name: ours}}\n{body}"), "trainjob")
 
 
 def test_manifest_is_merged_into_the_finished_object() -> None:
@@ -213,7 +209,7 @@ def test_manifest_is_merged_into_the_finished_object() -> None:
     assert "network" not in spec
     assert (spec["replicatedJobs"][0]["groupName"], len(spec["replicatedJobs"])) == ("g", 1)
     assert warnings(smallest(patch), "job") == ["not-carried-over"]
-    assert errors(smallest("manifest: {jobset: {spec: {replicas: 2}}}"), "jobset"), (
+    assert error_paths(smallest("manifest: {jobset: {spec: {replicas: 2}}}"), "jobset"), (
         "it is validated"
     )
 

@@ -8,7 +8,7 @@ import pytest
 
 from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 from tests import making
-from tests.making import compiled, manifest, smallest, text
+from tests.making import compiled, errors_of, manifest, smallest, text
 
 WAIT = str(JOIN_TIMEOUT_SECONDS)
 
@@ -224,14 +224,6 @@ def test_queues() -> None:
     assert policy == {"minAvailable": 4, "queue": "q"}
 
 
-def errors(body: str, name: str) -> list[tuple[str, tuple[Any, ...]]]:
-    return [
-        (p.name, p.path)
-        for p in compiled(smallest(body, name), "pytorchjob").problems
-        if p.severity == "error"
-    ]
-
-
 BUDGETS = [
     ("", 54), ("nodes: 2", 54), ("nodes: 11", 54), ("nodes: 12", 53), ("nodes: 101", 53), ("nodes: 102", 52),
     ("elastic: {nnodes: '1:10'}", 54), ("elastic: {nnodes: '1:11'}", 53),
@@ -244,8 +236,10 @@ def test_longest_names(body: str, room: int) -> None:
 
     Source: docs/facts/training-operator.md#pods-and-services.
     """
-    assert errors(body, "a" * room) == []
-    assert errors(body, "a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
+    assert errors_of("pytorchjob", body, name="a" * room) == []
+    assert errors_of("pytorchjob", body, name="a" * (room + 1)) == [
+        ("name-too-long", ("metadata", "name"))
+    ]
 
 
 def test_name_starts_with_a_letter_on_every_kubernetes() -> None:
@@ -253,7 +247,9 @@ def test_name_starts_with_a_letter_on_every_kubernetes() -> None:
 
     Source: docs/facts/training-operator.md#admission; docs/facts/flyte.md#defects 16.
     """
-    assert errors("", "7b-sft") == [("spec-invalid-value", ("metadata", "name"))]
+    assert errors_of("pytorchjob", "", name="7b-sft") == [
+        ("spec-invalid-value", ("metadata", "name"))
+    ]
 
 
 @pytest.mark.parametrize("field", ["subdomain", "hostname"])

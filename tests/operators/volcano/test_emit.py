@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests import making
-from tests.making import compiled, manifest, smallest, text
+from tests.making import DEFAULT_CLUSTER, errors_of, manifest, smallest, text
 
 OLD = making.profile({"versions": {"kubernetes": "1.35"}})
 RANGE = "elastic: {nnodes: '2:4'}"
@@ -21,17 +21,6 @@ def spec(body: str = "") -> dict[str, Any]:
 
 def tasks(body: str = "") -> dict[str, dict[str, Any]]:
     return {task["name"]: task for task in spec(body)["tasks"]}
-
-
-def errors(
-    body: str, name: str = "train", cluster: Any = None
-) -> list[tuple[str, tuple[Any, ...]]]:
-    args = [cluster] if cluster else []
-    return [
-        (p.name, p.path)
-        for p in compiled(smallest(body, name), "volcano", *args).problems
-        if p.severity == "error"
-    ]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +165,7 @@ def test_plain_command_gets_its_variables_from_the_plugin() -> None:
     ],
 )
 def test_unsupported_fields_are_rejected(body: str, path: tuple[str, ...]) -> None:
-    assert errors(body) == [("unsupported-by-target", path)]
+    assert errors_of("volcano", body) == [("unsupported-by-target", path)]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +183,7 @@ def test_unsupported_fields_are_rejected(body: str, path: tuple[str, ...]) -> No
     ],
 )
 def test_task_names_are_checked_at_their_location(body: str, path: tuple[str, ...]) -> None:
-    ((_, found),) = errors(body)
+    ((_, found),) = errors_of("volcano", body)
     assert found[: len(path)] == path
 
 
@@ -211,15 +200,17 @@ def test_longest_names(body: str, room: int) -> None:
 
     Source: docs/facts/volcano.md#names.
     """
-    assert errors(body, "a" * room) == []
-    assert {name for name, _ in errors(body, "a" * (room + 1))} == {"name-too-long"}
+    assert errors_of("volcano", body, name="a" * room) == []
+    assert {name for name, _ in errors_of("volcano", body, name="a" * (room + 1))} == {
+        "name-too-long"
+    }
 
 
 def test_too_long_name_is_reported_once() -> None:
-    assert len(errors("nodes: 2", "a" * 62)) == 1
+    assert len(errors_of("volcano", "nodes: 2", name="a" * 62)) == 1
 
 
-@pytest.mark.parametrize(("cluster", "count"), [(None, 0), (OLD, 1)])
+@pytest.mark.parametrize(("cluster", "count"), [(DEFAULT_CLUSTER, 0), (OLD, 1)])
 def test_service_name_may_start_with_a_digit_since_1_36(cluster: Any, count: int) -> None:
     """Source: docs/facts/volcano.md#names."""
-    assert len(errors("", "7b-sft", cluster)) == count
+    assert len(errors_of("volcano", "", cluster, "7b-sft")) == count

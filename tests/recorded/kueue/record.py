@@ -165,8 +165,8 @@ def played(server: Server, objects: list[Json], jobs: list[Json]) -> dict[str, J
         found = workloads(server)
         made.remove(keep=1 + len(objects))
         # without Kubernetes' garbage collector, the Workloads outlive their jobs
-        for workload in found.values():
-            server.request("DELETE", f"{WORKLOADS}/{workload['metadata']['name']}")
+        for name in {named(job) for job in jobs} & found.keys():
+            server.request("DELETE", f"{WORKLOADS}/{named(found[name])}")
         return {named(job): became(found.get(named(job)), by_uid) for job in jobs}
 
 

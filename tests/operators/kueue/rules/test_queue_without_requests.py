@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.diagnostics import Problem
-from ptcompile.linter import run
+from tests.linter.asking import problems_of
 from tests.operators.kueue.webhooks.making import QUEUE, Json
 from tests.operators.making import container, task, volcano
 
@@ -16,7 +16,7 @@ REQUESTING = container(resources={"requests": {"cpu": 1}})
 
 def _problems(manifest: Json, *others: Json) -> list[Problem]:
     manifest = {**manifest, "metadata": {**manifest["metadata"], "labels": QUEUE}}
-    return list(run(manifest, stream=[manifest, *others], only={"queue-without-requests"}))
+    return problems_of("queue-without-requests", manifest, *others)
 
 
 def _cluster_queue(*resources: str) -> Json:
