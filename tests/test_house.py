@@ -37,14 +37,14 @@ ROOM_TOKENS = {
     "_internal": 5_000,
     "adapters": 5_650,
     "api": 29_300,
-    "apiserver": 146_000,
-    "cli": 51_500,
+    "apiserver": 145_750,
+    "cli": 51_450,
     "compiler": 44_500,
     "converter": 9_100,
     "diagnosis": 7_900,
     "diagnostics": 4_650,
     "differ": 12_250,
-    "explainer": 23_800,
+    "explainer": 23_900,
     "extending": 4_500,
     "fixer": 12_400,
     "flyte": 26_500,
@@ -56,13 +56,13 @@ ROOM_TOKENS = {
     "kubernetes": 14_050,
     "linter": 78_850,
     "mcp": 4_250,
-    "operators": 160_800,
-    "rehearsal": 24_050,
-    "report": 5_100,
+    "operators": 160_700,
+    "rehearsal": 24_150,
+    "report": 5_050,
     "requirements": 11_550,
     "server": 18_350,
     "shell": 22_350,
-    "simulator": 42_450,
+    "simulator": 42_400,
     "source": 28_850,
     "spec": 16_650,
     "world": 7_000,
@@ -70,7 +70,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 877_900
+MOST_TOKENS = 877_700
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""
