@@ -157,7 +157,7 @@ def _is_equal(a: Any, b: Any) -> bool:
 
 
 def _count_leaves(value: Any, limit: int) -> int:
-    """Return the number of scalar values, counting up to `most`."""
+    """Return the number of scalar values, counting up to `limit`."""
     if not isinstance(value, dict | list):
         return 1
     count = 1

@@ -103,7 +103,7 @@ def prove_spec(
     """Compare the objects that the spec compiles to with the original object and the objects they
     replace.
 
-    Other objects of `beside` are only context: with n jobs in a stream, this avoids comparing n
+    Other objects of `related` are only context: with n jobs in a stream, this avoids comparing n
     times n objects. Without `masks`, facts may contain secrets: for a proof that is only read if it
     has no facts. `extensions` are passes of plugins that compile runs too.
     """

@@ -264,7 +264,7 @@ class Workload:
         """The job as this release of its operator would run it; None for kinds that create no pods.
 
         None too for a job with too many pods to simulate (`Kind.crowded`). Pods are built on
-        access: read `folded` ones, not all of them.
+        access: read those of `first_pods`, not all of them.
         """
         from ptcompile.simulator.job import job_in
 

@@ -268,8 +268,8 @@ def quoted_forms(secret: str) -> tuple[str, ...]:
 
 
 def _longest_prefix(secrets: Sequence[str], text: str, offset: int) -> int:
-    """Return the number of characters from `at` that begin one of `secrets`, which are sorted and
-    share `_CUT` characters.
+    """Return the number of characters from `offset` that begin one of `secrets`, which are sorted
+    and share `_CUT` characters.
     """
     size = _CUT
     while True:
