@@ -103,11 +103,10 @@ def _patch(path: str, before: str | None, after: str | None) -> str:
     if in_data or any(map(shows_secret, texts)):
         old, new = (emit_all([hidden(manifest) for manifest in side or ()]) for side in manifests)
         texts = (old, new)
-        note = (
-            "# secrets are hidden; layout and comments are omitted"
-            + ("; nothing else differs" * (old == new))
-            + "\n"
-        )
+        note = "# secrets are hidden; layout and comments are omitted"
+        if old == new:
+            note += "; nothing else differs"
+        note += "\n"
 
     names = (_NO_FILE if before is None else path, _NO_FILE if after is None else path)
     return note + "".join(_diff_lines(texts, names))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Fix, Problem, field_path
 from ptcompile.diagnostics.terms import Authority, Severity, Stage
 from ptcompile.ir.job import (
@@ -23,10 +23,9 @@ from ptcompile.ir.job import (
     Wiring,
     map_templates,
 )
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.linter.rule import Finding as Found, found_at
 from ptcompile.operators.targets import target_named
-
-Json = Mapping[str, Any]
 
 __all__ = [
     "NONE",

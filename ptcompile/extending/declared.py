@@ -29,9 +29,9 @@ from ptcompile.apiserver.kinds import known_kinds
 from ptcompile.diagnostics import Path
 from ptcompile.diagnostics.paths import PathSyntaxError, parse_path
 from ptcompile.diagnostics.terms import Severity, Stage
-from ptcompile.extending import Found, Json, Rule, found_at
+from ptcompile.extending import Found, Rule, found_at
 from ptcompile.extending.calls import shared
-from ptcompile.kubernetes.unstructured import entries_of, get
+from ptcompile.kubernetes.unstructured import Json, entries_of, get
 from ptcompile.operators.table import templates_of
 
 CODE = re.compile(r"(?!PTC)[A-Z]{2,8}[0-9]{3}")

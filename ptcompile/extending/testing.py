@@ -9,7 +9,8 @@ from itertools import zip_longest
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.schema_files import load_table
-from ptcompile.extending import Context, Job, Json, Pass
+from ptcompile.extending import Context, Job, Pass
+from ptcompile.kubernetes.unstructured import Json
 
 SPECS: tuple[Json, ...] = tuple(load_table("extending/specs.json")["specs"])
 """Specs that passes are tried on, for every target."""

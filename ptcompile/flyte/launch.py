@@ -304,10 +304,8 @@ def _runner_launch(
 def _image_contents(module: str, *, torchrun: bool, embed: bool) -> Problem:
     """Return a note on what the image must contain."""
     needs = [*(["torch"] if torchrun else []), *([] if embed else ["ptcompile"])]
-    message = (
-        f"the image needs {', '.join(needs)}{' and ' * bool(needs)}the module {module} with all "
-        "that it imports"
-    )
+    packages = f"{', '.join(needs)} and " if needs else ""
+    message = f"the image needs {packages}the module {module} with all that it imports"
     if embed:
         help = None
     else:

@@ -102,7 +102,8 @@ def make_picture(job: SimulatedJob) -> Picture:
 def _job_facts(job: SimulatedJob, rendezvous: JobRendezvous | None) -> Iterator[str]:
     yield pluralize(job.size, "pod")
     if rendezvous is not None:
-        yield f"{rendezvous.first.nodes_text or '?'} node{'s' * (rendezvous.first.nodes != (1, 1))}"
+        nodes = "node" if rendezvous.first.nodes == (1, 1) else "nodes"
+        yield f"{rendezvous.first.nodes_text or '?'} {nodes}"
         is_single = rendezvous.processes == (1, 1)
         yield f"{rendezvous.processes_text} process{'' if is_single else 'es'}"
     totals = job.totals()

@@ -151,7 +151,9 @@ class Placement(NamedTuple):
         """Return how many nodes or pools fit, and each first reason with how many have it."""
         groups = [*self.fitting, *(group for group, _ in self.refused)]
         names = ", ".join([name for group in self.fitting for name in group.names][:_SHOWN])
-        named = f" ({names}{', ...' * (_count(self.fitting) > _SHOWN)})" if names else ""
+        if _count(self.fitting) > _SHOWN:
+            names += ", ..."
+        named = f" ({names})" if names else ""
         unit = "node pools" if any(group.is_pool for group in groups) else "nodes"
         counts: Counter[tuple[str, str]] = Counter()
         for group, (first, *_) in self.refused:
@@ -321,7 +323,8 @@ def _taint_toleration(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
         return None
 
     key, value, effect = (as_string(taint.get(field)) for field in ("key", "value", "effect"))
-    text = f"the taint {key}{'=' * bool(value)}{value}:{effect}"
+    shown = f"{key}={value}" if value else key
+    text = f"the taint {shown}:{effect}"
     written = [(key,) for key in ("tolerations", "nodeSelector", "affinity") if pod.spec.get(key)]
     return Refusal("has", text, next(iter(written), ()), f"tolerate {text} ({_names(group)})", 1)
 

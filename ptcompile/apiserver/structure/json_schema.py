@@ -140,11 +140,10 @@ def _enum() -> Keyword:
     def enum(_validator: Any, values: list[Any], instance: Any, _schema: Any) -> Iterator[Any]:
         if id(values) not in prepared:
             more = len(values) - _MAX_LISTED_CHOICES
-            first = ", ".join(map(repr, values[:_MAX_LISTED_CHOICES]))
-            prepared[id(values)] = (
-                frozenset(map(comparable_form, values)),
-                f"[{first}{f', and {more} more' * (more > 0)}]",
-            )
+            listed = ", ".join(map(repr, values[:_MAX_LISTED_CHOICES]))
+            if more > 0:
+                listed += f", and {more} more"
+            prepared[id(values)] = frozenset(map(comparable_form, values)), f"[{listed}]"
 
         allowed, choices = prepared[id(values)]
         if comparable_form(instance) not in allowed:

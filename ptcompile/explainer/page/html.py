@@ -516,7 +516,9 @@ def _notice(page: ExplainPage) -> Iterator[str]:
     elif page.outdated:
         errors = [finding for finding in page.findings if finding.diagnostic.severity == "error"]
         links = ", ".join(list(dict.fromkeys(_error_links(page, errors)))[:_MAX_LINKS])
-        count = f"{len(errors)} error{'s' * (len(errors) != 1)}{' at ' * bool(links)}{links}"
+        count = pluralize(len(errors), "error")
+        if links:
+            count += f" at {links}"
         kept = "The manifests and pods are those of the last version that compiled."
         yield f'<p class="notice" role="status">The spec does not compile: {count}. {kept}</p>'
 

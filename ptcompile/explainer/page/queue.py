@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.graph.svg_elements import escape
 from ptcompile.kinds.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, QuotaShare
@@ -175,17 +176,12 @@ def _domains_html(pod_set: AdmittedPodSet) -> Iterator[str]:
     """Yield the topology domains of a pod set with the number of pods in each."""
     if not pod_set.domains:
         return
-    title = (
-        f"{pod_set.name}: {pod_set.count} pod{'s' * (pod_set.count != 1)} by "
-        f"{' / '.join(pod_set.levels)}"
-    )
+    title = f"{pod_set.name}: {pluralize(pod_set.count, 'pod')} by {' / '.join(pod_set.levels)}"
     yield f"<h4>{escape(title)}</h4>"
     yield f'<ul class="domains" aria-label="{escape(f"Topology domains of {pod_set.name}")}">'
     for values, count in pod_set.domains[:_MAX_SHOWN]:
-        yield (
-            f"<li><b>{escape(' / '.join(values))}</b> <span>{count} "
-            f"pod{'s' * (count != 1)}</span></li>"
-        )
+        pods = pluralize(count, "pod")
+        yield f"<li><b>{escape(' / '.join(values))}</b> <span>{pods}</span></li>"
     yield "</ul>"
     yield from _omitted(len(pod_set.domains), "domains")
 
