@@ -7,9 +7,7 @@ authority. Everything else is in its record and its folder, so a new operator is
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +17,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
+from tests.density import code_tokens
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ptcompile"
@@ -44,11 +44,11 @@ ROOM_TOKENS = {
     "diagnosis": 7_900,
     "diagnostics": 4_650,
     "differ": 12_250,
-    "explainer": 23_900,
-    "extending": 4_500,
+    "explainer": 23_950,
+    "extending": 4_550,
     "fixer": 12_400,
     "flyte": 26_500,
-    "graph": 4_700,
+    "graph": 4_750,
     "hardware": 8_500,
     "importer": 32_200,
     "ir": 4_600,
@@ -70,7 +70,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 877_700
+MOST_TOKENS = 877_800
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""
@@ -105,14 +105,6 @@ SMALL_MODULES = {
     "simulator/launchers/ray.py": "`ray start` is no row of LAUNCHERS: its options have no torchrun names",
 }
 """Modules below `SHORTEST_FILE`, with the reason; rules, passes and `__init__.py` may be short."""
-NOT_CODE = {
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}
 
 
 def _modules() -> Iterator[tuple[str, ast.Module]]:
@@ -198,16 +190,7 @@ def test_operator_names_are_found_in_code_only() -> None:
 
 def tokens_of(text: str) -> int:
     """Return the number of tokens of code: without comments, docstrings, line ends and indentation."""
-    docstrings = {
-        line
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-        for line in range(node.lineno, (node.end_lineno or 0) + 1)
-    }
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    return sum(token.type not in NOT_CODE and token.start[0] not in docstrings for token in tokens)
+    return len(code_tokens(text, ast.parse(text)))
 
 
 @cache
