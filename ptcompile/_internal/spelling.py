@@ -23,11 +23,7 @@ def nearest(name: str, names: Collection[str]) -> str | None:
         return None
 
     most = 2 if len(name) >= _MIN_LONG_NAME else 1
-    similar = [
-        candidate
-        for candidate in names
-        if abs(len(candidate) - len(name)) <= most and distance(candidate, name, most) <= most
-    ]
+    similar = [candidate for candidate in names if distance(candidate, name, most) <= most]
 
     return min(
         similar, key=lambda candidate: (distance(candidate, name, most), candidate), default=None
@@ -38,6 +34,9 @@ def distance(a: str, b: str, most: int) -> int:
     """Return how many letters must be added, dropped, changed or swapped with the next; any number
     above `most` if more.
     """
+    if abs(len(a) - len(b)) > most:
+        return most + 1
+
     before = [0] * (len(b) + 1)
     row = list(range(len(b) + 1))
     for i, letter in enumerate(a, 1):

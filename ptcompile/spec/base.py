@@ -153,6 +153,12 @@ class Metadata(Model):
     )
 
 
+Json = dict[str, Any]
+"""Part of a Kubernetes object, whose `Any` pydantic knows. The offline API server checks it in the
+compiled manifest.
+"""
+
+
 class ResourceList(ResourceFields, Model):
     """Amounts by resource. null means none: the profile's default is not used either."""
 

@@ -10,14 +10,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
-from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.spec import base
-from ptcompile.spec.base import Dict, Model, QuantityField, optional, part
+from ptcompile.spec.base import Dict, Json, Model, QuantityField, optional, part
 from ptcompile.spec.checks import check_gang_scheduler, check_pod_template, extend_schema
 from ptcompile.spec.objects import Profile
 
 PodBase = Annotated[
-    JsonDict, AfterValidator(check_pod_template), Field(json_schema_extra=extend_schema)
+    Json, AfterValidator(check_pod_template), Field(json_schema_extra=extend_schema)
 ]
 """A pod template beneath the job's own, whose fields win."""
 
@@ -237,9 +236,7 @@ class Defaults(Model):
     queue: str | None = optional("Queue of jobs that name none.")
     scheduler_name: str | None = optional("Scheduler of jobs that name none.")
     service_account_name: str | None = optional("Service account of pods that name none.")
-    image_pull_secrets: list[JsonDict] = optional(
-        "Registry credentials of pods that name none.", []
-    )
+    image_pull_secrets: list[Json] = optional("Registry credentials of pods that name none.", [])
     pod_template: PodBase = optional(
         "A pod template for every job, for everything else. Its container `pytorch` is the one "
         "that trains. Mappings merge, and the job's fields win; list items that the job names, its "
@@ -377,7 +374,7 @@ class ProfileSpec(Model):
         "baseline:v1.34. compile fills in the fields that it requires and rejects violations.",
         pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
     )
-    objects: list[JsonDict] = optional(
+    objects: list[Json] = optional(
         "Objects of the cluster by which its API server admits others: Namespaces, LimitRanges, "
         "ResourceQuotas, PriorityClasses, ValidatingAdmissionPolicies, their bindings and "
         "parameters; for `ptcompile admit`, its queues, flavors and topologies. An object of the "

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from ptcompile._internal.schema_files import load_table
-from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.spec import base, checks
 from ptcompile.spec.base import (
     Count,
@@ -21,6 +20,7 @@ from ptcompile.spec.base import (
     DnsLabel,
     DnsSubdomain,
     Interval,
+    Json,
     Metadata,
     Model,
     Nnodes,
@@ -40,10 +40,10 @@ class EnvSource(Model):
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
 
-    secret_key_ref: JsonDict | None = optional("Key of a Secret: {name, key}.")
-    config_map_key_ref: JsonDict | None = optional("Key of a ConfigMap: {name, key}.")
-    field_ref: JsonDict | None = optional("Field of the pod: {fieldPath}, such as metadata.name.")
-    resource_field_ref: JsonDict | None = optional(
+    secret_key_ref: Json | None = optional("Key of a Secret: {name, key}.")
+    config_map_key_ref: Json | None = optional("Key of a ConfigMap: {name, key}.")
+    field_ref: Json | None = optional("Field of the pod: {fieldPath}, such as metadata.name.")
+    resource_field_ref: Json | None = optional(
         "Amount of the container: {resource}, such as limits.memory."
     )
 
@@ -62,7 +62,7 @@ class PodFields(Model):
     command: list[str] | None = optional("Command to start instead of torchrun.")
     args: list[str] | None = optional("Arguments of the script, module, command or image.")
     working_dir: str | None = optional("Working directory of the container.")
-    ports: list[JsonDict] = optional(
+    ports: list[Json] = optional(
         "Ports of the container, as in a pod. The port where the nodes meet needs none.", []
     )
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = optional(
@@ -72,22 +72,20 @@ class PodFields(Model):
     env: Dict[str, str | EnvSource | None] = optional(
         "Environment variables, in order; null removes one that would be added.", {}
     )
-    env_from: list[JsonDict] = optional("ConfigMaps or Secrets whose keys become variables.", [])
-    volumes: list[JsonDict] = optional("Volumes, as in a pod.", [])
-    volume_mounts: list[JsonDict] = optional("Mounts of the volumes, as in a container.", [])
+    env_from: list[Json] = optional("ConfigMaps or Secrets whose keys become variables.", [])
+    volumes: list[Json] = optional("Volumes, as in a pod.", [])
+    volume_mounts: list[Json] = optional("Mounts of the volumes, as in a container.", [])
     restart_policy: RestartPolicy | None = optional("What happens to a failed pod.")
     service_account_name: str | None = optional("Service account of the pods.")
-    image_pull_secrets: list[JsonDict] = optional(
-        "Secrets with registry credentials: [{name}].", []
-    )
+    image_pull_secrets: list[Json] = optional("Secrets with registry credentials: [{name}].", [])
     node_selector: Dict[str, str | None] = optional("Labels that a node must have.", {})
-    tolerations: list[JsonDict] = optional("Taints that the pods accept, as in a pod.", [])
-    affinity: JsonDict = optional("Affinity, as in a pod.", {})
+    tolerations: list[Json] = optional("Taints that the pods accept, as in a pod.", [])
+    affinity: Json = optional("Affinity, as in a pod.", {})
     priority_class_name: str | None = optional(
         "Priority class of the pods, which decides which pods they may preempt."
     )
-    security_context: JsonDict = optional("Security context of the container.", {})
-    pod_security_context: JsonDict = optional("Security context of the pod.", {})
+    security_context: Json = optional("Security context of the container.", {})
+    pod_security_context: Json = optional("Security context of the pod.", {})
     scheduler_name: str | None = optional("Scheduler of the pods, if not the cluster's default.")
     host_network: bool = optional("Use the node's network.", False)
     termination_grace_period_seconds: Seconds | None = optional(
@@ -95,7 +93,7 @@ class PodFields(Model):
     )
     pod_labels: Dict[str, str | None] = optional("Labels of the pods.", {})
     pod_annotations: Dict[str, str | None] = optional("Annotations of the pods.", {})
-    pod_template: JsonDict = optional(
+    pod_template: Json = optional(
         "A pod template applied over the result, for everything else: {metadata, spec}. Containers "
         "(the one that trains is called pytorch), env, volumes, mounts and tolerations merge by "
         "name; null removes a field, no matter what set it.",
@@ -409,7 +407,7 @@ class JobSpec(Nodes, PodFields):
         "Number of pods that a gang scheduler starts only together. Default: all pods, or the "
         "minimum of a range of nodes and all pods of other roles."
     )
-    manifest: dict[str, JsonDict | None] = optional(
+    manifest: dict[str, Json | None] = optional(
         "A patch for the finished object of each target, for fields that nothing else sets. Named "
         "lists merge by name; null removes a field. TARGET/KIND, such as job/Service, patches an "
         "object beside the job; null removes it.",
