@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile.compiler.pipeline import Compiled
     from ptcompile.extending import Extensions
     from ptcompile.simulator.world import World
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -122,8 +123,12 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
     problems: dict[tuple[str, Path], Problem] = {}
     chosen = None if target == DEFAULT else target
     of_target = inputs.compile(spec.manifest, chosen)
-    of_all = (inputs.compile(spec.manifest, name) for name in TARGETS)
-    for compiled in of_all if target is None else [of_target]:
+    candidates: Iterable[Compiled] = [of_target]
+    # a spec that cannot be read for one target can be read for none
+    if target is None and of_target.target is not None:
+        candidates = (inputs.compile(spec.manifest, name) for name in TARGETS)
+
+    for compiled in candidates:
         manifests = compiled.manifests
         if not manifests or compiled.trace is None or compiled.target is None:
             continue
