@@ -321,7 +321,7 @@ def _refine_spec(
 ) -> Candidate:
     """Return the spec with fields for everything in which it differs from the manifest."""
     candidate = lift_queue(without_compiled_env(spec), manifest, related, cluster)
-    candidate = lift_run_policy(candidate, manifest, read, cluster)
+    candidate = lift_run_policy(candidate, manifest, read, related, cluster)
     for _ in range(_MAX_ROUNDS):
         if candidate.manifests is None:
             break
