@@ -540,6 +540,19 @@ def _pytorchjob(i: int, more: str = "") -> str:
     return f"{head}spec:\n  pytorchReplicaSpecs:\n{roles}"
 
 
+def volcano_jobs(n: int) -> str:
+    """Return Volcano Jobs that differ only in their names."""
+    return "---\n".join(tasks(1).replace("{name: j}", f"{{name: j{i}}}") for i in range(n))
+
+
+def different_jobs(n: int) -> str:
+    """Return PyTorchJobs each of which has an image, arguments and variables of its own."""
+    jobs = (
+        _pytorchjob(i, f", args: [--seed={i}], env: [{{name: A{i}, value: b}}]") for i in range(n)
+    )
+    return "---\n".join(job.replace("image: a", f"image: a:{i}") for i, job in enumerate(jobs))
+
+
 def jobs_with_config_maps(n: int) -> str:
     head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m%d, namespace: d}\ndata: {A: some-words-of.it, B: b}\n"
     jobs = (_pytorchjob(i, f", envFrom: [{{configMapRef: {{name: m{i}}}}}]") for i in range(n))

@@ -177,6 +177,8 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (imported, many.jobs_with_services, 6), (imported, many.tasks, 8), (imported, many.jobs, 3),
     (diff, many.manifests, 4), (diff, many.manifest_env, 40),
     (imported, many.pytorchjobs, 2), (imported, many.trainjobs, 2), (imported, many.jobs_with_config_maps, 2),
+    (imported, many.volcano_jobs, 4), (converted, many.volcano_jobs, 2),
+    (imported, many.different_jobs, 2), (converted, many.different_jobs, 2),
     (converted, many.pytorchjobs, 2), (converted, many.jobs_with_queues, 2), (converted, many.jobs_with_services, 2),
     (converted, many.jobs_with_config_maps, 2), (converted, many.tasks, 3),
     (needs, many.pytorchjobs, 4), (needs, many.jobs_with_queues, 4), (needs, many.tasks, 30),

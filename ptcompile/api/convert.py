@@ -42,12 +42,12 @@ from ptcompile.converter.settings import (
     own_settings,
 )
 from ptcompile.diagnostics import Diagnostic, Problem, Problems, has_error, message_at
-from ptcompile.differ import DiffSide, compare
+from ptcompile.differ.world import compare_worlds
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.selectors import ALL, Chosen
-from ptcompile.kubernetes.unstructured import JsonDict, kind_of
+from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of
 from ptcompile.operators.table import kinds_with
 from ptcompile.simulator.equivalence import matching_pods
 from ptcompile.simulator.job import SimulatedJob
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.differ.model import Fact
     from ptcompile.extending import Extensions
-    from ptcompile.kubernetes.versions import Versions
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -241,9 +240,9 @@ class _Request(NamedTuple):
             extensions=inputs.extensions,
         )
 
-    def world(self, result: Result) -> World:
+    def world(self, manifests: Sequence[Json]) -> World:
         """Return the world of compiled manifests together with the kept objects."""
-        return simulate(result.manifests, versions=self.inputs.versions, others=self.kept)
+        return simulate(manifests, versions=self.inputs.versions, others=self.kept)
 
 
 def _convert_one(
@@ -257,8 +256,7 @@ def _convert_one(
     images = placeholder_images(imported.document)
     stand_ins = substitute_images(images, imported.document)
     document = replace_images(imported.document, stand_ins)
-    before = request.compile(document)
-    old_world = request.world(before)
+    old_world = request.world(imported.manifests or request.compile(document).manifests)
     inlined = replace_images(imported.portable, stand_ins)
     as_written = {stand_in: image for image, stand_in in stand_ins.items()}
     outcomes: list[list[Diagnostic]] = []
@@ -268,7 +266,7 @@ def _convert_one(
         if is_moved
         else (document,)
     ):
-        result, new_world, diagnostics = _convert_spec(spec, imported, request, before, old_world)
+        result, new_world, diagnostics = _convert_spec(spec, imported, request, old_world)
         manifests = list(result.manifests)
         others = objects
         if is_moved and manifests and old_world.jobs and new_world.jobs:
@@ -316,7 +314,7 @@ def _rewrite_references(
 
 
 def _convert_spec(
-    spec: JsonDict, imported: ImportedSpec, request: _Request, before: Result, old_world: World
+    spec: JsonDict, imported: ImportedSpec, request: _Request, old_world: World
 ) -> tuple[Result, World, list[Diagnostic]]:
     """Return the spec's manifests for the target with their world, and all findings of the
     conversion.
@@ -347,16 +345,16 @@ def _convert_spec(
         severity = "error" if is_lost and not lossy else diagnostic.severity
         diagnostics.append(_spec_finding(diagnostic, imported, filename, severity))
 
-    if before.manifests and result.manifests:
-        if old_world.jobs and new_world.jobs:
-            problems += gang_differences(queueing, queueing_of(new_world.jobs[0]), request.target)
+    has_jobs = bool(old_world.jobs and new_world.jobs)
+    if has_jobs:
+        problems += gang_differences(queueing, queueing_of(new_world.jobs[0]), request.target)
+    if result.manifests:
         problems += _world_problems(old_world, new_world)
-        facts = _changed_facts(before, result, request.inputs.versions)
+    if has_jobs:
+        jobs = old_world.jobs[0], new_world.jobs[0]
+        facts = [fact for fact in compare_worlds(*jobs).facts if fact.what in _ENDING_FACTS]
         problems += _changed_settings(facts)
-        if old_world.jobs and new_world.jobs:
-            diagnostics += _ending_finding(
-                facts, old_world.jobs[0], new_world.jobs[0], imported, filename
-            )
+        diagnostics += _ending_finding(facts, *jobs, imported, filename)
 
     stamped = [_from_problem(problem, imported, filename, lossy=lossy) for problem in problems]
     return result, new_world, list(dict.fromkeys((*diagnostics, *stamped)))
@@ -368,7 +366,7 @@ def _with_new_names(
     """Return the spec's compilation with the new pods' host names and rank variables where the
     manifest names those of the old ones, its world, and a note for each.
     """
-    new_world = request.world(result)
+    new_world = request.world(result.manifests)
     if not (old_world.jobs and new_world.jobs):
         return result, new_world, []
 
@@ -393,7 +391,7 @@ def _with_new_names(
 
     return (
         result,
-        request.world(result),
+        request.world(result.manifests),
         [conversion_problem(note, severity="note") for note in notes],
     )
 
@@ -477,14 +475,6 @@ def _world_problems(old_world: World, new_world: World) -> Problems:
 
     for text in world_differences(old_world, new_world):
         yield conversion_problem(f"it would not run the same: {text}")
-
-
-def _changed_facts(before: Result, after: Result, versions: Versions) -> list[Fact]:
-    """Return the differences that matter to the job's owner, but on which operators differ by
-    design.
-    """
-    objects = compare(DiffSide(before.manifests, versions), DiffSide(after.manifests, versions))
-    return [fact for item in objects for fact in item.facts if fact.what in _ENDING_FACTS]
 
 
 def _changed_settings(facts: Sequence[Fact]) -> Problems:

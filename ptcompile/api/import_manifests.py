@@ -68,6 +68,8 @@ class ImportedSpec(NamedTuple):
     """Index of the object's document in its stream, from 0."""
     remarks: tuple[str, ...] = ()
     """Comments of the manifest that belong to no field of the spec."""
+    manifests: tuple[Json, ...] = ()
+    """What the spec compiles to; empty if its images are placeholders, with which it does not."""
 
     def yaml(self) -> str:
         """Return the spec with its comments."""
@@ -376,7 +378,7 @@ def _import_one(
 
     problems += [draft.placeholder_warning(image, path) for image, path in images.items()]
     imported = _imported_spec(best, manifest, related, profile, stand_ins)
-    return imported._replace(differences=sentences), best.candidate.manifests or (), problems
+    return imported._replace(differences=sentences), best.proof.manifests, problems
 
 
 def _imported_spec(
@@ -401,6 +403,7 @@ def _imported_spec(
         same_manifest=attempt.proof.same_manifest,
         comments=comments(attempt),
         portable=replace_images(portable, as_written),
+        manifests=() if stand_ins else attempt.proof.manifests,
     )
 
 

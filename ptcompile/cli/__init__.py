@@ -82,12 +82,13 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
 
 
 def _add_settings(options: argparse.Namespace) -> float | None:
-    """Add what the configuration says to the options of a command that uses it. Return how many
-    seconds it may take.
+    """Add what the configuration says to the options of a command that reads input. Return how
+    many seconds it may take.
     """
     usual = UNTRUSTED_SECONDS if getattr(options, "untrusted", False) else None
     has_profile = getattr(options, "configured_cluster", False)
-    if not has_profile and "isolated" not in options:
+    reads_input = has_profile or ("untrusted" in options and not options.is_server)
+    if not reads_input:
         return options.timeout or usual
 
     from ptcompile.cli import config

@@ -4,7 +4,9 @@ gets comments.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import Any, NamedTuple
@@ -44,6 +46,7 @@ from ptcompile.kubernetes.unstructured import (
     entries_of,
     kind_of,
     nested_map,
+    nested_string,
     object_name,
     without_keys,
 )
@@ -68,6 +71,8 @@ class Proof(NamedTuple):
     problems: tuple[Problem, ...]
     """Problems from compiling the spec; their paths are spec paths."""
     compiled: bool
+    manifests: tuple[Json, ...] = ()
+    """What the spec compiles to."""
 
     @property
     def same_world(self) -> bool:
@@ -128,7 +133,10 @@ def prove_spec(
     shows_facts = masks and any(difference.facts for difference in unmasked)
 
     return Proof(
-        compare(before, after) if shows_facts else unmasked, compiled.problems, compiled=True
+        compare(before, after) if shows_facts else unmasked,
+        compiled.problems,
+        compiled=True,
+        manifests=compiled.manifests,
     )
 
 
@@ -152,6 +160,8 @@ class Attempt(NamedTuple):
     proof: Proof
     read: Read
     lifted: bool
+    reading: int = 0
+    """Index among the readings of the object."""
 
     @property
     def spec(self) -> SpecData:
@@ -184,13 +194,73 @@ def import_object(
     """Return the first attempt that compiles to an equivalent object, or else the closest one.
 
     With `exact`, commands are never rewritten as torchrun options, so fields stay the same and not
-    only their meaning. A job with a node role and an auxiliary role may read as a master and a
-    worker; if only one of the two trains, the next reading takes precedence.
+    only their meaning. Of the jobs of a stream that differ only in their names, the first is
+    searched for, and what is found for it is proved for the others.
+    """
+    by_shape = related.cached(import_object, dict[str, Attempt])
+    name = nested_string(manifest, "metadata", "name")
+    shape = str(_renamed(manifest, name, "\0"))
+    if shape in by_shape:
+        attempt = _prove_renamed(by_shape[shape], name, manifest, related, cluster)
+        if attempt is not None:
+            return ImportOutcome(attempt)
+
+    outcome = _search(manifest, related, cluster, exact=exact)
+    best = outcome.best
+    if name and best is not None and best.proof.same_world:
+        by_shape[shape] = best._replace(candidate=Candidate(best.spec, None), read=Read(""))
+
+    return outcome
+
+
+def _renamed(value: Any, old: str, new: str) -> Any:
+    """Return the data with a name replaced in its texts, where it is a word."""
+    word = re.compile(rf"(?<![a-zA-Z0-9]){re.escape(old)}(?![a-zA-Z0-9])")
+
+    def rename(inner: Any) -> Any:
+        if isinstance(inner, Mapping):
+            return {key: rename(item) for key, item in inner.items()}
+        if isinstance(inner, list):
+            return [rename(item) for item in inner]
+        return word.sub(new, inner) if isinstance(inner, str) and old in inner else inner
+
+    return rename(value)
+
+
+def _prove_renamed(
+    like: Attempt, name: str, manifest: Json, related: Objects, cluster: ClusterProfile
+) -> Attempt | None:
+    """Return the attempt for a job that differs from another only in its name, or None if that
+    proves less than it did for the other.
+    """
+    old = like.spec["metadata"]["name"]
+    spec = _renamed(like.spec, old, name)
+    proof = prove_spec(spec, manifest, related, cluster)
+    readings = kind_named(kind_of(manifest)).read(without_ignored(manifest), tuple(related))
+    reading = next(islice(readings, like.reading, None), None)
+    if reading is None or not proof.same_world:
+        return None
+
+    attempt = like._replace(
+        candidate=Candidate(spec, proof.manifests), proof=proof, read=name_containers(reading)
+    )
+    is_alike = [*differences(attempt)] == _renamed([*differences(like)], old, name)
+    return attempt if is_alike else None
+
+
+def _search(
+    manifest: Json, related: Objects, cluster: ClusterProfile, *, exact: bool
+) -> ImportOutcome:
+    """Return the best of the attempts at all readings of a job.
+
+    A job with a node role and an auxiliary role may read as a master and a worker; if only one of
+    the two trains, the next reading takes precedence.
     """
     best: Attempt | None = None
     problems: list[Problem] = []
     original, manifest = manifest, without_ignored(manifest)
-    for reading in kind_named(kind_of(manifest)).read(manifest, tuple(related)):
+    readings = kind_named(kind_of(manifest)).read(manifest, tuple(related))
+    for index, reading in enumerate(readings):
         obstacles = [*reading.problems, *_too_many_roles(reading)]
         problems += [problem for problem in obstacles if problem not in problems]
         read = name_containers(reading)
@@ -202,7 +272,7 @@ def import_object(
             if best is not None and patches > 0 and patches >= _rank_attempt(best):
                 continue  # not better than the best, whatever else differs
 
-            attempt = Attempt(refined, _NO_PROOF, read, lifts)
+            attempt = Attempt(refined, _NO_PROOF, read, lifts, index)
             if refined.manifests is not None:
                 proof = prove_spec(refined.spec, original, related, cluster, masks=False)
                 attempt = attempt._replace(proof=proof)
@@ -321,7 +391,7 @@ def _refine_spec(
 ) -> Candidate:
     """Return the spec with fields for everything in which it differs from the manifest."""
     candidate = lift_queue(without_compiled_env(spec), manifest, related, cluster)
-    candidate = lift_run_policy(candidate, manifest, read, cluster)
+    candidate = lift_run_policy(candidate, manifest, read, related, cluster)
     for _ in range(_MAX_ROUNDS):
         if candidate.manifests is None:
             break

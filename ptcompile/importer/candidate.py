@@ -16,7 +16,7 @@ from ptcompile.compiler.frontend.lowering import lower, lower_run_policy
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.diagnostics import has_error
-from ptcompile.ir.job import Context, Job, Target, backend, keep_template, map_templates
+from ptcompile.ir.job import Context, Job, Target, backend, map_templates
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.operators.targets import default_target, target_named
 from ptcompile.spec.reader import SPEC_FILE, Block, read
@@ -75,14 +75,14 @@ def compile_candidate(
     return _build(spec, parts, job, target, [] if run is None else [run])
 
 
-def without_auxiliary_env(candidate: Candidate) -> Candidate:
-    """Return the candidate with no variables in its auxiliary pods, each of which has those of
-    all roles' hosts.
+def without_env(candidate: Candidate) -> Candidate:
+    """Return the candidate with no variables in its pods, each of which has those of all roles'
+    hosts.
     """
     run = candidate.run
-    if run is None or not run.after.auxiliary_roles:
+    if run is None:
         return candidate
-    after = map_templates(run.after, keep_template, lambda template: template.with_env(()))
+    after = map_templates(run.after, lambda template: template.with_env(()))
     return candidate._replace(run=run._replace(after=after))
 
 

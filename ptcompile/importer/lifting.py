@@ -21,12 +21,13 @@ from ptcompile.importer.candidate import (
     compile_candidate,
     compile_manifests,
     compile_with_policies,
-    without_auxiliary_env,
+    without_env,
 )
 from ptcompile.importer.draft import blocks
 from ptcompile.importer.residue import all_gaps, gaps
 from ptcompile.kinds.reading import Read
 from ptcompile.kubernetes.commands import PROCESS_WORDS
+from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
@@ -75,31 +76,73 @@ _ENDING_FIELDS = frozenset(
 )  # fmt: skip
 """Manifest fields that say how a job ends."""
 _LIMIT_FIELDS = frozenset({"backoffLimit", "maxRestarts", "maxRetry"})
+_ROLES = frozenset({"master", "worker", "roles"})
+_VALUES = frozenset(
+    {
+        "args", "command", "env", "image", "module", "podAnnotations", "podLabels", "resources", "script",
+    }
+)  # fmt: skip
+"""Spec fields on whose values no job's end depends, only on whether they are set."""
 
 
 def lift_run_policy(
-    candidate: Candidate, manifest: Json, read: Read, cluster: ClusterProfile
+    candidate: Candidate, manifest: Json, read: Read, related: Objects, cluster: ClusterProfile
 ) -> Candidate:
     """Return the spec with the run policy that leaves the fewest differences outside the pod
-    templates.
+    templates, which is searched for once for all jobs of a stream that end alike.
     """
     spec = candidate.spec
-    if "runtimeRef" in spec["spec"]:
+    job = spec["spec"]
+    if "runtimeRef" in job:
         return candidate  # the runtime sets the run policy
 
-    best = candidate
+    theirs, *others = (
+        _without_names(_without_pods(obj, read, index))
+        for index, obj in enumerate((manifest, *read.objects))
+    )
+    pods = tuple([pods._replace(template={}) for pods in read.pods])
+    bare = read._replace(pods=pods, objects=tuple(others), fields={})
+    settings = [(path, _ending_settings(block)) for path, block in blocks(job)]
+    ending = candidate.run is None, settings, theirs, bare
+    policy = related.cached(
+        (lift_run_policy, repr(ending)), lambda: _closest_policy(candidate, theirs, bare, cluster)
+    )
+    if policy is None:
+        return candidate
+
+    return compile_candidate({**spec, "spec": {**job, "runPolicy": {**policy}}}, cluster, candidate)
+
+
+def _without_names(manifest: Json) -> Json:
+    """Return an object without what has the job's name and says nothing about its end: metadata,
+    and the selector of a Service.
+    """
+    if kind_of(manifest) == SERVICE:
+        return without_keys(manifest, "metadata", "spec")
+    return without_keys(manifest, "metadata")
+
+
+def _ending_settings(block: SpecData) -> JsonDict:
+    """Return a block without its roles and without the values on which no ending depends."""
+    return {
+        field: None if field in _VALUES else value
+        for field, value in block.items()
+        if field not in _ROLES
+    }
+
+
+def _closest_policy(
+    candidate: Candidate, theirs: Json, read: Read, cluster: ClusterProfile
+) -> Json | None:
+    """Return the run policy with which the spec ends most nearly as the manifest does, or None if
+    compile accepts none. Manifest and reading have no pods.
+    """
+    closest: Json | None = None
     fewest = sys.maxsize
-    compared_candidate = without_auxiliary_env(candidate)
-    theirs = _without_pods(manifest, read, 0)
-    bare = read._replace(
-        objects=tuple(_without_pods(obj, read, index) for index, obj in enumerate(read.objects, 1))
-    )
-    policies = (
-        {**spec["spec"].get("runPolicy", {}), **fields}
-        for fields in _run_policies(spec, manifest, read)
-    )
+    own: Json = candidate.spec["spec"].get("runPolicy", {})
+    policies = ({**own, **fields} for fields in _run_policies(candidate.spec, theirs, read))
     compared: list[list[Json]] = []
-    for with_policy in compile_with_policies(compared_candidate, policies, cluster):
+    for with_policy in compile_with_policies(without_env(candidate), policies, cluster):
         *others, job = with_policy.manifests or ()
         ours = [*(_without_pods(obj, read, 1) for obj in others), _without_pods(job, read, 0)]
         if ours in compared:  # many policies mean the same to a target
@@ -107,20 +150,16 @@ def lift_run_policy(
 
         compared.append(ours)
         ending_gaps = (
-            gap for gap in all_gaps(ours, theirs, bare) if not _ENDING_FIELDS.isdisjoint(gap.path)
+            gap for gap in all_gaps(ours, theirs, read) if not _ENDING_FIELDS.isdisjoint(gap.path)
         )
         gap_count = sum(1 for _ in islice(ending_gaps, fewest))
         if gap_count < fewest:
-            best = with_policy
+            closest = with_policy.spec["spec"]["runPolicy"]
             fewest = gap_count
         if gap_count == 0:
             break
 
-    is_whole = best is candidate or compared_candidate is candidate
-    if is_whole:
-        return best
-
-    return compile_candidate(best.spec, cluster, candidate)
+    return closest
 
 
 def _run_policies(spec: SpecData, manifest: Json, read: Read) -> Iterator[JsonDict]:

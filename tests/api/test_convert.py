@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 
 import ptcompile
 from ptcompile.simulator.equivalence import world_differences
 from tests.importer.test_published import published
+from tests.making import training_runtime
 
 PYTORCHJOBS = [name for name, one in published().items() if one["kind"] == "PyTorchJob"]
 WITH_AN_AUTOSCALER = "e272d909481c"
@@ -106,6 +108,17 @@ def test_a_known_runtime_is_included(target: str) -> None:
     result = ptcompile.convert(manifest, target=target)
     assert result.ok, result.diagnostics
     assert world_differences(ptcompile.simulate(manifest), ptcompile.simulate(result.yaml())) == []
+
+
+def test_a_job_is_compared_as_its_runtime_in_the_stream_runs_it() -> None:
+    pod = "{restartPolicy: Never, containers: [{name: node, image: i, resources: {limits: {cpu: 1, memory: 1Gi}}}]}"
+    runtime = training_runtime("r", f"{{template: {{spec: {pod}}}}}")
+    reference = {"apiGroup": "trainer.kubeflow.org", "kind": "TrainingRuntime", "name": "r"}
+    job = {**trainjob(["torchrun", "train.py"]), "metadata": {"name": "t"}}
+    job["spec"] = {**job["spec"], "runtimeRef": reference}
+    result = ptcompile.convert(f"{runtime}---\n{yaml.safe_dump(job)}", target="jobset")
+    assert result.manifests, result.diagnostics
+    assert not [item.message for item in result.diagnostics if "QoS" in item.message]
 
 
 def test_an_unknown_runtime_is_an_error() -> None:

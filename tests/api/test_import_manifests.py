@@ -556,6 +556,52 @@ def test_a_list_and_several_documents_are_read() -> None:
     ]
 
 
+ENDINGS = (
+    "nodes: 2",
+    "nodes: 2\nrunPolicy: {backoffLimit: 4}",
+    "nodes: 2\nrunPolicy: {onPodFailure: FailJob}",
+    "nodes: 3\nrunPolicy: {onPodFailure: FailJob}\nenv: {SEED: '1'}",
+    "nodes: 2\nrestartPolicy: OnFailure",
+    "nodes: 1\nrestartPolicy: OnFailure",
+    "nodes: 2\nroles: {loader: {command: [load]}}",
+    "elastic: {nnodes: '1:3', maxRestarts: 2}",
+)
+
+
+@pytest.mark.parametrize("target", ["job", "jobset", "pytorchjob", "trainjob", "volcano"])
+def test_each_job_of_a_stream_is_imported_as_if_it_were_alone(target: str) -> None:
+    """What two jobs have in common may be searched for once, but they may end differently."""
+    bodies = [f"target: {target}\n{body}" for body in ENDINGS for _ in range(2)]
+    specs = [smallest(body, name=f"train-{index}") for index, body in enumerate(bodies)]
+    results = [ptcompile.compile(spec, lint=False) for spec in specs]
+    streams = [list(result.manifests) for result in results if result.ok]
+    whole = ptcompile.import_manifests([manifest for stream in streams for manifest in stream])
+    assert len(whole.specs) == len(streams) > 8
+    assert list(whole.specs) == [ptcompile.import_manifests(alone).specs[0] for alone in streams]
+
+
+@pytest.mark.parametrize("name", ["job", "node", "train", "img", "a", "2", "train-first"])
+def test_a_name_may_be_any_word(name: str) -> None:
+    """A name is replaced where it is a word, but the manifest has the same words for other reasons."""
+    stream = [{**job(), "metadata": {"name": each}} for each in ("first", name, "last")]
+    whole = ptcompile.import_manifests(stream).yaml()
+    assert whole == "---\n".join(ptcompile.import_manifests(alone).yaml() for alone in stream)
+
+
+@pytest.mark.parametrize("change", [{"clusterIP": "None"}, {"ports": [{"port": 80}]}, None])
+def test_jobs_that_differ_only_in_their_names_may_have_different_services(change: Json) -> None:
+    streams = []
+    for name in ("first", "second"):
+        compiled = ptcompile.compile(smallest("target: job\nnodes: 2", name=name), lint=False)
+        streams.append(list(compiled.manifests))
+
+    service, second = streams[1]
+    changed = {**service, "spec": {**service["spec"], **(change or {})}}
+    streams[1] = [second] if change is None else [changed, second]
+    whole = ptcompile.import_manifests([manifest for stream in streams for manifest in stream])
+    assert list(whole.specs) == [ptcompile.import_manifests(alone).specs[0] for alone in streams]
+
+
 def test_a_spec_gains_no_toleration_without_a_profile() -> None:
     with_gpus = job(container={"resources": {"limits": {"nvidia.com/gpu": 1}}})
     imported = ptcompile.import_manifests(with_gpus)

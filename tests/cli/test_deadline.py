@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import time
+from argparse import Namespace
 from collections.abc import Callable
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ import pytest
 from ptcompile import cli
 from ptcompile.api import explain
 from ptcompile.cli import config
-from ptcompile.cli.commands import lint as judge, watch
+from ptcompile.cli.commands import COMMANDS, lint as judge, watch
 from ptcompile.cli.files import InputFile, UsageError
 from tests.cli.lints import Counted
 from tests.cli.running import here, spec
@@ -111,6 +113,38 @@ def test_the_configuration_sets_a_deadline(files: Path, capsys: Capture) -> None
     (files / "ptcompile.toml").write_text("timeout = 2\n", encoding="utf-8")
     assert "PTC080" in here(capsys, "lint", ".").out
     assert "PTC080" not in here(capsys, "lint", "--isolated", "a.yaml").out
+
+
+READ_NO_INPUT = {"init", "rules", "targets", "schema", "plugins", "completion"}
+HAVE_THEIR_OWN = {"server", "mcp"}
+"""Commands with a time for each answer."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_configured_deadline_is_that_of_every_command_that_reads_input(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ptcompile.toml").write_text("timeout = 7\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    seconds: list[float | None] = []
+
+    def run(options: Namespace) -> int:
+        seconds.append(options.timeout)
+        return 0
+
+    command = COMMANDS[name]
+    module = import_module(f"ptcompile.cli.commands.{command.module}")
+    monkeypatch.setattr(module, command.function, run)
+    required = [
+        word
+        for action in cli.build_parser(name)._actions
+        if action.required
+        for word in (*action.option_strings[:1], next(iter(action.choices or ["a.yaml"])))
+    ]
+    assert cli.main([name, *required]) == 0
+    assert cli.main([name, *required, "--timeout", "9"]) == 0
+    has_no_deadline = name in READ_NO_INPUT | HAVE_THEIR_OWN
+    assert seconds == [None if has_no_deadline else 7, 9]
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "true", '"1"', "1e9", "nan"])

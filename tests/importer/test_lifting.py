@@ -608,7 +608,9 @@ def test_the_run_policy_is_the_smallest_that_means_the_same(
     original = {**spec, "spec": {**spec["spec"], "runPolicy": policy}}
     manifests = list(ptcompile.compile(original).unwrap())
     candidate = compile_candidate(spec, ClusterProfile())
-    lifted = lift_run_policy(candidate, manifests[-1], read(manifests), ClusterProfile()).spec
+    lifted = lift_run_policy(
+        candidate, manifests[-1], read(manifests), Objects(), ClusterProfile()
+    ).spec
     assert lifted == {**spec, "spec": {**spec["spec"], "runPolicy": lifted["spec"]["runPolicy"]}}
     assert list(ptcompile.compile(lifted).unwrap()) == manifests
     assert len(lifted["spec"]["runPolicy"]) <= len(policy)
@@ -616,12 +618,17 @@ def test_the_run_policy_is_the_smallest_that_means_the_same(
 
 def test_a_run_policy_is_the_runtimes() -> None:
     candidate = Candidate({"spec": {"runtimeRef": {"name": "r"}}}, ())
-    assert lift_run_policy(candidate, {}, Read("trainjob"), ClusterProfile()) is candidate
+    assert (
+        lift_run_policy(candidate, {}, Read("trainjob"), Objects(), ClusterProfile()) is candidate
+    )
 
 
 def test_a_spec_that_does_not_compile_gets_no_run_policy() -> None:
     candidate = compile_candidate({"kind": "TrainingJob", "spec": {"nodes": "x"}}, ClusterProfile())
-    assert lift_run_policy(candidate, {"kind": "Job"}, Read("job"), ClusterProfile()) is candidate
+    assert (
+        lift_run_policy(candidate, {"kind": "Job"}, Read("job"), Objects(), ClusterProfile())
+        is candidate
+    )
 
 
 def profile(system: str) -> ClusterProfile:
