@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ptcompile.operators.kueue.scheduler.fair_sharing import _Ordering
 from tests.operators.kueue.scheduler.test_preemption import check
 from tests.operators.kueue.scheduler.upstream import Case, case_name, cases
 
@@ -15,6 +16,52 @@ def test_fair_preemptions(case: Case) -> None:
         case,
         case.state({"fairSharing": {"preemptionStrategies": strategies} if strategies else {}}),
     )
+
+
+@pytest.mark.parametrize("case", cases("ordering"), ids=case_name)
+def test_the_queue_with_the_largest_share_gives_first(case: Case) -> None:
+    values = case.values
+    state = case.state({"fairSharing": {}})
+    candidates = {name: [*state.admitted[name]] for name in values["candidates"]}
+    ordering = _Ordering(state.queues["preemptor"], candidates)
+    order = []
+    while (queue := ordering.next_queue()) is not None:
+        order.append(queue.name)
+        ordering.candidates[queue.name].pop(0)
+        if queue.name in values.get("dropped", ()):
+            ordering.pruned.add(queue)
+    assert order == values["order"]
+
+
+@pytest.mark.parametrize("order", [("b", "c"), ("c", "b")])
+def test_the_last_of_queues_with_equal_shares_gives_first(order: tuple[str, str]) -> None:
+    queues = cases("fair_preemption")[0].values["queues"]
+    queues = {name: queues[name] for name in ("a", *order)}
+    case = Case(
+        "",
+        {
+            "queues": queues,
+            "admitted": ["b1 b 0 cpu=4.5", "c1 c 0 cpu=4.5"],
+            "incoming": "a 0 cpu=1",
+            "preempted": {f"{order[-1]}1": "InCohortReclamation"},
+        },
+    )
+    check(case, case.state({"fairSharing": {}}))
+
+
+def test_who_was_spared_may_go_once_the_queue_has_given_its_own() -> None:
+    """With 2 of its own gone, queue a would borrow as much as b still does without b1, and not more."""
+    case = Case(
+        "",
+        {
+            **cases("fair_preemption")[0].values,
+            "admitted": ["a_low a -1 cpu=2", "b1 b 0 cpu=3", "b2 b 1 cpu=4"],
+            "incoming": "a 0 cpu=4",
+            "preempted": {"a_low": "InClusterQueue", "b1": "InCohortFairSharing"},
+        },
+    )
+    strategies = ["LessThanOrEqualToFinalShare"]
+    check(case, case.state({"fairSharing": {"preemptionStrategies": strategies}}))
 
 
 @pytest.mark.parametrize(
