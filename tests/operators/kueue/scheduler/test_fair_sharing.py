@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ptcompile.operators.kueue.scheduler.fair_sharing import _Ordering
+from ptcompile.operators.kueue.scheduler.preemption import Incoming
 from tests.operators.kueue.scheduler.test_preemption import check
-from tests.operators.kueue.scheduler.upstream import Case, case_name, cases
+from tests.operators.kueue.scheduler.upstream import Case, case_name, cases, read_incoming
 
 
 @pytest.mark.parametrize("case", cases("fair_preemption"), ids=case_name)
@@ -23,7 +26,9 @@ def test_the_queue_with_the_largest_share_gives_first(case: Case) -> None:
     values = case.values
     state = case.state({"fairSharing": {}})
     candidates = {name: [*state.admitted[name]] for name in values["candidates"]}
-    ordering = _Ordering(state.queues["preemptor"], candidates)
+    workload, _ = read_incoming("preemptor 0")
+    incoming = Incoming(workload, state.queues["preemptor"], {}, frozenset(), {}, state)
+    ordering = _Ordering(incoming, candidates)
     order = []
     while (queue := ordering.next_queue()) is not None:
         order.append(queue.name)
@@ -62,6 +67,51 @@ def test_who_was_spared_may_go_once_the_queue_has_given_its_own() -> None:
     )
     strategies = ["LessThanOrEqualToFinalShare"]
     check(case, case.state({"fairSharing": {"preemptionStrategies": strategies}}))
+
+
+@pytest.mark.parametrize(
+    ("total", "b1", "b2", "gone"),
+    [
+        (24, 1, 12, {"d1": "InCohortFairSharing", "b1": "InCohortFairSharing"}),
+        (29, 2, 16, {}),
+    ],
+    ids=["the left cohort gives first", "the right cohort gives first"],
+)
+def test_the_order_counts_the_incoming_workload(
+    total: int, b1: int, b2: int, gone: dict[str, str]
+) -> None:
+    """As in Kueue's fair_strategy.go: the left cohort's share is 17 with the workload, and 12 once d1 is gone.
+
+    If the right cohort gives first, it is spared, and not asked again: no workload of queue a went since.
+    """
+    members = {"a": "left", "d": "left", "b": "right"}
+    queues = {
+        name: {
+            "cohortName": cohort,
+            "groups": [{"default": {"cpu": 0}}],
+            "preemption": {"reclaimWithinCohort": "Any"},
+        }
+        for name, cohort in members.items()
+    }
+    cohorts = {
+        "left": {"parentName": "root"},
+        "right": {"parentName": "root"},
+        "root": {"groups": [{"default": {"cpu": total}}]},
+    }
+    admitted = ["d1 d 0 cpu=5", "d2 d 1 cpu=6", f"b1 b 0 cpu={b1}", f"b2 b 1 cpu={b2}"]
+    values = {"queues": queues, "cohorts": cohorts, "admitted": admitted, "preempted": gone}
+    case = Case("", {**values, "incoming": "a 0 cpu=6"})
+    strategies = ["LessThanOrEqualToFinalShare"]
+    check(case, case.state({"fairSharing": {"preemptionStrategies": strategies}}))
+
+
+@pytest.mark.parametrize("settings", [{}, {"preemptionStrategies": ["LessThanInitialShare"]}])
+def test_an_equal_share_preempts_nothing_by_the_initial_share(settings: dict[str, Any]) -> None:
+    """As the second strategy, which is Kueue's default, and as the only one."""
+    values = {**cases("fair_preemption")[0].values, "preempted": {}}
+    admitted = ["a a 0 cpu=3", "b b 0 cpu=6"]
+    case = Case("", {**values, "admitted": admitted, "incoming": "a 0 cpu=3"})
+    check(case, case.state({"fairSharing": settings}))
 
 
 @pytest.mark.parametrize(
