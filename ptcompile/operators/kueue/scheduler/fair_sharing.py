@@ -75,9 +75,8 @@ _POLICIES = ("withinClusterQueue", "reclaimWithinCohort")
 
 
 class _Ordering:
-    """The queues with candidates, the one with the largest share first.
-
-    The share of the preemptor's queue is that with its workload.
+    """The queues with candidates, the one with the largest share first; shares count the
+    workload that is to be admitted.
     """
 
     def __init__(self, incoming: Incoming, candidates: Mapping[str, Sequence[Workload]]) -> None:
