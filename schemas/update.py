@@ -17,6 +17,7 @@ import importlib.util
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,7 @@ def core(definitions: dict[int, dict[str, Schema]], closures: dict[int, dict[str
     return f'{{{head},\n"x-versions": {versions},\n"$defs": {{\n{lines}\n}}}}\n'
 
 
+@cache
 def source() -> dict[int, dict[str, Schema]]:
     """The definitions of every version that the installed package has. Raises ImportError when
     it is not installed.
@@ -304,6 +306,16 @@ def to_decide() -> Iterator[str]:
             lost = ", which is not in gates.json" if gate not in known else ""
             yield f"field {title}.{field}" + (f" (gate {gate}{lost})" if gate else "")
         yield from (f"gone {title}.{field}" for field in before if field not in fields)
+    for gate, stages in known.items():
+        words = [f"{stage} {'on' if default else 'off'}" for _, stage, default, *_ in stages]
+        if stages[-1][0] == newest:
+            yield f"gate {gate}: {', then '.join(words[-2:])}"
+
+
+def modeled() -> str:
+    """Return the newest version of Kubernetes that ptcompile says it models."""
+    text = (HERE.parent / "ptcompile" / "kubernetes" / "releases.json").read_text(encoding="utf-8")
+    return str(json.loads(text)["releases"]["kubernetes"]["modeled"])
 
 
 def main() -> int:
@@ -319,6 +331,12 @@ def main() -> int:
         "--gates", type=Path, metavar="FILE", help="kube_features.go: remake gates.json, too"
     )
     options = parser.parse_args()
+    newest = f"1.{max(source())}"
+    if not options.check and newest != modeled():
+        parser.error(
+            f"kubernetes-validate has Kubernetes {newest}, and ptcompile/kubernetes/releases.json "
+            f"models {modeled()}: install the package of the release, or set modeled first"
+        )
     if not options.check:
         remake(options.crds, options.gates)
         sys.stdout.writelines(f"{line}\n" for line in to_decide())

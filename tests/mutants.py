@@ -4,7 +4,8 @@ python -m tests.mutants            # all of them, one after the other
 python -m tests.mutants kueue      # those whose file has this in its name
 
 tests/mutants.json has the changes: the file, the text that is replaced and by what, what breaks then, and the tests
-that must fail. Exit status 1 if one of them passes all the same, 2 if a test fails before anything is changed.
+that must fail. Each line of the output has the first test that failed: it should be about what breaks. Exit status 1 if
+the tests of a change pass all the same, 2 if a test fails before anything is changed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +26,7 @@ ROOT = Path(__file__).parent.parent
 TABLE = Path(__file__).parent / "mutants.json"
 NOT_COPIED = (".git", ".venv", "*.egg-info", "__pycache__", "node_modules")
 LIMIT = 900
-"""Seconds that the tests of a change may take; one that never ends is noticed, too."""
+"""Seconds that a run of tests may take."""
 FAILED = 1
 """pytest's exit status if tests ran and some failed; a change that breaks the import of a test is no test of it."""
 
@@ -67,11 +69,9 @@ def main() -> int:
         root = Path(folder) / "project"
         shutil.copytree(ROOT, root, ignore=shutil.ignore_patterns(*NOT_COPIED))
         tests = sorted({test for mutant in chosen for test in mutant.tests})
-        if not chosen or run(root, tests) != 0:
-            print(
-                f"not run: {', '.join(tests) or 'no change'} must pass before anything is changed",
-                file=sys.stderr,
-            )
+        status, failed = run(root, tests) if chosen else (FAILED, "no change has this in its name")
+        if status != 0:
+            print(f"not run, tests must pass before anything is changed: {failed}", file=sys.stderr)
             return 2
 
         survivors = [mutant for mutant in chosen if not is_noticed(root, mutant)]
@@ -82,20 +82,18 @@ def main() -> int:
 def is_noticed(root: Path, mutant: Mutant) -> bool:
     """Return whether the tests of a change fail with it, and print a line about it; the change is undone."""
     text = mutant.apply(root)
-    try:
-        status = run(root, mutant.tests)
-    except subprocess.TimeoutExpired:
-        status = FAILED
+    status, failed = run(root, mutant.tests)
     (root / mutant.file).write_text(text, encoding="utf-8")
-    print(
-        f"{'noticed' if status == FAILED else 'SURVIVED'}: {mutant.file}: {mutant.breaks}",
-        flush=True,
-    )
+    outcome = "noticed" if status == FAILED else "SURVIVED"
+    print(f"{outcome}: {mutant.file}: {mutant.breaks}: {failed}", flush=True)
     return status == FAILED
 
 
-def run(root: Path, tests: Sequence[str]) -> int:
-    """Run tests of the project at `root` up to the first failure, and return pytest's exit status."""
+def run(root: Path, tests: Sequence[str]) -> tuple[int, str]:
+    """Run tests of the project at `root`, and return pytest's exit status and the first test that failed.
+
+    Tests that do not end have failed.
+    """
     command = [
         sys.executable,
         "-m",
@@ -106,12 +104,20 @@ def run(root: Path, tests: Sequence[str]) -> int:
         "0",
         "-p",
         "no:cacheprovider",
+        "--tb=no",
         *tests,
     ]
     environment = {**os.environ, "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(
-        command, cwd=root, env=environment, capture_output=True, timeout=LIMIT
-    ).returncode
+    try:
+        process = subprocess.run(
+            command, cwd=root, env=environment, capture_output=True, text=True, timeout=LIMIT
+        )
+    except subprocess.TimeoutExpired:
+        return FAILED, f"no end after {LIMIT} seconds"
+
+    last = process.stdout.strip().rpartition("\n")[2]
+    failed = re.search(r"^(?:FAILED|ERROR) (.*)", process.stdout, re.MULTILINE)
+    return process.returncode, failed[1] if failed else last
 
 
 if __name__ == "__main__":

@@ -53,27 +53,31 @@ def test_a_change_is_noticed_by_a_test_that_fails(
     (tmp_path / "a.py").write_text("x == 1\n")
     seen: list[str] = []
 
-    def run(root: Path, _tests: object) -> int:
+    def run(root: Path, _tests: object) -> tuple[int, str]:
         seen.append((root / "a.py").read_text())
-        return status
+        return status, "tests/test_a.py::test_one"
 
     monkeypatch.setattr(mutants, "run", run)
     assert mutants.is_noticed(tmp_path, mutant) is is_noticed
     assert seen == ["x != 1\n"]
     assert (tmp_path / "a.py").read_text() == "x == 1\n"
-    assert (
-        capsys.readouterr().out == f"{'noticed' if is_noticed else 'SURVIVED'}: a.py: one is two\n"
-    )
+    outcome = "noticed" if is_noticed else "SURVIVED"
+    assert capsys.readouterr().out == f"{outcome}: a.py: one is two: tests/test_a.py::test_one\n"
 
 
-def test_a_change_without_an_end_is_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def run(_root: Path, tests: list[str]) -> int:
-        raise subprocess.TimeoutExpired(tests, 1)
+def test_tests_without_an_end_have_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(command: list[str], timeout: int, **_options: object) -> None:
+        raise subprocess.TimeoutExpired(command, timeout)
 
-    monkeypatch.setattr(mutants, "run", run)
-    (tmp_path / "a.py").write_text("x == 1\n")
-    assert mutants.is_noticed(
-        tmp_path, Mutant(file="a.py", before="1", after="2", tests=["t"], breaks="b")
-    )
+    monkeypatch.setattr(subprocess, "run", run)
+    assert mutants.run(tmp_path, ["tests"]) == (1, "no end after 900 seconds")
+
+
+def test_the_first_test_that_fails_is_named(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text("def test_one():\n    assert False\n")
+    status, failed = mutants.run(tmp_path, ["test_a.py"])
+    assert (status, failed.partition(" ")[0]) == (1, "test_a.py::test_one")
+    (tmp_path / "test_a.py").write_text("def test_one():\n    pass\n")
+    status, last = mutants.run(tmp_path, ["test_a.py"])
+    assert status == 0
+    assert last.startswith("1 passed")

@@ -6,6 +6,8 @@ import importlib.util
 import json
 import re
 from datetime import date
+from fnmatch import fnmatch
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,11 @@ from tests import recorded
 
 README = (recorded.HERE / "README.md").read_text(encoding="utf-8")
 FILES = sorted(recorded.HERE.rglob("*.gz"))
-
-
+PAGE = recorded.HERE.parents[1] / "docs" / "maintaining" / "recording.md"
+ROWS = re.findall(
+    r"^\| `(.+)` \| (`.+`) \| (.+\?) \| (.+) \| (.+) \|$", PAGE.read_text("utf-8"), re.MULTILINE
+)
+"""Command, sets, question, what is needed and how long it takes, of each recorder."""
 TORCHRUN = sorted((recorded.HERE / "torchrun").glob("*.json"))
 VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
@@ -56,11 +61,26 @@ def test_a_recording_names_its_recorder_its_versions_and_its_date(path: Path) ->
     assert date.fromisoformat(first["date"]) >= date(2026, 11, 22)
 
 
-def test_every_recorder_is_described() -> None:
-    page = (recorded.HERE.parents[1] / "docs" / "maintaining" / "recording.md").read_text(
-        encoding="utf-8"
-    )
-    recorders = {header(path)["recorder"] for path in [*FILES, *TORCHRUN]} - {
-        "tests.recorded.torchrun.slow_end"
+def test_every_set_is_a_recording() -> None:
+    """No other file of data stands beside them, which would have no header."""
+    folders = recorded.HERE, recorded.HERE.parent / "cluster"
+    data = {
+        path
+        for path in chain.from_iterable(folder.rglob("*") for folder in folders)
+        if path.is_file() and path.suffix not in (".py", ".md", ".pyc")
     }
-    assert {recorder for recorder in recorders if f"python -m {recorder}" not in page} == set()
+    assert data == {*FILES, *TORCHRUN}
+
+
+@pytest.mark.parametrize("path", [*FILES, *TORCHRUN], ids=name)
+def test_the_page_says_what_a_recorder_answers_and_how_long_it_takes(path: Path) -> None:
+    recorder = header(path)["recorder"]
+    commands = f"python -m {recorder}", f"{recorder.replace('.', '/')}.py"
+    patterns = [
+        pattern
+        for command, sets, *_ in ROWS
+        if command.endswith(commands)
+        for pattern in re.findall(r"`(.+?)`", sets)
+    ]
+    set_ = name(path).removesuffix(".json")
+    assert any(fnmatch(set_, pattern) for pattern in patterns), (set_, patterns)

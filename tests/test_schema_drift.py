@@ -87,3 +87,51 @@ def test_the_source_still_generates_it() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def update(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(SCHEMAS)
+    return importlib.import_module("update")
+
+
+def test_the_command_names_what_a_release_brings(
+    update: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pod(**fields: str) -> dict[str, Any]:
+        properties = {field: {"description": text} for field, text in fields.items()}
+        return {"io.k8s.api.core.v1.PodSpec": {"properties": properties}}
+
+    kind = {"x-kubernetes-group-version-kind": [{"kind": "New"}]}
+    one, two = "Requires the OneGate feature gate.", "Requires the TwoGate feature gate."
+    older = pod(old="", kept="")
+    newer = {**pod(kept="", one=one, two=two, three=""), "io.k8s.api.batch.v1.New": kind}
+    monkeypatch.setattr(update, "source", lambda: {38: older, 39: newer})
+    stages = {
+        "Off": [[38, "alpha", False]],
+        "OneGate": [[39, "alpha", False]],
+        "Turned": [[36, "alpha", False], [38, "beta", False], [39, "stable", True, "locked"]],
+    }
+    monkeypatch.setattr(update.gates, "stages_of_all", lambda: {"kubernetes": stages})
+    assert list(update.to_decide()) == [
+        "kind batch.v1.New",
+        "field core.v1.PodSpec.one (gate OneGate)",
+        "field core.v1.PodSpec.three",
+        "field core.v1.PodSpec.two (gate TwoGate, which is not in gates.json)",
+        "gone core.v1.PodSpec.old",
+        "gate OneGate: alpha off",
+        "gate Turned: beta off, then stable on",
+    ]
+
+
+def test_nothing_is_written_before_package_and_table_name_the_same_release(
+    update: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(update, "source", lambda: {38: {}})
+    monkeypatch.setattr(update, "modeled", lambda: "1.39")
+    monkeypatch.setattr(update, "remake", lambda *_: pytest.fail("it wrote"))
+    monkeypatch.setattr(sys, "argv", ["update.py"])
+    with pytest.raises(SystemExit) as exit_:
+        update.main()
+    assert exit_.value.code == 2
+    assert "kubernetes-validate has Kubernetes 1.38, and " in capsys.readouterr().err

@@ -5,12 +5,14 @@ The lists of accelerators and fabrics in docs/guide/clusters.md too, and the tab
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
-from ptcompile.apiserver.kinds import built_in_kinds
+from ptcompile.apiserver.kinds import BUILT_IN
 from ptcompile.apiserver.validation import has_field_rules
 from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabrics import FABRICS
@@ -33,6 +35,14 @@ def with_block(text: str, marker: str, content: str) -> str:
     """The text with this content between the comments of a marker."""
     head, _, rest = text.partition(f"<!-- {marker} -->\n")
     return f"{head}<!-- {marker} -->\n{content}\n<!-- /{marker} -->{rest.partition(f'<!-- /{marker} -->')[2]}"
+
+
+def built_in_kinds() -> Iterator[tuple[str, str]]:
+    """Yield the apiVersion and kind of each object that Kubernetes itself stores or answers."""
+    yield from BUILT_IN
+    index = json.loads((ROOT / "schemas" / "kubernetes" / "kinds.json").read_text(encoding="utf-8"))
+    for version, names in index.items():
+        yield from ((version, name) for name in names if (version, name) not in BUILT_IN)
 
 
 def kind_tables() -> dict[str, str]:

@@ -333,7 +333,7 @@ def _with_operator_defaults(
 def _violations_in(
     defaulted: Json, written: Json, kind: GroupVersionKind, context: ApiServer, installed: Release
 ) -> list[SchemaViolation]:
-    """Return the violations of an operator's schema, but for those of defaults that only newer
+    """Return the violations of an operator's schema, except those of defaults that only newer
     releases have.
     """
     server = known_version(context.kubernetes)

@@ -35,13 +35,11 @@ def fair_candidates(incoming: Incoming) -> Iterator[PreemptionTarget]:
     """Yield the workloads to preempt in order; the caller removes each before it asks for the
     next.
     """
-    queue = incoming.queue
-    by_queue = _candidates(incoming)
     strategies = incoming.state.cluster.configuration.strategies
     has_own = False
-    retries: dict[str, list[Workload]] = by_queue
+    retries = _candidates(incoming)
     for _ in range(2):
-        ordering = _Ordering(queue, retries)
+        ordering = _Ordering(incoming, retries)
         retries = {}
         for target in _by_strategy(incoming, ordering, strategies[0], retries):
             has_own = has_own or target.how == IN_QUEUE
@@ -50,7 +48,7 @@ def fair_candidates(incoming: Incoming) -> Iterator[PreemptionTarget]:
             break
 
     if len(strategies) > 1:
-        yield from _by_initial_share(incoming, _Ordering(queue, retries))
+        yield from _by_initial_share(incoming, _Ordering(incoming, retries))
 
 
 def _candidates(incoming: Incoming) -> dict[str, list[Workload]]:
@@ -77,10 +75,13 @@ _POLICIES = ("withinClusterQueue", "reclaimWithinCohort")
 
 
 class _Ordering:
-    """The queues with candidates, the one with the largest share first."""
+    """The queues with candidates, the one with the largest share first; shares count the
+    workload that is to be admitted.
+    """
 
-    def __init__(self, queue: QuotaNode, candidates: Mapping[str, Sequence[Workload]]) -> None:
-        self.queue = queue
+    def __init__(self, incoming: Incoming, candidates: Mapping[str, Sequence[Workload]]) -> None:
+        self.queue = incoming.queue
+        self.usage = incoming.usage
         self.candidates = {name: list(items) for name, items in candidates.items()}
         self.pruned: set[QuotaNode] = set()
 
@@ -89,30 +90,23 @@ class _Ordering:
         root = self.queue.root
         if root is self.queue:
             return root if self.candidates.get(root.name) else None
-        while root not in self.pruned:
+
+        chosen = None
+        self.queue.add_usage(self.usage)
+        while chosen is None and root not in self.pruned:
             chosen = self._within(root)
-            if chosen is not None:
-                return chosen
-        return None
+        self.queue.remove_usage(self.usage)
+
+        return chosen
 
     def _within(self, cohort: QuotaNode) -> QuotaNode | None:
-        best: QuotaNode | None = None
-        best_share: tuple[bool, float, bool] = (False, -1.0, False)
-        for child in cohort.children:
-            if child in self.pruned:
-                continue
-            if self._is_exhausted(child):
-                self.pruned.add(child)
-                continue
-            share = (*dominant_share(child), child.is_cohort)
-            if best is None or share >= best_share:
-                best = child
-                best_share = share
-
-        if best is None:
+        self.pruned.update(child for child in cohort.children if self._is_exhausted(child))
+        left = [child for child in reversed(cohort.children) if child not in self.pruned]
+        if not left:
             self.pruned.add(cohort)
             return None
 
+        best = max(left, key=lambda child: (*dominant_share(child), child.is_cohort))
         return self._within(best) if best.is_cohort else best
 
     def _is_exhausted(self, node: QuotaNode) -> bool:

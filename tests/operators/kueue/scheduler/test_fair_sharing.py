@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from ptcompile.operators.kueue.scheduler.fair_sharing import _Ordering
+from ptcompile.operators.kueue.scheduler.preemption import Incoming
 from tests.operators.kueue.scheduler.test_preemption import check
-from tests.operators.kueue.scheduler.upstream import Case, case_name, cases
+from tests.operators.kueue.scheduler.upstream import Case, case_name, cases, read_incoming
 
 
 @pytest.mark.parametrize("case", cases("fair_preemption"), ids=case_name)
@@ -15,6 +19,99 @@ def test_fair_preemptions(case: Case) -> None:
         case,
         case.state({"fairSharing": {"preemptionStrategies": strategies} if strategies else {}}),
     )
+
+
+@pytest.mark.parametrize("case", cases("ordering"), ids=case_name)
+def test_the_queue_with_the_largest_share_gives_first(case: Case) -> None:
+    values = case.values
+    state = case.state({"fairSharing": {}})
+    candidates = {name: [*state.admitted[name]] for name in values["candidates"]}
+    workload, _ = read_incoming("preemptor 0")
+    incoming = Incoming(workload, state.queues["preemptor"], {}, frozenset(), {}, state)
+    ordering = _Ordering(incoming, candidates)
+    order = []
+    while (queue := ordering.next_queue()) is not None:
+        order.append(queue.name)
+        ordering.candidates[queue.name].pop(0)
+        if queue.name in values.get("dropped", ()):
+            ordering.pruned.add(queue)
+    assert order == values["order"]
+
+
+@pytest.mark.parametrize("order", [("b", "c"), ("c", "b")])
+def test_the_last_of_queues_with_equal_shares_gives_first(order: tuple[str, str]) -> None:
+    queues = cases("fair_preemption")[0].values["queues"]
+    queues = {name: queues[name] for name in ("a", *order)}
+    case = Case(
+        "",
+        {
+            "queues": queues,
+            "admitted": ["b1 b 0 cpu=4.5", "c1 c 0 cpu=4.5"],
+            "incoming": "a 0 cpu=1",
+            "preempted": {f"{order[-1]}1": "InCohortReclamation"},
+        },
+    )
+    check(case, case.state({"fairSharing": {}}))
+
+
+def test_who_was_spared_may_go_once_the_queue_has_given_its_own() -> None:
+    """With 2 of its own gone, queue a would borrow as much as b still does without b1, and not more."""
+    case = Case(
+        "",
+        {
+            **cases("fair_preemption")[0].values,
+            "admitted": ["a_low a -1 cpu=2", "b1 b 0 cpu=3", "b2 b 1 cpu=4"],
+            "incoming": "a 0 cpu=4",
+            "preempted": {"a_low": "InClusterQueue", "b1": "InCohortFairSharing"},
+        },
+    )
+    strategies = ["LessThanOrEqualToFinalShare"]
+    check(case, case.state({"fairSharing": {"preemptionStrategies": strategies}}))
+
+
+@pytest.mark.parametrize(
+    ("total", "b1", "b2", "gone"),
+    [
+        (24, 1, 12, {"d1": "InCohortFairSharing", "b1": "InCohortFairSharing"}),
+        (29, 2, 16, {}),
+    ],
+    ids=["the left cohort gives first", "the right cohort gives first"],
+)
+def test_the_order_counts_the_incoming_workload(
+    total: int, b1: int, b2: int, gone: dict[str, str]
+) -> None:
+    """As in Kueue's fair_strategy.go: the left cohort's share is 17 with the workload, and 12 once d1 is gone.
+
+    If the right cohort gives first, it is spared, and not asked again: no workload of queue a went since.
+    """
+    members = {"a": "left", "d": "left", "b": "right"}
+    queues = {
+        name: {
+            "cohortName": cohort,
+            "groups": [{"default": {"cpu": 0}}],
+            "preemption": {"reclaimWithinCohort": "Any"},
+        }
+        for name, cohort in members.items()
+    }
+    cohorts = {
+        "left": {"parentName": "root"},
+        "right": {"parentName": "root"},
+        "root": {"groups": [{"default": {"cpu": total}}]},
+    }
+    admitted = ["d1 d 0 cpu=5", "d2 d 1 cpu=6", f"b1 b 0 cpu={b1}", f"b2 b 1 cpu={b2}"]
+    values = {"queues": queues, "cohorts": cohorts, "admitted": admitted, "preempted": gone}
+    case = Case("", {**values, "incoming": "a 0 cpu=6"})
+    strategies = ["LessThanOrEqualToFinalShare"]
+    check(case, case.state({"fairSharing": {"preemptionStrategies": strategies}}))
+
+
+@pytest.mark.parametrize("settings", [{}, {"preemptionStrategies": ["LessThanInitialShare"]}])
+def test_an_equal_share_preempts_nothing_by_the_initial_share(settings: dict[str, Any]) -> None:
+    """As the second strategy, which is Kueue's default, and as the only one."""
+    values = {**cases("fair_preemption")[0].values, "preempted": {}}
+    admitted = ["a a 0 cpu=3", "b b 0 cpu=6"]
+    case = Case("", {**values, "admitted": admitted, "incoming": "a 0 cpu=3"})
+    check(case, case.state({"fairSharing": settings}))
 
 
 @pytest.mark.parametrize(

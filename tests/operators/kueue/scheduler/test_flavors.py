@@ -18,7 +18,15 @@ from ptcompile.operators.kueue.scheduler.flavors import (
 from ptcompile.operators.kueue.scheduler.objects import FlavorResource, read_cluster
 from ptcompile.operators.kueue.scheduler.state import Reservation
 from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest, Workload
-from tests.operators.kueue.scheduler.upstream import GROUP, Case, case_name, cases, node, read_usage
+from tests.operators.kueue.scheduler.upstream import (
+    GROUP,
+    Case,
+    case_name,
+    cases,
+    read_usage,
+    topology_objects,
+    topology_request,
+)
 
 Json = dict[str, Any]
 
@@ -152,7 +160,7 @@ def assigned(case: Case) -> Assignment:
         {"apiVersion": GROUP, "kind": "ResourceFlavor", "metadata": {"name": name}, "spec": spec}
         for name, spec in values["flavors"].items()
     ]
-    objects += values.get("objects", [])
+    objects += topology_objects(values.get("topologies", {}), values)
     cohorts = values.get("cohorts", {})
     case = Case(case.name, {"queues": queues, "cohorts": cohorts, "objects": objects})
     state = case.state(values.get("configuration"))
@@ -179,11 +187,16 @@ def read_pod_set(text: str, values: Json) -> PodSet:
     """Return a pod set that is written "name count requests of a pod"."""
     name, count, *words = text.split()
     requests = {resource: amount for (_, resource), amount in read_usage(words).items()}
-    placement = TopologyRequest(group=values.get("group"))
-    return PodSet(name, int(count), None, values.get("spec", {}), requests, requests, placement)
+    requested = values.get("topology", {}).get(name, {})
+    placement = topology_request({"group": values.get("group"), **requested})
+    counted = values.get("quota only", ())
+    on_nodes = {
+        resource: amount for resource, amount in requests.items() if resource not in counted
+    }
+    return PodSet(name, int(count), None, values.get("spec", {}), requests, on_nodes, placement)
 
 
-@pytest.mark.parametrize("case", cases("flavors"), ids=case_name)
+@pytest.mark.parametrize("case", [*cases("flavors"), *cases("tas")], ids=case_name)
 def test_assign_flavors(case: Case) -> None:
     assignment = assigned(case)
     values = case.values
@@ -197,7 +210,20 @@ def test_assign_flavors(case: Case) -> None:
     assert [item.pod_set.name for item in assignment.pod_sets] == list(expected)
     assert assignment.borrowing == values.get("borrowing", 0)
     assert assignment.usage == read_usage(values.get("usage", "").split())
-    assert (assignment.fit == Fit.NO_FIT) is (not any(expected.values()))
+    assert places(assignment) == values.get("placed", {})
+    choices = [choice for flavors in expected.values() for choice in flavors.values()]
+    assert (assignment.fit == Fit.NO_FIT) is (
+        not choices or any("NO_FIT" in choice for choice in choices)
+    )
+
+
+def places(assignment: Assignment) -> dict[str, dict[str, int]]:
+    """Return the number of pods by domain of each pod set that is placed."""
+    return {
+        item.pod_set.name: {" ".join(names): count for names, count in item.placement.domains}
+        for item in assignment.pod_sets
+        if item.placement is not None
+    }
 
 
 @pytest.mark.parametrize(
@@ -308,10 +334,46 @@ def test_the_first_quota_that_is_too_small() -> None:
 
 def test_a_leader_without_requests_has_the_flavor_whose_topology_places_it() -> None:
     """Its workers' flavor of the group; without a topology it has none."""
-    levels = {"levels": [{"nodeLabel": "kubernetes.io/hostname"}]}
-    topology = {"apiVersion": GROUP, "kind": "Topology", "metadata": {"name": "t"}, "spec": levels}
-    objects = [topology, node("x1 cpu=4", ["kubernetes.io/hostname"])]
-    placed: Json = {"flavors": {"default": {"topologyName": "t"}}, "objects": objects}
+    placed: Json = {
+        "flavors": {"default": {"topologyName": "t"}},
+        "topologies": {"t": ["kubernetes.io/hostname"]},
+        "nodes": ["x1 cpu=4"],
+    }
     for values, flavors in ((placed, {"cpu": "default"}), ({}, {})):
         leader = one_flavor("workers 2 cpu=1", "leader 1", group="g", **values).pod_sets[1]
         assert {name: choice.name for name, choice in leader.flavors.items()} == flavors
+
+
+def test_a_flavor_without_topology_gives_what_only_the_quota_counts() -> None:
+    """What a transformation counts is on no node, so its flavor needs no topology; a flavor for nodes does."""
+    credits = "example.com/credits"
+    host: Json = {"required": "kubernetes.io/hostname"}
+    values: Json = {
+        "flavors": {"default": {}, "tas": {"topologyName": "t"}},
+        "topologies": {"t": ["kubernetes.io/hostname"]},
+        "nodes": ["x1 cpu=4"],
+        "queue": {"groups": [{"tas": {"cpu": 4}}, {"default": {credits: 9}}]},
+        "pods": [f"main 1 cpu=1 {credits}=2"],
+        "topology": {"main": host},
+    }
+    (item,) = assigned(Case("", {**values, "quota only": [credits]})).pod_sets
+    assert {name: choice.name for name, choice in item.flavors.items()} == {
+        "cpu": "tas",
+        credits: "default",
+    }
+    (item,) = assigned(Case("", values)).pod_sets
+    assert item.reasons == ['Flavor "default" does not support TopologyAwareScheduling']
+
+
+def test_a_topology_that_no_file_shows_may_have_the_level() -> None:
+    """Unless the files are the whole cluster: then Kueue does not know the topology, either."""
+    request = TopologyRequest(required="kubernetes.io/hostname")
+    main = pods("main", 1, 1)._replace(topology=request)
+    assert judge([queue(), flavor(topologyName="t")], main).fits
+    assert not judge([queue(), flavor()], main).fits
+    values: Json = {
+        "flavors": {"default": {"topologyName": "t"}},
+        "topology": {"main": {"required": "kubernetes.io/hostname"}},
+    }
+    (item,) = one_flavor("main 1 cpu=1", **values).pod_sets
+    assert item.reasons == ['Flavor "default" information missing in TAS cache']

@@ -13,26 +13,31 @@ from ptcompile.operators.kueue.scheduler.topology import (
     PlacementError,
     PlacementRequest,
 )
-from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest
-from tests.operators.kueue.scheduler.upstream import GROUP, Case, case_name, cases, node, read_usage
+from ptcompile.operators.kueue.scheduler.workloads import PodSet
+from tests.operators.kueue.scheduler.upstream import (
+    GROUP,
+    Case,
+    case_name,
+    cases,
+    read_usage,
+    topology_objects,
+    topology_request,
+)
 
 Json = dict[str, Any]
 
 
 def topology_of(values: Json) -> FlavorTopology:
     """Return the topology `default` of a case's nodes."""
-    levels = values["levels"]
     flavor = {"nodeLabels": values.get("flavor", {}), "topologyName": "default"}
     group = {
         "coveredResources": ["cpu"],
         "flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": 99}]}],
     }
     objects = [
-        _object("Topology", "default", {"levels": [{"nodeLabel": level} for level in levels]}),
         _object("ResourceFlavor", "f", flavor),
         _object("ClusterQueue", "q", {"resourceGroups": [group]}),
-        *(node(text, levels) for text in values["nodes"]),
-        *(_pod(i, fields) for i, fields in enumerate(values.get("running", ()))),
+        *topology_objects({"default": values["levels"]}, values),
     ]
     state = QueueState(read_cluster(objects))
     return state.topologies(state.queues["q"])["f"]
@@ -42,25 +47,10 @@ def _object(kind: str, name: str, spec: Json) -> Json:
     return {"apiVersion": GROUP, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
-def _pod(index: int, fields: Json) -> Json:
-    container = {"name": "c", "resources": {"requests": {"cpu": fields.get("cpu", 0)}}}
-    spec = {"containers": [container], **({"nodeName": fields["node"]} if "node" in fields else {})}
-    metadata = {"name": f"p{index}"}
-    status = {"phase": fields.get("phase")}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
-
-
 def request_of(text: str, values: Json) -> PlacementRequest:
     """Return the placement that a pod set asks for, which is written "name count requests of a pod"."""
     name, count, *words = text.split()
-    request = values.get("request", {})
-    placement = TopologyRequest(
-        required=request.get("required"),
-        preferred=request.get("preferred"),
-        is_unconstrained=request.get("unconstrained", False),
-        slices=tuple(request.get("slices", {}).items()),
-        group=request.get("group"),
-    )
+    placement = topology_request(values.get("request", {}))
     requests = {resource: amount for (_, resource), amount in read_usage(words).items()}
     pod_set = PodSet(name, int(count), None, values.get("spec", {}), requests, requests, placement)
     return PlacementRequest(pod_set, pod_set.count, values.get("implied", False))

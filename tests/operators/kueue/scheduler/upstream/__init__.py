@@ -21,7 +21,7 @@ from ptcompile.operators.kueue.scheduler.objects import (
     read_cluster,
 )
 from ptcompile.operators.kueue.scheduler.state import QueueState, Reservation
-from ptcompile.operators.kueue.scheduler.workloads import Workload
+from ptcompile.operators.kueue.scheduler.workloads import TopologyRequest, Workload
 
 Json = dict[str, Any]
 GROUP = "kueue.x-k8s.io/v1beta2"
@@ -130,6 +130,40 @@ def read_usage(words: Any) -> dict[FlavorResource, int]:
         flavor, _, resource = key.rpartition(":")
         out[flavor or "default", resource] = amount_of(resource, quantity.parse(amount))
     return out
+
+
+def topology_objects(topologies: dict[str, list[str]], values: Json) -> list[Json]:
+    """Return Topologies by their levels, the nodes of a case and the pods that run there."""
+    levels = next(iter(topologies.values()), [])
+    return [
+        *(_topology(name, keys) for name, keys in topologies.items()),
+        *(node(text, levels) for text in values.get("nodes", ())),
+        *(_pod(i, fields) for i, fields in enumerate(values.get("running", ()))),
+    ]
+
+
+def _topology(name: str, levels: list[str]) -> Json:
+    spec = {"levels": [{"nodeLabel": level} for level in levels]}
+    return {"apiVersion": GROUP, "kind": "Topology", "metadata": {"name": name}, "spec": spec}
+
+
+def _pod(index: int, fields: Json) -> Json:
+    container = {"name": "c", "resources": {"requests": {"cpu": fields.get("cpu", 0)}}}
+    spec = {"containers": [container], **({"nodeName": fields["node"]} if "node" in fields else {})}
+    metadata = {"name": f"p{index}"}
+    status = {"phase": fields.get("phase")}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
+
+
+def topology_request(fields: Json) -> TopologyRequest:
+    """Return where pods are to run, which is written with the words of a pod set's topologyRequest."""
+    return TopologyRequest(
+        required=fields.get("required"),
+        preferred=fields.get("preferred"),
+        is_unconstrained=fields.get("unconstrained", False),
+        slices=tuple(fields.get("slices", {}).items()),
+        group=fields.get("group"),
+    )
 
 
 def node(text: str, levels: list[str]) -> Json:
