@@ -8,7 +8,7 @@ import gc
 import os
 import random
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -198,27 +198,34 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
 
 
-@pytest.fixture(autouse=True)
-def _trusted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Undo `--untrusted`, which holds for a process, after each test: the commands of the guides use it too."""
-    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
-    monkeypatch.setattr(files, "_untrusted", [False])
+def pytest_runtest_teardown() -> None:
+    """Undo `--untrusted`, which holds for a process: the commands of the guides use it too.
+
+    A hook costs a tenth of a fixture, and there are 40,000 tests.
+    """
+    limits._in_force[0] = limits.TRUSTED
+    files._untrusted[0] = False
 
 
-@pytest.fixture(autouse=True)
-def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_args: object, **_kwargs: object) -> None:
-        raise AssertionError("a test opened a connection: nothing here reads the network")
+_connect = socket.socket.connect
 
-    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+def _refuse_to_connect(*_args: object, **_kwargs: object) -> None:
+    raise AssertionError("a test opened a connection: nothing here reads the network")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_network() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", _refuse_to_connect)
+        yield
 
 
 def allow_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     """Allow a test's connections to this machine, and no others."""
-    connect = socket.socket.connect
 
     def to_loopback(opened: socket.socket, address: tuple[str, int]) -> None:
         assert address[0] == "127.0.0.1"
-        connect(opened, address)
+        _connect(opened, address)
 
     monkeypatch.setattr(socket.socket, "connect", to_loopback)

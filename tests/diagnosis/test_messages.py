@@ -8,6 +8,7 @@ import pytest
 
 from ptcompile.diagnosis.messages import Finder, Message, messages
 from ptcompile.diagnostics.codes import CODES
+from tests.small_cases import check_each
 
 ROLES = {"first", "either", "secondary", "summary", "notice"}
 
@@ -21,8 +22,7 @@ def message_ids(line: str, before: str = "") -> list[str]:
     )
 
 
-@pytest.mark.parametrize("message", messages().values(), ids=lambda message: str(message.id))
-def test_every_example_is_found(message: Message) -> None:
+def check_examples(message: Message) -> None:
     assert message.examples
     for example in message.examples:
         *before, line = example.split("\n")
@@ -30,8 +30,11 @@ def test_every_example_is_found(message: Message) -> None:
         assert len(before) < message.lines
 
 
-@pytest.mark.parametrize("message", messages().values(), ids=lambda message: str(message.id))
-def test_rows(message: Message) -> None:
+def test_every_example_is_found() -> None:
+    check_each(messages().values(), check_examples, name=lambda message: message.id)
+
+
+def check_row(message: Message) -> None:
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", message.id)
     assert message.role in ROLES
     assert message.checked in {"captured", "source", "public text"}
@@ -49,6 +52,10 @@ def test_rows(message: Message) -> None:
         ), cause.at
         named = {place.strip("!{}") for place in cause.at if "{" in place}
         assert named <= re.compile(message.pattern).groupindex.keys()
+
+
+def test_every_row_is_complete() -> None:
+    check_each(messages().values(), check_row, name=lambda message: message.id)
 
 
 def test_a_name_is_no_rule_and_no_code() -> None:

@@ -6,10 +6,10 @@ import pytest
 
 from ptcompile.diagnosis.messages import Message, messages
 from ptcompile.diagnosis.pages import named, page, search
+from tests.small_cases import check_each
 
 
-@pytest.mark.parametrize("message", messages().values(), ids=lambda message: str(message.id))
-def test_every_message_has_a_page(message: Message) -> None:
+def check_page(message: Message) -> None:
     text = page(message)
     assert text.startswith(f"{message.id}  (")
     for part in (
@@ -21,10 +21,17 @@ def test_every_message_has_a_page(message: Message) -> None:
         assert " ".join(part.split()) in " ".join(text.split())
 
 
-@pytest.mark.parametrize("message", messages().values(), ids=lambda message: str(message.id))
-def test_every_page_is_found_by_the_words_of_its_message(message: Message) -> None:
+def test_every_message_has_a_page() -> None:
+    check_each(messages().values(), check_page, name=lambda message: message.id)
+
+
+def check_search(message: Message) -> None:
     nearest = search(f"{message.examples[0]} {message.meaning}")
     assert message.id in [other.id for other in nearest]
+
+
+def test_every_page_is_found_by_the_words_of_its_message() -> None:
+    check_each(messages().values(), check_search, name=lambda message: message.id)
 
 
 def test_words_of_people() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import yaml
@@ -23,12 +23,18 @@ Key = Callable[[Diagnostic], tuple[str, ...]]
 
 def objects_of(text: Text) -> list[Json] | None:
     """Return the objects of a stream as plain data that nothing shares, or None for a spec and for wrong YAML."""
-    source = read(text.text)
+    objects = _objects_as_json(text.text)
+    return None if objects is None else json.loads(objects)
+
+
+@cache
+def _objects_as_json(text: str) -> str | None:
+    """Read a stream once for all laws, each of which changes its own copy of the objects."""
+    source = read(text)
     objects = [document.data for document in source.documents]
     if source.problems or not objects or any(_is_no_object(item) for item in objects):
         return None
-    copied: list[Json] = json.loads(json.dumps(objects))
-    return copied
+    return json.dumps(objects)
 
 
 def _is_no_object(item: Any) -> bool:
@@ -41,10 +47,14 @@ def _is_no_object(item: Any) -> bool:
 
 def as_text(objects: Iterable[Json]) -> str:
     """Return objects as a stream. Moved texts are compared with this form of the original, not with its layout."""
-    return yaml.safe_dump_all(objects, sort_keys=False, allow_unicode=True, width=1 << 20)
+    return str(
+        yaml.dump_all(
+            objects, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=1 << 20
+        )
+    )
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def linted(text: str) -> tuple[Diagnostic, ...]:
     """Return what lint says about a stream; nearly all laws start from the same one."""
     return ptcompile.lint(text).diagnostics

@@ -17,14 +17,18 @@ from ptcompile.linter.pages import (
     rule_list,
 )
 from tests.cli.running import here
+from tests.small_cases import check_each
 
 
-@pytest.mark.parametrize("name", CODES)
-def test_every_code_has_a_page(name: str) -> None:
+def check_page(name: str) -> None:
     text = explain_name(name)
     assert text.startswith(f"{CODES[name]} {name}")
     assert "Fix: " in text
     assert max(map(len, text.splitlines())) <= 130
+
+
+def test_every_code_has_a_page() -> None:
+    check_each(CODES, check_page)
 
 
 def test_code_pages_are_for_codes_without_a_rule() -> None:

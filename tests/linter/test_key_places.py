@@ -12,6 +12,7 @@ import ptcompile
 from ptcompile._internal.schema_files import load_table
 from ptcompile.linter.key_places import KeyPlace, places_of
 from ptcompile.linter.needs import KEY_WORDS
+from tests.small_cases import check_each
 
 Json = dict[str, Any]
 
@@ -74,8 +75,11 @@ def part_of(row: KeyPlace) -> str:
     return "annotations" if row.part == "either" else row.part
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.key} {row.part}")
-def test_a_row(row: KeyPlace) -> None:
+def row_name(row: KeyPlace) -> str:
+    return f"{row.key} {row.part}"
+
+
+def check_row(row: KeyPlace) -> None:
     assert row.part in ("labels", "annotations", "either", "nodeSelector")
     assert row.written or row.on or row.now or row.help
     assert not {"pods", "Pod"} & {*row.on}
@@ -83,14 +87,21 @@ def test_a_row(row: KeyPlace) -> None:
     assert {*row.rules.values()} <= RULE_NAMES
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.key} {row.part}")
-def test_every_key_has_a_word_that_makes_the_rule_run(row: KeyPlace) -> None:
+def test_every_row_is_complete() -> None:
+    check_each(ROWS, check_row, row_name)
+
+
+def check_words_of_key(row: KeyPlace) -> None:
     words = {*re.findall(r"[a-z0-9]+", row.key.lower())}
     is_common = any(place.written for place in places_of(row.key)) or {"pod", "object"} <= {*row.on}
     assert is_common or words & {*KEY_WORDS.split("/")}
 
 
-@pytest.mark.parametrize("row", READ_ON_PODS, ids=lambda row: f"{row.key} {row.part}")
+def test_every_key_has_a_word_that_makes_the_rule_run() -> None:
+    check_each(ROWS, check_words_of_key, row_name)
+
+
+@pytest.mark.parametrize("row", READ_ON_PODS, ids=row_name)
 def test_a_key_of_pods(row: KeyPlace) -> None:
     key, value, part = written_key(row), written_value(row), part_of(row)
     on_job = reported(job({part: {key: value}}))
@@ -100,7 +111,7 @@ def test_a_key_of_pods(row: KeyPlace) -> None:
     assert reported(job({part: {key: value}}, {part: {key: value}})) == []
 
 
-@pytest.mark.parametrize("row", READ_ON_OBJECTS, ids=lambda row: f"{row.key} {row.part}")
+@pytest.mark.parametrize("row", READ_ON_OBJECTS, ids=row_name)
 def test_a_key_of_the_object(row: KeyPlace) -> None:
     key, value, part = written_key(row), written_value(row), part_of(row)
     [finding] = reported(job(on_pods={part: {key: value}}))
@@ -115,7 +126,7 @@ def test_a_key_of_the_object(row: KeyPlace) -> None:
         for row in (*READ_ON_PODS, *READ_ON_OBJECTS)
         if row.part != "either" and len(places_of(row.key)) == 1
     ],
-    ids=lambda row: f"{row.key} {row.part}",
+    ids=row_name,
 )
 def test_a_key_in_the_other_part(row: KeyPlace) -> None:
     metadata = {OTHER_PART[row.part]: {written_key(row): written_value(row)}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Iterable
 from importlib import import_module
 from typing import get_args
 
@@ -16,6 +17,7 @@ from ptcompile.diagnostics.terms import Severity, Stage
 from ptcompile.linter import every_rule
 from ptcompile.linter.pages import FINDING_MARK, explain_name, name_of, pages, rule_page
 from ptcompile.linter.rule import Rule
+from tests.small_cases import check_each
 
 RULES = every_rule()
 
@@ -28,10 +30,15 @@ CLUSTER = {
 """A cluster whose API server keeps every field of the examples."""
 
 
-def findings_of(text: str, rule: Rule) -> list[Diagnostic]:
+def findings_of(text: str) -> tuple[Diagnostic, ...]:
+    return ptcompile.lint(text, cluster=CLUSTER).diagnostics
+
+
+def without_notes_of_others(findings: Iterable[Diagnostic], rule: Rule) -> list[Diagnostic]:
     """Return the findings of an example, without notes of other rules on what it leaves out."""
-    report = ptcompile.lint(text, cluster=CLUSTER)
-    return [d for d in report.diagnostics if d.severity != "note" or d.name == rule.name]
+    return [
+        finding for finding in findings if finding.severity != "note" or finding.name == rule.name
+    ]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
@@ -41,33 +48,38 @@ def test_the_bad_example_is_reported_at_its_line(rule: Rule) -> None:
         number for number, line in enumerate(bad.splitlines(), 1) if line.endswith(FINDING_MARK)
     ]
     assert len(marked) == 1, "mark one line"
-    found = findings_of(bad, rule)
-    assert [(d.name, d.span and d.span.line) for d in found] == [(rule.name, marked[0])]
-    assert (found[0].severity, found[0].stage, found[0].authority) == (
+    findings = findings_of(bad)
+    [finding] = without_notes_of_others(findings, rule)
+    assert (finding.name, finding.span and finding.span.line) == (rule.name, marked[0])
+    assert (finding.severity, finding.stage, finding.authority) == (
         rule.severity,
         rule.stage,
         rule.authority,
     )
+    for each in findings:
+        assert each.message[0].islower()
+        assert each.help is not None
+        assert each.help[0] == each.help[0].lower()
+        assert not each.help.endswith(".")
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_the_good_example_is_clean(rule: Rule) -> None:
-    assert [d.name for d in findings_of(rule_page(rule).good, rule)] == []
+    findings = without_notes_of_others(findings_of(rule_page(rule).good), rule)
+    assert [finding.name for finding in findings] == []
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_the_form_of_rules_and_findings(rule: Rule) -> None:
+def check_rule(rule: Rule) -> None:
     assert rule.name in CODES
     assert rule.check.__module__.rpartition(".")[2] == rule.name.replace("-", "_")
     assert rule.stage in get_args(Stage)
     assert rule.severity in get_args(Severity)
     if rule.stage == "apply":  # an operator's webhook; rejections by the API server are not rules
         assert rule.authority not in ("kube-apiserver", "kubelet", "torchrun", "ptcompile")
-    for found in ptcompile.lint(rule_page(rule).bad).diagnostics:
-        assert found.message[0].islower()
-        assert found.help is not None
-        assert found.help[0] == found.help[0].lower()
-        assert not found.help.endswith(".")
+
+
+def test_the_form_of_rules() -> None:
+    check_each(RULES, check_rule, name=lambda rule: rule.name)
 
 
 def test_every_module_of_a_family_is_in_its_table() -> None:

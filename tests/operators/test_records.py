@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import pytest
-
 from ptcompile.kinds.model import Kind, KindContext, Operator, is_overridden
 from ptcompile.kinds.pods import Expansion
 from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators import table as operators
+from tests.small_cases import check_each
 
 ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.templates: ({},),
@@ -62,21 +61,21 @@ def _overridden() -> Iterator[tuple[Kind | Operator, Callable[..., Any]]]:
         for record in records:
             base = Operator if record is operator else Kind
             yield from (
-                (record, one)
-                for one in ARGUMENTS
-                if one in vars(base).values() and is_overridden(record, one)
+                (record, method)
+                for method in ARGUMENTS
+                if method in vars(base).values() and is_overridden(record, method)
             )
 
 
-@pytest.mark.parametrize(
-    ("record", "method"), [*_overridden()], ids=lambda one: getattr(one, "__name__", "")
-)
-def test_overridden_methods_import_and_accept_any_data(
-    record: Kind | Operator, method: Callable[..., Any]
-) -> None:
+def check_method(overridden: tuple[Kind | Operator, Callable[..., Any]]) -> None:
+    record, method = overridden
     answer = getattr(record, method.__name__)(*ARGUMENTS[method])
     if isinstance(answer, Iterator):
         list(answer)
+
+
+def test_overridden_methods_import_and_accept_any_data() -> None:
+    check_each(_overridden(), check_method, name=lambda pair: f"{type(pair[0])} {pair[1].__name__}")
 
 
 def test_every_method_of_the_base_classes_is_called() -> None:

@@ -32,6 +32,7 @@ from ptcompile.report.layout import (
 )
 from ptcompile.report.text import lines_to_quote
 from ptcompile.source.secrets import masking
+from tests.small_cases import check_each
 
 RULES = sorted((rule for rule in every_rule() if rule.stage == "run"), key=lambda rule: rule.name)
 IDLE = Diagnostic("PTC104", "idle-gpus", "warning", "x", None, (), None, "run", "torchrun")
@@ -77,12 +78,15 @@ def test_every_effect_belongs_to_a_code_in_use() -> None:
     assert set(EFFECTS.values()) == set(get_args(Effect))
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_only_errors_are_certain(rule: Rule) -> None:
+def check_certainty(rule: Rule) -> None:
     certain = outcome(rule.name, "error", "run").startswith(
         ("fails", "never", "does not", "wastes", "runs slower")
     )
     assert not certain or outcome(rule.name, "warning", "run").startswith("may ")
+
+
+def test_only_errors_are_certain() -> None:
+    check_each(RULES, check_certainty, name=lambda rule: rule.name)
 
 
 @pytest.mark.parametrize(

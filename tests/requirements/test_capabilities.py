@@ -47,10 +47,10 @@ def test_every_probe_is_a_row_with_an_answer_for_every_target() -> None:
         assert set(rows()[probe.name].values()) <= {"yes", "roughly", "no"}
 
 
-@pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe.name)
-def test_every_probe_is_supported_by_a_target(probe: capabilities.Probe) -> None:
+def test_every_probe_is_supported_by_a_target() -> None:
     """A probe that no target supports is misspelled."""
-    assert "yes" in rows()[probe.name].values()
+    unsupported = [probe.name for probe in PROBES if "yes" not in rows()[probe.name].values()]
+    assert unsupported == []
 
 
 @pytest.mark.parametrize(

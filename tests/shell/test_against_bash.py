@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import pytest
-
 from ptcompile.kubernetes.commands import basename, unwrap
 from ptcompile.shell.parser import parse
 from ptcompile.shell.script import Script, ShellCommand, read_script
 from ptcompile.shell.values import Argument, is_known
 from tests.shell.record import ENV, LAUNCHERS, RECORDED, SCRIPTS
+from tests.small_cases import check_each
 
 RESULTS: dict[str, dict[str, Any]] = json.loads(RECORDED.read_text())
 NAMES = sorted(RESULTS)
@@ -58,14 +57,15 @@ def test_the_recording_is_of_these_scripts() -> None:
     assert len(NAMES) > 200
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_syntax_is_valid_for_bash_if_it_is_here(name: str) -> None:
+def check_syntax(name: str) -> None:
     assert (parse(_text(name)).error is None) == RESULTS[name]["is_valid"]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_launch_of_bash_is_here_with_its_arguments(name: str) -> None:
-    """So nothing runs of which the reader says that it does not."""
+def test_the_syntax_is_valid_for_bash_if_it_is_here() -> None:
+    check_each(NAMES, check_syntax)
+
+
+def check_launches_of_bash(name: str) -> None:
     commands = _launches(name)
     for argv in RESULTS[name]["launches"]:
         assert any(_is_of(command, argv) for command in commands), (
@@ -74,8 +74,12 @@ def test_each_launch_of_bash_is_here_with_its_arguments(name: str) -> None:
         )
 
 
-@pytest.mark.parametrize("name", ENDED_WELL)
-def test_each_launch_that_is_certain_here_ran_in_bash(name: str) -> None:
+def test_each_launch_of_bash_is_here_with_its_arguments() -> None:
+    """So nothing runs of which the reader says that it does not."""
+    check_each(NAMES, check_launches_of_bash)
+
+
+def check_certain_launches(name: str) -> None:
     ran = RESULTS[name]["launches"]
     for command in _launches(name):
         assert command.doubt is not None or any(_is_of(command, argv) for argv in ran), (
@@ -83,13 +87,20 @@ def test_each_launch_that_is_certain_here_ran_in_bash(name: str) -> None:
         )
 
 
-@pytest.mark.parametrize("name", ENDED_WELL)
-def test_bash_fails_with_the_launch_if_the_reader_says_so(name: str) -> None:
+def test_each_launch_that_is_certain_here_ran_in_bash() -> None:
+    check_each(ENDED_WELL, check_certain_launches)
+
+
+def check_failure(name: str) -> None:
     launches = _launches(name)
     if not RESULTS[name]["launches"] or _script(name).unread is not None:
         return
     is_failure = RESULTS[name]["status_if_launches_fail"] not in (0, None)
     assert any(command.fails_script for command in launches) == is_failure
+
+
+def test_bash_fails_with_the_launch_if_the_reader_says_so() -> None:
+    check_each(ENDED_WELL, check_failure)
 
 
 def test_most_arguments_are_known() -> None:

@@ -9,6 +9,7 @@ from ptcompile._internal.schema_files import load, load_table
 from ptcompile.compiler.frontend import aliases
 from ptcompile.compiler.frontend.errors import likely_field
 from ptcompile.spec.reader import SPEC
+from tests.small_cases import check_each
 
 ALIASES = aliases._table()
 SPEC_FIELDS = SPEC.inside("spec")
@@ -28,8 +29,7 @@ def help_of(lines: str) -> str:
     return errors[0].help or ""
 
 
-@pytest.mark.parametrize("name", ALIASES)
-def test_an_alias_leads_to_a_field(name: str) -> None:
+def check_alias(name: str) -> None:
     block, path = SPEC_FIELDS, ALIASES[name].field
     if path[0] == "podTemplate":
         assert (
@@ -41,6 +41,10 @@ def test_an_alias_leads_to_a_field(name: str) -> None:
         assert block is not None
         assert part in block.fields
         block = block.inside(part)
+
+
+def test_every_alias_leads_to_a_field() -> None:
+    check_each(ALIASES, check_alias)
 
 
 def test_no_alias_is_a_field_of_the_spec() -> None:
