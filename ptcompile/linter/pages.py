@@ -37,7 +37,7 @@ _SECTION_HEAD = re.compile(rf"^({'|'.join(SECTIONS)}):[ \n]?", re.MULTILINE)
 
 class RulePage(NamedTuple):
     """A title of one sentence and the text of each section; the example is two YAML files, bad
-    and good.
+    and good. The rule's identity is not part of it.
     """
 
     title: str
@@ -62,10 +62,11 @@ def rule_page(rule: Rule) -> RulePage:
     texts = {
         name.lower(): " ".join(sections[name].split()) for name in SECTIONS if name != "Example"
     }
+    title, _, _identity = parts[0].partition("\n\n")
     example = sections["Example"]
 
     return RulePage(
-        parts[0].strip(),
+        title,
         bad=_example_file(example, "-"),
         good=_example_file(example, "+").replace(f"  {FINDING_MARK}", ""),
         **texts,

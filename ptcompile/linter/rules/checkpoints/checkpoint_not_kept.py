@@ -1,5 +1,8 @@
 """Checkpoints are lost when a pod is recreated.
 
+PTC378 checkpoint-not-kept: warning at run (risks), by ptcompile.
+Needs: command/args {CHECKPOINT_WORDS}
+
 What: the folder for checkpoints or outputs, such as that of --checkpoint-dir or --output_dir, is on
 no volume or on an emptyDir, and the job recreates failed pods, or runs on spot nodes and recreates
 lost pods.

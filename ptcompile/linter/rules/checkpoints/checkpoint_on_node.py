@@ -1,5 +1,8 @@
 """Checkpoints are on the local disk of each Kubernetes node.
 
+PTC385 checkpoint-on-node: warning at run (risks), by ptcompile.
+Needs: command/args {CHECKPOINT_WORDS}
+
 What: the folder for checkpoints or outputs is on a hostPath that is a local disk by its name (nvme,
 ssd, raid, scratch, /tmp, /var) or that the kubelet creates on each node (DirectoryOrCreate), and
 the job has several pods or recreates failed ones.

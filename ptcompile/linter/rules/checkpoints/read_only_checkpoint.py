@@ -1,5 +1,8 @@
 """Checkpoints go to a read-only volume.
 
+PTC379 read-only-checkpoint: error at run (fails), by kubelet.
+Needs: command/args {CHECKPOINT_WORDS}
+
 What: the folder for a training's checkpoints or outputs is on a volume that is mounted read-only,
 or on a ConfigMap or Secret. Reported as a warning for options that a training may also read, such
 as --checkpoint.

@@ -1,5 +1,8 @@
 """A script starts the training in the background and then ends.
 
+PTC812 background-training: error at run (fails), by kubelet.
+Needs: {SHELLS} &
+
 What: a shell script runs the training with `&`, and ends without a `wait`; nothing after it takes
 time.
 

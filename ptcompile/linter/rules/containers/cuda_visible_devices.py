@@ -1,5 +1,8 @@
 """CUDA_VISIBLE_DEVICES does not match the GPUs that the container requests.
 
+PTC114 cuda-visible-devices: warning at run (differs), by ptcompile.
+Needs: visible/affinity
+
 What: CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or ZE_AFFINITY_MASK has an
 index that is not below the number of the container's GPUs, or fewer indexes than it has GPUs, or
 none: it is empty, -1 or a word.

@@ -1,5 +1,8 @@
 """A debugging switch is on and slows or breaks the training.
 
+PTC819 debug-left-on: warning at run (slows), by ptcompile.
+Needs: blocking/distributed/trace/caching
+
 What: a container with accelerators sets CUDA_LAUNCH_BLOCKING=1, TORCH_DISTRIBUTED_DEBUG=DETAIL,
 NCCL_DEBUG=TRACE or PYTORCH_NO_CUDA_MEMORY_CACHING=1; or TORCH_DISTRIBUTED_DEBUG=DETAIL is set where
 processes without accelerators train, which Gloo connects.

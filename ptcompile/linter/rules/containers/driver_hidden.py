@@ -1,5 +1,8 @@
 """A variable hides the GPU driver from the container.
 
+PTC120 driver-hidden: warning at run (fails), by kubelet.
+Needs: driver/library {VENDORS}
+
 What: a container with NVIDIA GPUs sets NVIDIA_DRIVER_CAPABILITIES to a list without compute; or, on
 GKE's nodes, sets LD_LIBRARY_PATH without /usr/local/nvidia/lib64.
 

@@ -1,5 +1,8 @@
 """A container has fewer CPUs than GPUs.
 
+PTC108 fewer-cpus-than-gpus: warning at run (slows), by kubelet.
+Needs: gpu cpu
+
 What: the CPU limit of a container is below the number of its whole GPUs.
 
 Why: each GPU is fed by at least one process that reads, decodes and launches kernels. Under a CPU

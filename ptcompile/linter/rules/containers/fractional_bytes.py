@@ -1,5 +1,8 @@
 """A memory or storage limit ends in m, which means a thousandth of a byte.
 
+PTC105 fractional-bytes: error at run (fails), by kubelet.
+Needs: limits
+
 What: a limit of memory or ephemeral storage is below 1 MiB and not a whole number of bytes, such as
 `512m`.
 

@@ -1,5 +1,8 @@
 """The container that trains holds accelerators and only sleeps.
 
+PTC116 idle-main-container: warning at run (wastes), by ptcompile.
+Needs: sleep/tail/{SHELLS} {VENDORS}
+
 What: a container requests accelerators, and its command is `sleep infinity`, `tail -f /dev/null` or
 the like; or its script does so after the training, also if only a failed training leads there; or
 it sleeps or ends before it.

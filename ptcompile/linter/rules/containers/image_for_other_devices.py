@@ -1,5 +1,8 @@
 """An image is built for the devices of another vendor.
 
+PTC122 image-for-other-devices: warning at run (fails), by ptcompile.
+Needs: {VENDORS}
+
 What: the name of a container's image says that it is for CUDA, ROCm, Intel's XPU, Gaudi, Ascend or
 Neuron, or for CPUs only, and the container requests devices of another kind.
 

@@ -1,5 +1,8 @@
 """A liveness probe kills the training while it starts.
 
+PTC824 impatient-liveness: warning at run (fails), by kubelet.
+Needs: livenessProbe
+
 What: a container with accelerators, or one that torchrun or another launcher starts, has a liveness
 probe that gives up within five minutes, and no startup probe.
 

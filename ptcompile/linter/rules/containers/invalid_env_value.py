@@ -1,5 +1,8 @@
 """A variable has a value that its reader does not accept.
 
+PTC817 invalid-env-value: warning at run (differs), by ptcompile.
+Needs: nccl/distributed/threads
+
 What: a switch of NCCL is not a number (`true`), a level of NCCL_DEBUG or TORCH_DISTRIBUTED_DEBUG is
 unknown, or a number of threads is not positive.
 

@@ -1,5 +1,8 @@
 """A Python switch is set to a word such as false, which turns it on.
 
+PTC818 inverted-python-switch: warning at run (differs), by ptcompile.
+Needs: env false/no/off/disabled/PYTHONFAULTHANDLER
+
 What: PYTHONUNBUFFERED, PYTHONDONTWRITEBYTECODE or a similar variable is `false`, `no` or `off`; for
 PYTHONFAULTHANDLER also `0`.
 

@@ -1,5 +1,8 @@
 """An image has no tag, or the tag latest.
 
+PTC801 latest-image: warning at run (risks), by ptcompile.
+Needs: {MULTI_POD_KINDS}
+
 What: the image that trains in several pods has no tag and no digest, or the tag `latest`.
 
 Why: what runs changes without the manifest. Pods of one job that start at different times may train

@@ -1,5 +1,8 @@
 """A shell's script ignores the arguments after it.
 
+PTC810 lost-arguments: error at run (differs), by kubelet.
+Needs: {SHELLS}
+
 What: `bash -c` gets further arguments after its script, and the script uses none of them.
 
 Why: -c takes one argument as the script. The others become its parameters $0, $1, ...: in `[bash,

@@ -1,5 +1,8 @@
 """A variable's name is almost one that NCCL or PyTorch reads.
 
+PTC815 misspelt-env: warning at run (differs), by ptcompile.
+Needs: env
+
 What: a name with a prefix of NCCL or PyTorch (NCCL_, TORCH_, GLOO_, OMP_, PYTORCH_, CUDA_) is one
 typo away from a variable that they read, such as NCCL_SOCKET_IFNAMES.
 

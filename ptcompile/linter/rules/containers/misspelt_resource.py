@@ -1,5 +1,8 @@
 """A resource name is almost that of an accelerator.
 
+PTC110 misspelt-resource: warning at run (waits), by ptcompile.
+Needs: {VENDORS} limits/requests
+
 What: a name in requests or limits differs from an accelerator's only in letter case, a plural s, a
 missing `.com` or the hyphen in `mig-`.
 

@@ -1,5 +1,8 @@
 """NVIDIA_VISIBLE_DEVICES is set by hand.
 
+PTC113 nvidia-visible-devices: warning at run (risks), by kubelet.
+Needs: nvidia visible
+
 What: a container sets the variable to `all`, to a list of devices or, if it requests GPUs, to
 `none` or `void`.
 

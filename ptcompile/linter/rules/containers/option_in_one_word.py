@@ -1,5 +1,8 @@
 """An option and its value are one argument.
 
+PTC805 option-in-one-word: warning at run (fails), by kubelet.
+Needs: command @blank
+
 What: a command that no shell splits has an argument such as `--epochs 3`.
 
 Why: the program gets one argument with the option's name, the space and the value. Python's

@@ -1,5 +1,8 @@
 """A container that trains has nearly the power of root on the node.
 
+PTC877 powerful-capability: warning at style (exposes), by ptcompile.
+Needs: capabilities admin/all
+
 What: the container that trains has the capability SYS_ADMIN, or all capabilities.
 
 Why: SYS_ADMIN mounts file systems and leaves namespaces: with it a container is close to

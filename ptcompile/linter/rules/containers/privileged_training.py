@@ -1,5 +1,8 @@
 """A container that trains is privileged.
 
+PTC820 privileged-training: warning at style (exposes), by ptcompile.
+Needs: privileged
+
 What: the container that trains has `privileged: true`.
 
 Why: a privileged container is root on its node: it sees all devices, the GPUs of other pods among

@@ -1,5 +1,8 @@
 """Shared memory cannot be written.
 
+PTC306 read-only-shm: warning at run (fails), by kubelet.
+Needs: shm readOnly
+
 What: the mount at /dev/shm is read-only.
 
 Why: shared memory is created as files there. Data loader workers and NCCL fail with "Read-only file

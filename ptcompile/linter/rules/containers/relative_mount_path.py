@@ -1,5 +1,8 @@
 """A mount path is not absolute.
 
+PTC313 relative-mount-path: warning at style, by kubelet.
+Needs: mountPath
+
 What: a mountPath is relative, such as `data`.
 
 Why: the kubelet puts a slash before it: the volume is at /data, regardless of the working

@@ -1,5 +1,8 @@
 """A working directory is not an absolute path.
 
+PTC823 relative-working-dir: error at run (fails), by kubelet.
+Needs: workingDir
+
 What: a workingDir is relative, such as `workspace`.
 
 Why: the API server accepts it, but the container runtime does not: "Cwd must be an absolute path".

@@ -1,5 +1,8 @@
 """A variable of PyTorch has an old name.
 
+PTC816 renamed-env: warning at style, by ptcompile.
+Needs: nccl handling/streams/blocking/desync/timing/trace
+
 What: a container sets NCCL_ASYNC_ERROR_HANDLING, NCCL_BLOCKING_WAIT, NCCL_DESYNC_DEBUG or another
 variable whose name begins with TORCH_ since PyTorch 2.2.
 

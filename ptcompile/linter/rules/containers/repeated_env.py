@@ -1,5 +1,8 @@
 """A variable is set twice in one container.
 
+PTC813 repeated-env: warning at run (differs), by kubelet.
+Needs: env
+
 What: two env entries of a container have the same name.
 
 Why: the API server warns and accepts; the last one wins. What a reader finds first is not what the

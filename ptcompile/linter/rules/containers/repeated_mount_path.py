@@ -1,5 +1,8 @@
 """Two volumes are mounted at the same path.
 
+PTC312 repeated-mount-path: warning at run (differs), by kubelet.
+Needs: mountPath
+
 What: the paths of two mounts of a container are different spellings of one folder, such as `/data`
 and `/data/`.
 

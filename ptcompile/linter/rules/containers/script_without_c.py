@@ -1,5 +1,8 @@
 """A shell is given a command line without -c.
 
+PTC809 script-without-c: error at run (fails), by kubelet.
+Needs: command {SHELLS} @blank
+
 What: a shell's first argument that is not an option is a whole command line, as in `[bash,
 "torchrun train.py"]`.
 

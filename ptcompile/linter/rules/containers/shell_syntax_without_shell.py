@@ -1,5 +1,8 @@
 """A command uses shell syntax, but no shell runs.
 
+PTC806 shell-syntax-without-shell: warning at run (fails), by kubelet.
+Needs: command &/|/>/;
+
 What: `&&`, `||`, `|`, `>`, `>>`, `2>&1` or `;` is an argument of a command that does not start a
 shell.
 

@@ -1,5 +1,8 @@
 """The value of a variable uses shell syntax to refer to another.
 
+PTC808 shell-variable-in-env: warning at run (differs), by kubelet.
+Needs: env @variable
+
 What: an env value contains `$NAME` or `${NAME}`.
 
 Why: no shell reads env values, and Kubernetes replaces only `$(NAME)`, for names in the manifest.

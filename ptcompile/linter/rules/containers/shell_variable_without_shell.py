@@ -1,5 +1,8 @@
 """A command uses a shell variable, but no shell runs.
 
+PTC807 shell-variable-without-shell: warning at run (fails), by kubelet.
+Needs: command @variable
+
 What: `$NAME` or `${NAME}` is in an argument of a command that does not start a shell.
 
 Why: Kubernetes replaces only `$(NAME)`. The program gets the text as written: a path that starts

@@ -1,5 +1,8 @@
 """A script is written for Slurm: it calls srun, or reads a variable that only Slurm sets.
 
+PTC706 slurm-launch: warning at run (fails), by ptcompile.
+Needs: slurm/srun
+
 What: a shell script of a container runs srun, or gives a program $SLURM_NNODES, $SLURM_PROCID or
 another variable of Slurm that neither the script nor the container sets. Scripts that test for
 Slurm first are left alone.

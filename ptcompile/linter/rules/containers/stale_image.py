@@ -1,5 +1,8 @@
 """Nodes keep the version of a moving tag that they pulled first.
 
+PTC802 stale-image: warning at run (risks), by kubelet.
+Needs: IfNotPresent {MULTI_POD_KINDS}
+
 What: containers that train in several pods have an image without a tag, or `latest`, and
 imagePullPolicy IfNotPresent.
 

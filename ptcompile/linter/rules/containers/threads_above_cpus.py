@@ -1,5 +1,8 @@
 """OMP_NUM_THREADS is above the container's CPU limit.
 
+PTC115 threads-above-cpus: warning at run (slows), by kubelet.
+Needs: threads limits
+
 What: the number of threads per process is larger than the number of CPUs that all processes of the
 container share.
 

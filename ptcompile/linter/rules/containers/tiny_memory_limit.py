@@ -1,5 +1,8 @@
 """A memory limit is so small that no container can start.
 
+PTC106 tiny-memory-limit: error at run (fails), by kubelet.
+Needs: limits memory
+
 What: `limits.memory` is less than 4 MiB, most often because the unit is missing, as in `memory:
 64`.
 

@@ -1,5 +1,8 @@
 """A memory request is so small that it reserves nothing.
 
+PTC117 tiny-memory-request: warning at run (risks), by kubelet.
+Needs: requests memory
+
 What: `requests.memory` is less than 4 MiB, most often because the unit is missing (`64`) or is m
 (`512m`).
 

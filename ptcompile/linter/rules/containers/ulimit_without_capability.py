@@ -1,5 +1,8 @@
 """A script fails because it raises a limit without permission.
 
+PTC876 ulimit-without-capability: warning at run (fails), by kubelet.
+Needs: ulimit unlimited
+
 What: a script under `set -e`, or before `&&`, sets `ulimit -l unlimited` or another hard limit to
 unlimited, and the container lacks the capability SYS_RESOURCE.
 

@@ -1,5 +1,8 @@
 """torchrun has no folder to write its logs to.
 
+PTC318 unwritable-tmp: warning at run (fails), by torchrun.
+Needs: readOnlyRootFilesystem {TORCHRUN}
+
 What: a container that starts torchrun has a read-only root file system and no volume at /tmp,
 /var/tmp or the working directory.
 

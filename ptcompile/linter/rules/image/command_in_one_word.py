@@ -1,5 +1,8 @@
 """A whole command line is written as one argument.
 
+PTC804 command-in-one-word: error at run (fails), by kubelet.
+Needs: command @blank
+
 What: the first item of `command` is a whole command line, as in `command: ["python train.py"]`, or
 the script that torchrun, another launcher or Python starts is, as in `[torchrun, "train.py --lr
 3"]`.

@@ -1,5 +1,8 @@
 """The image is a placeholder.
 
+PTC565 image-placeholder: note at pod, by kubelet.
+Needs: image
+
 What: the image of a container is or contains a template's placeholder: <image>, ${IMAGE}, $(IMAGE),
 {{ .image }}.
 

@@ -1,5 +1,8 @@
 """The image name is invalid.
 
+PTC564 invalid-image: error at pod, by kubelet.
+Needs: image
+
 What: the image of a container does not follow the grammar of references: two tags, capitals in the
 repository, a space, a scheme such as https://, a tag or a digest with invalid characters.
 

@@ -1,5 +1,8 @@
 """torchrun cannot read the rendezvous endpoint and does not start.
 
+PTC417 bad-endpoint: error at run (fails), by torchrun.
+Needs: {RENDEZVOUS_WORDS} endpoint/elasticPolicy/addr/ip
+
 What: --rdzv-endpoint or PET_RDZV_ENDPOINT is not HOST:PORT: a URL, an invalid port, or no port at
 all with a static rendezvous.
 

@@ -1,5 +1,8 @@
 """torchrun rejects an option that must be a number and does not start.
 
+PTC416 bad-launch-number: error at run (fails), by torchrun.
+Needs: {RENDEZVOUS_WORDS} rank/port/restarts/interval/maxRestarts/containerPort
+
 What: --node-rank, --master-port, --max-restarts or --monitor-interval, or its PET_* variable, is
 not a number, or is out of range.
 

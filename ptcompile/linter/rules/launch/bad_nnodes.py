@@ -1,5 +1,8 @@
 """torchrun rejects the number of nodes and does not start.
 
+PTC414 bad-nnodes: error at run (fails), by torchrun.
+Needs: {TORCHRUN} nnodes
+
 What: --nnodes or PET_NNODES is neither a number above zero nor MIN:MAX with MIN up to MAX.
 
 Why: torchrun asserts 0 < MIN <= MAX before it does anything else, so every pod of the job crashes

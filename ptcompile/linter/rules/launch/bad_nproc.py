@@ -1,5 +1,8 @@
 """torchrun rejects the number of processes and does not start.
 
+PTC415 bad-nproc: error at run (fails), by torchrun.
+Needs: {TORCHRUN} {NPROC}
+
 What: the processes per node are neither a number above zero nor one of auto, cpu, gpu and xpu:
 `all` and `cuda` too.
 

@@ -1,5 +1,8 @@
 """A variable that torchrun reads as a number is not one, and torchrun does not start.
 
+PTC428 bad-pet-switch: error at run (fails), by torchrun.
+Needs: {TORCHRUN} PET/elasticPolicy
+
 What: PET_STANDALONE, PET_MODULE, PET_NO_PYTHON or PET_RUN_PATH is empty or a word such as true.
 elasticPolicy.standalone: true gives an empty PET_STANDALONE.
 

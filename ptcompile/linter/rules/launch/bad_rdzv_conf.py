@@ -1,5 +1,8 @@
 """torchrun cannot read the rendezvous configuration and does not start.
 
+PTC418 bad-rdzv-conf: error at run (fails), by torchrun.
+Needs: {TORCHRUN} conf/elasticPolicy
+
 What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf is not KEY=VALUE pairs with commas
 between them, or a value is of another type than the rendezvous reads: join_timeout=abc,
 read_timeout=0, is_host=maybe.

@@ -1,5 +1,8 @@
 """Whitespace after a backslash ends a command of a shell script early.
 
+PTC473 broken-continuation: error at run (fails), by kubelet.
+Needs: {SHELLS} {TRAINING_LAUNCHERS}/python/python3/pip
+
 What: a line of a script ends with a backslash and a space, a tab or a carriage return.
 
 Why: a backslash continues a line only directly before the newline. Before a space it makes an

@@ -1,5 +1,8 @@
 """An option of torchrun has different values in two places.
 
+PTC421 contradicting-launch-option: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} nproc/nnodes/rdzv/restarts/interval PET/{TORCHRUN_FIELD_KINDS}
+
 What: the command line gives torchrun an option, and a PET_* variable or a field of the operator
 gives it another value.
 

@@ -1,5 +1,8 @@
 """The deadline ends the job while its nodes may still wait for one another.
 
+PTC770 deadline-before-join: warning at run (risks), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} activeDeadlineSeconds
+
 What: activeDeadlineSeconds is no longer than the nodes of the job wait at their rendezvous.
 
 Why: the rendezvous waits for a late node as long as it is configured to, while the deadline counts

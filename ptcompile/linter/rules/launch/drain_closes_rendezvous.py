@@ -1,5 +1,8 @@
 """A pod that is drained or deleted fails the whole job on PyTorch 2.3 to 2.7.
 
+PTC459 drain-closes-rendezvous: warning at run (risks), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} c10d/elasticPolicy
+
 What: torchrun's agents meet by c10d and may meet again, with --max-restarts or a range of nodes, on
 PyTorch 2.3 to 2.7. An official tag of pytorch/pytorch says which it is, else the profile's
 versions.torch.

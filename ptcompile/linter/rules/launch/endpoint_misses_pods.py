@@ -1,5 +1,8 @@
 """The rendezvous goes through a Service that selects none of the pods.
 
+PTC487 endpoint-misses-pods: error at run (fails), by torchrun.
+Needs: @endpoint-misses-pods
+
 What: the endpoint is the name of a Service of the pods' namespace, all nodes that meet are pods of
 this object, and the Service's selector fits the labels of none of them, nor of any other pod of the
 files. With c10d, a Service with a cluster IP reaches no store either.

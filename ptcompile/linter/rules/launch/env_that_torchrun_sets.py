@@ -1,5 +1,8 @@
 """Variables that torchrun sets for its processes itself.
 
+PTC833 env-that-torchrun-sets: warning at style, by torchrun.
+Needs: {TORCHRUN} rank/world
+
 What: a container that torchrun starts sets RANK, LOCAL_RANK, WORLD_SIZE or another variable of a
 process, and the command line does not use it.
 

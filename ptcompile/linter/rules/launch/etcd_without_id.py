@@ -1,5 +1,8 @@
 """Jobs that share an etcd would join the same rendezvous.
 
+PTC420 etcd-without-id: warning at run (risks), by torchrun.
+Needs: {TORCHRUN} etcd
+
 What: the rendezvous backend is etcd, and no rendezvous id is given.
 
 Why: the id keeps the jobs of one etcd apart. torchrun uses "none" for all that set none, so a

@@ -1,5 +1,8 @@
 """The loss of node 0 uses up all retries of a job that restarts pods one by one.
 
+PTC769 few-retries-for-node-0: warning at run (risks), by torchrun.
+Needs: {TORCHRUN} {RETRYING_KINDS} backoffLimit c10d
+
 What: a Job, or the Job of a JobSet, of pods that meet by c10d and restart their processes retries
 fewer failed pods than it has others than node 0.
 

@@ -1,5 +1,8 @@
 """Gloo takes interface names, not patterns.
 
+PTC436 gloo-interface-pattern: warning at run (fails), by ptcompile.
+Needs: gloo
+
 What: GLOO_SOCKET_IFNAME begins with ^ or =, as NCCL_SOCKET_IFNAME may.
 
 Why: NCCL reads ^lo as any interface but lo. Gloo looks for an interface with exactly this name, and

@@ -1,5 +1,8 @@
 """torchrun counts GPUs in a pod that requests none.
 
+PTC432 gpu-processes-without-gpu: warning at run (fails), by torchrun.
+Needs: {TORCHRUN} gpu/xpu {NPROC}
+
 What: the processes per node are `gpu` or `xpu`, and no container of the pod requests an
 accelerator.
 

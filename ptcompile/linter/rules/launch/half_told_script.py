@@ -1,5 +1,8 @@
 """A script without a launcher has only part of what it needs to meet the others.
 
+PTC480 half-told-script: warning at run (fails), by ptcompile.
+Needs: master/world/rank python/python3
+
 What: the command is a Python script without a launcher, and has some of MASTER_ADDR, MASTER_PORT,
 WORLD_SIZE and RANK and lacks others.
 

@@ -1,5 +1,8 @@
 """torchrun starts a process for each core of the host.
 
+PTC431 host-core-processes: warning at run (slows), by torchrun.
+Needs: {TORCHRUN} auto/cpu/{TORCHRUN_FIELD_KINDS}
+
 What: the processes per node are auto or cpu in a pod without accelerators. auto is PyTorchJob's
 default for nprocPerNode.
 

@@ -1,5 +1,8 @@
 """NCCL or Gloo must use an interface of the node, but the pod has its own network.
 
+PTC481 host-interface: error at run (fails), by ptcompile.
+Needs: IFNAME
+
 What: NCCL_SOCKET_IFNAME or GLOO_SOCKET_IFNAME names interfaces as nodes have them (ens5, eno1,
 bond0, ib0), without hostNetwork and without other networks.
 

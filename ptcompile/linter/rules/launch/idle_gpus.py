@@ -1,5 +1,8 @@
 """A launcher starts fewer processes than the pod has GPUs.
 
+PTC104 idle-gpus: warning at run (wastes), by torchrun.
+Needs: {NODE_LAUNCHERS} {VENDORS}
+
 What: the processes per node are fewer than the accelerators of the container, or not set, and
 torchrun starts one. accelerate's --num_processes counts the processes of all nodes.
 

@@ -1,5 +1,8 @@
 """torchrun gets options that this rendezvous ignores.
 
+PTC426 ignored-rendezvous-option: warning at style, by torchrun.
+Needs: {TORCHRUN} rdzv/rank/addr/port
+
 What: --node-rank, --master-addr or --master-port is combined with a backend other than static, or
 rendezvous options with --standalone.
 

@@ -1,5 +1,8 @@
 """The image's PyTorch is older than torchrun.
 
+PTC488 image-without-torchrun: error at run (fails), by torchrun.
+Needs: {TORCHRUN}
+
 What: the command is torchrun, and the image's PyTorch is older than 1.10; or it is `python -m
 torch.distributed.run`, and older than 1.9. An official tag of pytorch/pytorch says which it is,
 else the profile's versions.torch.

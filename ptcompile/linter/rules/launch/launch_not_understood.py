@@ -1,5 +1,8 @@
 """How the pods of this job start and meet is not checked.
 
+PTC483 launch-not-understood: note at run (unchecked), by ptcompile.
+Needs: {VENDORS}
+
 What: several pods with accelerators are started by an unknown program, by the image itself, by a
 script with a condition or a file that only the running pod knows, or with variables from objects
 that are not in the stream. The note names the line of the script that decides.

@@ -1,5 +1,8 @@
 """The pods meet at a fixed address of the pods' network.
 
+PTC466 literal-address: warning at run (fails), by torchrun.
+Needs: @literal-address
+
 What: the endpoint is an address of a private network, all nodes are pods of the files, and none is
 on its node's network.
 

@@ -1,5 +1,8 @@
 """A variable is referenced where the kubelet does not know it, and stays as written.
 
+PTC434 literal-variable: error at run (fails), by kubelet.
+Needs: $
+
 What: a word of the command, or an env value, has $(X), and the container has no variable X; or an
 env value has $(X), and X comes after it in the list, where operators also put theirs. An error
 where the launcher reads the text, such as in an address or a rank, and where the variable is an

@@ -1,5 +1,8 @@
 """Every pod waits for the others at its own address.
 
+PTC403 local-endpoint: error at run (fails), by torchrun.
+Needs: @local-endpoint
+
 What: torchrun should meet other nodes, but its endpoint is localhost: explicitly, or because none
 is set. Or accelerate, composer, llamafactory-cli, swift or deepspeed --no_ssh has several nodes,
 but not the first one's address.

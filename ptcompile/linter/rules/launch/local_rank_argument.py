@@ -1,5 +1,8 @@
 """torch.distributed.launch passes each process an argument.
 
+PTC400 local-rank-argument: note at run (differs), by torchrun.
+Needs: distributed launch
+
 What: `python -m torch.distributed.launch` without --use-env starts a script.
 
 Why: a note. The module is deprecated, and adds `--local-rank=N` to the script's arguments: a script

@@ -1,5 +1,8 @@
 """The pods of a job use the loopback interface to reach one another.
 
+PTC435 loopback-interface: error at run (fails), by ptcompile.
+Needs: {MULTI_POD_KINDS} IFNAME lo
+
 What: NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME or TP_SOCKET_IFNAME is lo in a job of several pods.
 
 Why: the address of lo is 127.0.0.1 in every pod. Each process tells the others that address, and

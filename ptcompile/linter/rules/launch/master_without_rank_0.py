@@ -1,5 +1,8 @@
 """The address of the master is not the pod with rank 0.
 
+PTC411 master-without-rank-0: error at run (fails), by torchrun.
+Needs: @master-without-rank-0
+
 What: with a static rendezvous the endpoint is a pod of the job, and that pod's node rank is not 0.
 
 Why: the node with rank 0 opens the store. Nothing listens at the address of another pod, and every

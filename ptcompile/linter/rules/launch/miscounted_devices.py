@@ -1,5 +1,8 @@
 """torchrun counts the devices of this pod wrongly.
 
+PTC430 miscounted-devices: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} google/amazon/mig
+
 What: the processes per node are auto or gpu, and the devices are MIG slices, TPU chips or Neuron
 cores.
 

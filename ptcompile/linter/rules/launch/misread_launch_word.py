@@ -1,5 +1,8 @@
 """A launcher takes a word for something else than was meant.
 
+PTC494 misread-launch-word: error at run (fails), by ptcompile.
+Needs: {NODE_LAUNCHERS}
+
 What: an option of torchrun, accelerate, deepspeed, composer or tune begins with a dash that is no
 hyphen, such as the en dash of a chat; a switch is followed by a value, as in `--standalone false`;
 two options are one word, as in `--rdzv-id=a--rdzv-backend=c10d`; a no-break space or a typographic

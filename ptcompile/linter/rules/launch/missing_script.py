@@ -1,5 +1,8 @@
 """torchrun has no script to start.
 
+PTC424 missing-script: error at run (fails), by torchrun.
+Needs: {TORCHRUN}
+
 What: no script, module or program follows torchrun's options.
 
 Why: argparse ends the process: "the following arguments are required: training_script". An option

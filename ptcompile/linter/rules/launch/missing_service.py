@@ -1,5 +1,8 @@
 """The rendezvous host needs a Service that no file has.
 
+PTC486 missing-service: warning at run (fails), by kubelet.
+Needs: @missing-service
+
 What: the address that the pods meet at is a name that only a Service of their namespace can
 resolve, and no manifest of the stream or the folder is that Service: none has the name, or the one
 that has it has a cluster IP, does not select the pods, or is not their subdomain. A note if one

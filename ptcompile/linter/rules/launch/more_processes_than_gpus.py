@@ -1,5 +1,8 @@
 """torchrun starts more processes than the pod has GPUs.
 
+PTC103 more-processes-than-gpus: error at run (fails), by torchrun.
+Needs: {NODE_LAUNCHERS} {NPROC}/num/processes/n/config
+
 What: the processes per node, from the command line, a PET_* variable or the operator's field, are
 more than the accelerators of the container.
 

@@ -1,5 +1,8 @@
 """NCCL's errors are not detected, so processes wait for a lost peer with their GPUs.
 
+PTC477 nccl-errors-ignored: warning at run (risks), by torchrun.
+Needs: nccl async
+
 What: TORCH_NCCL_ASYNC_ERROR_HANDLING=0 (or NCCL_ASYNC_ERROR_HANDLING=0) in a container with GPUs.
 
 Why: PyTorch's watchdog then neither aborts a collective that timed out nor ends the process. If one

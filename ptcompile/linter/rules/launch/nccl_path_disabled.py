@@ -1,5 +1,8 @@
 """A variable turns off the fast paths between the GPUs of a pod.
 
+PTC146 nccl-path-disabled: warning at run (slows), by ptcompile.
+Needs: nccl p2p/shm disable/level
+
 What: NCCL_P2P_DISABLE=1, NCCL_P2P_LEVEL=LOC or NCCL_SHM_DISABLE=1 in a container with several GPUs.
 
 Why: without P2P, NCCL uses neither NVLink nor PCIe between GPUs, and without shared memory too all

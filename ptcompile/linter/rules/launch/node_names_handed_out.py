@@ -1,5 +1,8 @@
 """c10d publishes host names of nodes, which the others may not resolve.
 
+PTC470 node-names-handed-out: warning at run (fails), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} hostNetwork/{RUNTIME_KINDS} c10d/elasticPolicy
+
 What: pods on their node's network (hostNetwork) meet by c10d, and torchrun does not get their
 address.
 

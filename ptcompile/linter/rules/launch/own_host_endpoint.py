@@ -1,5 +1,8 @@
 """Every pod uses itself as the rendezvous endpoint.
 
+PTC402 own-host-endpoint: error at run (fails), by torchrun.
+Needs: @own-host-endpoint
+
 What: the rendezvous endpoint is the pod's own name or address: $(hostname), $(hostname -i),
 $HOSTNAME or status.podIP.
 

@@ -1,5 +1,8 @@
 """The model-parallel sizes do not divide the number of processes.
 
+PTC475 parallel-sizes: error at run (fails), by ptcompile.
+Needs: parallel
+
 What: the script's tensor, pipeline and context parallel sizes multiply to a number that does not
 divide the world size, or its global batch size is not a multiple of the micro batch size times the
 data parallel size.

@@ -1,5 +1,8 @@
 """Several processes of a pod train on slices of a GPU.
 
+PTC176 processes-on-mig: warning at run (fails), by ptcompile.
+Needs: {NODE_LAUNCHERS} mig/nvidia mig/@Node/@NodePool
+
 What: a launcher starts several processes in a container whose devices are MIG slices: by their
 resource name, or on nodes whose product label has -MIG-, where nvidia.com/gpu counts slices
 (strategy single).

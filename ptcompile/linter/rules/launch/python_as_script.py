@@ -1,5 +1,8 @@
 """torchrun runs Python, a shell or a launcher as if it were a Python script.
 
+PTC425 python-as-script: error at run (fails), by torchrun.
+Needs: {TORCHRUN}
+
 What: `python`, a shell, a launcher or a shell script takes the place of the script, as in
 `torchrun --nproc-per-node=8 python train.py`.
 

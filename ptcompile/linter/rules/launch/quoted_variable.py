@@ -1,5 +1,8 @@
 """A launcher gets the name of a variable instead of its value.
 
+PTC474 quoted-variable: error at run (fails), by kubelet.
+Needs: {NODE_LAUNCHERS} {SHELLS} $
+
 What: a shell script passes an option of the launcher with a variable in single quotes, or after a
 backslash, such as --node_rank='$RANK'.
 

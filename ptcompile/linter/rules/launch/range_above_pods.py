@@ -1,5 +1,8 @@
 """The range of nodes ends above the number of pods.
 
+PTC832 range-above-pods: warning at style (slows), by torchrun.
+Needs: {TORCHRUN} nnodes/{RUNTIME_KINDS} {CLOSED_KINDS}/{RUNTIME_KINDS}
+
 What: the most nodes of --nnodes are more than the pods of a job whose number of pods is fixed.
 
 Why: torchrun waits its last call (30 seconds) at every rendezvous for nodes that cannot come, since

@@ -1,5 +1,8 @@
 """With a range of nodes, the first lost node ends the training.
 
+PTC776 range-without-restarts: warning at run (risks), by torchrun.
+Needs: {TORCHRUN} nnodes/elasticPolicy
+
 What: torchrun takes a range of nodes, and --max-restarts is 0, which is also the default; or the
 range is a PyTorchJob's elasticPolicy, and restartPolicy is Never.
 

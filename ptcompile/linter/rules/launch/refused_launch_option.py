@@ -1,5 +1,8 @@
 """torchrun refuses an option and does not start.
 
+PTC471 refused-launch-option: error at run (fails), by torchrun.
+Needs: {TORCHRUN}
+
 What: an option has a value that torchrun rejects, such as --tee=stdout; a switch has a value, such
 as --standalone=true; an abbreviation fits several options, such as --nproc; or the option is one of
 torch.distributed.launch alone.

@@ -1,5 +1,8 @@
 """tune run does not start the recipe.
 
+PTC499 refused-tune-run: error at run (fails), by ptcompile.
+Needs: tune run
+
 What: `tune run` of torchtune has no word `--config`; a recipe for one device gets options of
 torchrun, or a distributed recipe none; or neither a recipe nor a configuration of torchtune has the
 name.

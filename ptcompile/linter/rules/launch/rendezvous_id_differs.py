@@ -1,5 +1,8 @@
 """Every pod joins its own rendezvous: the id differs from pod to pod.
 
+PTC478 rendezvous-id-differs: error at run (fails), by torchrun.
+Needs: @rendezvous-id-differs
+
 What: the rendezvous id of c10d or etcd has a value that no two pods share: the name or address of
 the pod, its host name, a random number.
 

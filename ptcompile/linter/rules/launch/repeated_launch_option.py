@@ -1,5 +1,8 @@
 """An option of torchrun is given twice.
 
+PTC422 repeated-launch-option: warning at run (differs), by torchrun.
+Needs: {TORCHRUN}
+
 What: the command line has the same option of torchrun more than once, in any spelling.
 
 Why: argparse silently uses the last one, so the others are dropped.

@@ -1,5 +1,8 @@
 """The operator overwrites a variable that the manifest sets.
 
+PTC401 reserved-env: warning at run (differs), by kubelet.
+Needs: env {ENV_KINDS}
+
 What: a container sets a variable that its operator sets too, with another value.
 
 Why: operators append their variables after the user's, and of two with the same name the last one

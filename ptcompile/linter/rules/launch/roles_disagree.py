@@ -1,5 +1,8 @@
 """The roles of a job do not meet: they are started differently.
 
+PTC405 roles-disagree: error at run (fails), by torchrun.
+Needs: @roles-disagree
+
 What: the roles that train have different endpoints, backends, numbers of nodes or rendezvous ids.
 
 Why: the nodes of one job need the same settings. If the Master's command line and the Worker's

@@ -1,5 +1,8 @@
 """Two pods join the rendezvous with the same rank.
 
+PTC410 same-node-rank: error at run (fails), by torchrun.
+Needs: @same-node-rank
+
 What: with a static rendezvous, pods of a job have equal node ranks, for example because all take
 the default 0.
 

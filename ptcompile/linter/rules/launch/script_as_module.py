@@ -1,5 +1,8 @@
 """A file is started with -m, which takes the name of a module.
 
+PTC472 script-as-module: error at run (fails), by torchrun.
+Needs: {NODE_LAUNCHERS}/python/python3 m/module
+
 What: torchrun, accelerate, deepspeed, composer or python gets -m (--module) and then a path or a
 file name, such as train.py.
 

@@ -1,5 +1,8 @@
 """The script expects another number of nodes or processes than the job starts.
 
+PTC476 script-nodes-differ: warning at run (waits), by ptcompile.
+Needs: trainer/nodes/world
+
 What: an argument of the script, such as trainer.num_nodes=4, --num_nodes 4 or --trainer.devices=8,
 differs from the pods that train, or from the processes or GPUs of a pod; or a script without a
 launcher has --world-size 4 for another number of pods, or the same --rank in several.

@@ -1,5 +1,8 @@
 """A recreated or late pod fails the whole job.
 
+PTC468 shared-rendezvous-store: warning at run (risks), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} c10d/elasticPolicy
+
 What: torchrun's agents meet by c10d and may meet again, with --max-restarts or a range of nodes,
 and TORCH_DISABLE_SHARE_RDZV_TCP_STORE is not 1, on PyTorch 2.4 or newer. An official tag of
 pytorch/pytorch says which it is, else the profile's versions.torch, else the newest known.

@@ -1,5 +1,8 @@
 """--standalone on several pods: each trains alone.
 
+PTC409 standalone-on-many-pods: error at run (apart), by torchrun.
+Needs: @standalone-on-many-pods
+
 What: torchrun has --standalone or PET_STANDALONE in a job whose pods know of one another.
 
 Why: --standalone is a rendezvous at localhost with a random id. It overrides the endpoint and the

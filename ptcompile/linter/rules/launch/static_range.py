@@ -1,5 +1,8 @@
 """A static rendezvous has no range of nodes.
 
+PTC412 static-range: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} nnodes
+
 What: the number of nodes is a range such as 2:4, and the backend is static, which is torchrun's own
 default.
 

@@ -1,5 +1,8 @@
 """Restarts on one node that the others do not notice.
 
+PTC413 static-restarts: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} restarts/maxRestarts
+
 What: --max-restarts is above 0 with a static rendezvous of several nodes.
 
 Why: with a static rendezvous a node that restarts its processes does not tell the others. The

@@ -1,6 +1,9 @@
 """The pod that hosts the store of the rendezvous is not the one with rank 0, and may leave before
 it.
 
+PTC771 store-not-on-rank-0: warning at run (risks), by torchrun.
+Needs: @store-not-on-rank-0
+
 What: the endpoint of a c10d rendezvous names a pod whose host name is not the first in the order of
 the names.
 

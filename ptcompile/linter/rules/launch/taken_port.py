@@ -1,5 +1,8 @@
 """Another container uses the port of the rendezvous.
 
+PTC482 taken-port: error at run (fails), by kubelet.
+Needs: {RENDEZVOUS_WORDS}
+
 What: another container of the pod opens the port that torchrun meets at: as its containerPort, or
 by an option that makes it listen there.
 

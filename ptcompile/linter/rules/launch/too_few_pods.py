@@ -1,5 +1,8 @@
 """The launcher waits for more nodes than the job has pods.
 
+PTC406 too-few-pods: error at run (fails), by torchrun.
+Needs: @too-few-pods
+
 What: the number of nodes is above the number of pods that train: --nnodes, PET_NNODES, or the
 fewest nodes of a range.
 

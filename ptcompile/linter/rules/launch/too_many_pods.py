@@ -1,5 +1,8 @@
 """A job has more pods than the launcher allows nodes.
 
+PTC407 too-many-pods: error at run (fails), by torchrun.
+Needs: @too-many-pods
+
 What: the number of pods that train is above the most nodes of the rendezvous.
 
 Why: the last pods find the rendezvous complete. They hold their GPUs, wait, and fail after the join

@@ -1,5 +1,8 @@
 """A command or variable names a pod that does not exist.
 
+PTC484 unknown-host: error at run (fails), by kubelet.
+Needs: {MULTI_POD_KINDS}
+
 What: a word of a command or the value of a variable has POD.SERVICE, the Service is known and
 publishes the pods of this job, and no pod has that name.
 

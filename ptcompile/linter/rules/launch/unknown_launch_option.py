@@ -1,5 +1,8 @@
 """An unknown torchrun option.
 
+PTC423 unknown-launch-option: warning at run (fails), by torchrun.
+Needs: {TORCHRUN}
+
 What: an option before the script is neither an option of torchrun nor an abbreviation of one, or
 the image's PyTorch is too old for it. An official tag of pytorch/pytorch says which it is, else the
 profile's versions.torch, else the newest known.

@@ -1,5 +1,8 @@
 """An unknown PET_* variable.
 
+PTC427 unknown-pet-variable: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} PET
+
 What: a container started by torchrun has a variable PET_... that is not an option of torchrun.
 
 Why: torchrun reads PET_ and the name of an option in capital letters, and knows no others. A

@@ -1,5 +1,8 @@
 """An unknown rendezvous backend: torchrun does not start.
 
+PTC419 unknown-rdzv-backend: error at run (fails), by torchrun.
+Needs: {TORCHRUN} backend/elasticPolicy
+
 What: --rdzv-backend, PET_RDZV_BACKEND or elasticPolicy.rdzvBackend is a misspelled name of a
 backend.
 

@@ -1,5 +1,8 @@
 """The rendezvous does not know this option and ignores it.
 
+PTC464 unknown-rdzv-option: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} conf/elasticPolicy
+
 What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf has an option that no rendezvous of torch
 reads, such as join_timout.
 

@@ -1,5 +1,8 @@
 """A rendezvous timeout that c10d does not read.
 
+PTC469 unread-timeout: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} timeout c10d/elasticPolicy
+
 What: --rdzv-conf gives `timeout` and no `read_timeout`, and the backend is c10d.
 
 Why: c10d reads join_timeout, how long nodes wait for enough others, and read_timeout, how long they

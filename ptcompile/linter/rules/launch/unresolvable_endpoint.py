@@ -1,5 +1,8 @@
 """The rendezvous endpoint is a name that no pod of the job has.
 
+PTC404 unresolvable-endpoint: error at run (fails), by torchrun.
+Needs: @unresolvable-endpoint
+
 What: the address that the pods meet at (--rdzv-endpoint, --master-addr, --main_process_ip,
 MASTER_ADDR) resolves to no pod of the job: another index, role, job, subdomain, namespace or
 cluster domain, a Service of another namespace, or the name that the job had before Kustomize's

@@ -1,5 +1,8 @@
 """A script passes the launcher a variable that nothing sets.
 
+PTC485 unset-shell-variable: warning at run (fails), by torchrun.
+Needs: {NODE_LAUNCHERS} $
+
 What: an option of the launcher is $RANK, $WORLD_SIZE, $MASTER_ADDR or another variable of an
 operator, or its endpoint contains any variable, such as $PORT; the script does not set it, and
 neither does the container or its operator.

@@ -1,5 +1,8 @@
 """A script without a launcher waits for more processes than there are pods.
 
+PTC479 world-size-differs: warning at run (fails), by ptcompile.
+Needs: @world-size-differs
+
 What: the command is a script without a launcher, its variables point it at others (env://), and
 WORLD_SIZE is not the number of pods.
 

@@ -1,5 +1,8 @@
 """Several pods that should meet train separately.
 
+PTC408 worlds-apart: warning at run (apart), by torchrun.
+Needs: @worlds-apart
+
 What: torchrun runs with one node on every pod, though the pods know of one another: through
 MASTER_ADDR, --master-addr, an endpoint, a subdomain, or the operator.
 

@@ -1,5 +1,8 @@
 """A Cloud Storage volume names its bucket by a URL.
 
+PTC861 bucket-url: error at run (waits), by kubelet.
+Needs: gcsfuse
+
 What: a volume of the CSI driver gcsfuse.csi.storage.gke.io has a bucketName, or a PersistentVolume
 of it a volumeHandle, that begins with a scheme such as gs:// or contains a slash.
 

@@ -1,5 +1,8 @@
 """A GitOps tool runs a training again, or deletes it while it runs.
 
+PTC744 gitops-against-training: warning at run (endless), by ptcompile.
+Needs: ttlSecondsAfterFinished/HookSucceeded
+
 What: a job that Argo CD or Flux applies has ttlSecondsAfterFinished; or a job of a kind whose
 health Argo CD does not know is a hook with the delete policy HookSucceeded. The tool is known by
 its mark on the object (argocd.argoproj.io/tracking-id, kustomize.toolkit.fluxcd.io/name), or by an

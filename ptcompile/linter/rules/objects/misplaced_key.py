@@ -1,5 +1,8 @@
 """A label or annotation is where no program reads it.
 
+PTC258 misplaced-key: warning at run (differs), by ptcompile.
+Needs: {KEY_WORDS}
+
 What: a key that one program reads in one place only is in another: on the job instead of its pods,
 on the pods instead of the object, among the labels instead of the annotations, on pods though it is
 a label of nodes. Or it has a name that the program no longer reads, or a value that means nothing

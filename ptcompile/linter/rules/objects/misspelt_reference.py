@@ -1,5 +1,9 @@
 """A reference is almost the name of an object in the stream.
 
+PTC376 misspelt-reference: warning at run (waits), by kubelet.
+Needs:
+@PersistentVolumeClaim/@ConfigMap/@Secret/@ServiceAccount/@PriorityClass/@RuntimeClass/@StorageClass
+
 What: a pod or a claim refers to an object that the stream does not have, and the stream has one of
 that kind whose name differs by a letter: a claim, ConfigMap, Secret, ServiceAccount, PriorityClass,
 RuntimeClass or StorageClass.

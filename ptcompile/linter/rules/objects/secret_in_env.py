@@ -1,5 +1,7 @@
 """A secret is written into a manifest.
 
+PTC814 secret-in-env: warning at style (exposes), by ptcompile.
+
 What: an env entry has its value in the manifest although its name is that of a secret (a token, a
 key, a password), or a text anywhere in the manifest has the form of a well-known token: those of
 Hugging Face, GitHub, GitLab, AWS, Google, OpenAI, Anthropic, Slack, Stripe, npm, PyPI and others, a

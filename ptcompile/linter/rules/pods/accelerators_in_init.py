@@ -1,5 +1,8 @@
 """Only an init container requests accelerators.
 
+PTC111 accelerators-in-init: warning at run (differs), by kubelet.
+Needs: initContainers {VENDORS}
+
 What: an init container that runs to completion requests accelerators, and no container that runs
 after it does.
 

@@ -1,5 +1,8 @@
 """A pod requires affinity to pods that nothing in the stream creates.
 
+PTC277 affinity-to-nobody: warning at run (waits), by ptcompile.
+Needs: podAffinity
+
 What: a required podAffinity selects labels that no pod of the stream has, the pod itself included.
 
 Why: until such a pod runs, no node fits, and the pod stays Pending. Only a pod from another file

@@ -1,5 +1,8 @@
 """A pod with GPUs is evicted first, because it requests no CPU and no memory.
 
+PTC109 best-effort-gpus: warning at run (risks), by kubelet.
+Needs: {VENDORS}
+
 What: a container requests accelerators, and no container of the pod has a CPU or memory request or
 limit.
 

@@ -1,5 +1,8 @@
 """A sidecar container never ends, so the pod never completes.
 
+PTC826 blocking-sidecar: warning at run (endless), by kubelet.
+Needs: containers
+
 What: in a pod that should end, one of several containers runs `sleep infinity`, `tail -F`,
 tensorboard or another server, or a shell loop without an exit.
 

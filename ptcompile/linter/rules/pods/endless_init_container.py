@@ -1,5 +1,8 @@
 """An init container never ends, so the training never starts.
 
+PTC742 endless-init-container: error at run (waits), by kubelet.
+Needs: initContainers
+
 What: an init container without restartPolicy Always runs `sleep infinity`, `tail -F`, tensorboard
 or another server, or a shell loop without an exit. Reported as a warning if only the image says so.
 

@@ -1,5 +1,8 @@
 """A pod uses the network of one cloud but selects machines of another.
 
+PTC177 fabric-of-another-cloud: error at run (waits), by ptcompile.
+Needs: instance/accelerator efa/GPUDIRECTTCPX/FASTRAK/NET
+
 What: the pod selects an instance type or an accelerator of one cloud, and requests
 vpc.amazonaws.com/efa or sets the variables of GPUDirect-TCPX, -TCPXO or gIB, which only another
 cloud has.

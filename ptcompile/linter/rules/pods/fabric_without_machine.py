@@ -1,5 +1,8 @@
 """A pod uses a network that the machines it selects do not have.
 
+PTC178 fabric-without-machine: warning at run (waits), by ptcompile.
+Needs: instance/accelerator efa/GPUDIRECTTCPX/FASTRAK/NET
+
 What: the pod selects an instance type or an accelerator, and requests vpc.amazonaws.com/efa or sets
 the variables of GPUDirect-TCPX, -TCPXO or gIB, which the cloud offers only on other machines.
 

@@ -1,5 +1,8 @@
 """No machine type that a pod selects, or no node pool of the cluster, takes the pod.
 
+PTC198 fits-no-machine: error at run (waits), by ptcompile.
+Needs: instance/accelerator/product/@Node/@NodePool
+
 What: the pod selects an instance type, or an accelerator, by nodeSelector or required node
 affinity, and requests more accelerators, network devices, CPUs or memory than any such machine has.
 Or no node pool of the profile takes it: the finding counts the pools by their first reason, in

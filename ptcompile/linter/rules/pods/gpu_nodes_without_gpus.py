@@ -1,5 +1,8 @@
 """A pod selects nodes with accelerators but requests none.
 
+PTC205 gpu-nodes-without-gpus: warning at run (wastes), by ptcompile.
+Needs: nodeSelector
+
 What: a pod without accelerators has a nodeSelector that names an accelerator, such as
 cloud.google.com/gke-accelerator.
 

@@ -1,5 +1,8 @@
 """A pod shares its node's processes or memory.
 
+PTC821 host-namespaces: warning at style (exposes), by ptcompile.
+Needs: hostIPC/hostPID
+
 What: hostPID or hostIPC is true.
 
 Why: with hostPID the pod sees and may signal the node's other processes; with hostIPC all such pods

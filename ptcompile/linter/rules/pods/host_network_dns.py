@@ -1,5 +1,8 @@
 """A pod that asks its node's resolver cannot resolve the names of other pods.
 
+PTC201 host-network-dns: warning at run (fails), by kubelet.
+Needs: hostNetwork/dnsPolicy
+
 What: a pod has `dnsPolicy: Default`, or `hostNetwork: true` and the dnsPolicy ClusterFirst, which
 is also the default, and looks up a cluster name: its rendezvous, or NAME.svc in its command or
 variables.

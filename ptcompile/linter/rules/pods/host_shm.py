@@ -1,5 +1,8 @@
 """A pod uses its node's /dev/shm.
 
+PTC309 host-shm: warning at run (risks), by ptcompile.
+Needs: hostPath shm
+
 What: a hostPath volume is the node's /dev/shm.
 
 Why: all pods on the node that mount it share one folder. Files of a killed process stay until the

@@ -1,5 +1,8 @@
 """Pods must avoid one another's nodes, but are pinned to fewer nodes than there are pods.
 
+PTC270 hostname-against-anti-affinity: error at run (waits), by kube-apiserver.
+Needs: hostname
+
 What: a nodeSelector or required affinity pins pods of one object to nodes by
 kubernetes.io/hostname, and a required podAntiAffinity on that label selects the same pods, or all
 use the same port of the node. An error if the pods wait for one another before they train.

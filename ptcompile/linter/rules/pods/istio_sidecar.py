@@ -1,5 +1,8 @@
 """A pod that trains gets the sidecar of a service mesh.
 
+PTC825 istio-sidecar: warning at run (fails), by ptcompile.
+Needs: istio/linkerd/@Namespace
+
 What: a pod that should end has the label or annotation sidecar.istio.io/inject set to "true", or
 the annotation linkerd.io/inject set to enabled; or its namespace asks for the sidecar in the same
 stream, by istio-injection: enabled, istio.io/rev or linkerd.io/inject, and the pod does not opt

@@ -1,5 +1,8 @@
 """A reference names a key that its ConfigMap or Secret does not have.
 
+PTC317 missing-config-key: error at pod, by kubelet.
+Needs: @ConfigMap/@Secret
+
 What: an env entry or a volume item that is not optional names a key that the ConfigMap or Secret of
 the same stream lacks.
 

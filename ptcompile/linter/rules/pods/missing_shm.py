@@ -1,5 +1,8 @@
 """A pod trains on several GPUs with the container runtime's 64 MiB of shared memory.
 
+PTC302 missing-shm: warning at run (fails), by ptcompile.
+Needs: {VENDORS}
+
 What: a container that requests two or more GPUs has no memory volume mounted at /dev/shm.
 
 Why: data loader workers and NCCL pass tensors through /dev/shm. A container's default is 64 MiB:

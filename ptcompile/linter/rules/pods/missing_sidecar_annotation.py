@@ -1,5 +1,8 @@
 """A pod mounts a Cloud Storage bucket but does not request the sidecar that mounts it.
 
+PTC319 missing-sidecar-annotation: warning at run (waits), by kubelet.
+Needs: gcsfuse/@PersistentVolumeClaim
+
 What: a volume uses the CSI driver gcsfuse.csi.storage.gke.io, directly or through a claim of the
 same stream, and the pod template does not have the annotation gke-gcsfuse/volumes: "true".
 

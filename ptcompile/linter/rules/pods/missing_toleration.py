@@ -1,5 +1,8 @@
 """A pod selects nodes whose taint it does not tolerate.
 
+PTC276 missing-toleration: warning at run (waits), by ptcompile.
+Needs: nodeSelector scalesetpriority/preemptible/master/control/kubelet
+
 What: the pod selects nodes by a label that comes with a taint, and does not tolerate the taint:
 spot nodes of AKS and OKE, control-plane nodes, virtual nodes.
 

@@ -1,5 +1,8 @@
 """A volume hides the image's own system folders.
 
+PTC311 mount-hides-system: warning at run (fails), by ptcompile.
+Needs: mountPath
+
 What: a volume other than a hostPath is mounted, without subPath, at a folder such as /, /usr, /bin,
 /lib, /etc, /proc or /dev.
 

@@ -1,5 +1,8 @@
 """A pod that trains is killed without warning.
 
+PTC828 no-grace-period: warning at style (risks), by kubelet.
+Needs: terminationGracePeriodSeconds/preStop {VENDORS}
+
 What: in a pod with accelerators, terminationGracePeriodSeconds is 0, or no longer than a preStop
 hook sleeps; or on spot machines it is longer than the machine lives after its notice.
 

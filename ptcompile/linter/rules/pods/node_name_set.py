@@ -1,5 +1,8 @@
 """A pod bypasses the scheduler.
 
+PTC202 node-name-set: warning at run (risks), by kubelet.
+Needs: nodeName
+
 What: a pod template of a job, or a Pod that requests accelerators, sets nodeName.
 
 Why: no scheduler checks whether the node has room. If it does not, the kubelet rejects the pod

@@ -1,5 +1,8 @@
 """Hugging Face libraries may not download, and nothing brings their cache.
 
+PTC463 offline-without-cache: warning at run (fails), by ptcompile.
+Needs: offline
+
 What: HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is on, the cache folder is on no volume, and the pod
 mounts no other volume from which models could come.
 

@@ -1,5 +1,8 @@
 """A pod has only some of the settings that its network fabric needs.
 
+PTC118 partial-fabric: warning at run (slows), by ptcompile.
+Needs: rdma/hostdev/mellanox/FI/IB/NET/IFNAME/GPUDIRECTTCPX/FASTRAK/MNNVL/TUNER/RDMAV/efa
+
 What: the variables of RDMA, EFA or GPUDirect are set but the device, capability, network or daemon
 that they need is missing; or the reverse; or a variable turns off the device that the container
 requests.

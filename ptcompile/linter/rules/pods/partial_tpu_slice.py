@@ -1,5 +1,8 @@
 """A job uses part of a TPU slice, which works only as a whole.
 
+PTC274 partial-tpu-slice: error at run (fails), by ptcompile.
+Needs: google tpu topology
+
 What: the pods select a cloud.google.com/gke-tpu-topology of several hosts, and the chips that they
 request together are not a multiple of the chips of the topology; or one pod requests more chips
 than a slice has.

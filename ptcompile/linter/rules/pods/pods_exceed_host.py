@@ -1,5 +1,8 @@
 """All pods of a job are pinned to one node, which has too few accelerators for them.
 
+PTC271 pods-exceed-host: warning at run (waits), by kube-apiserver.
+Needs: hostname {VENDORS}
+
 What: a nodeSelector or required affinity names one node by kubernetes.io/hostname, and the pods
 together request more accelerators than the selected machine type has; if none is selected, more
 than 8.

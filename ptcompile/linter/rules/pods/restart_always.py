@@ -1,5 +1,8 @@
 """A pod that trains restarts after it ends.
 
+PTC710 restart-always: warning at run (endless), by kubelet.
+Needs: {RESTARTING_KINDS} {TRAINING_LAUNCHERS}
+
 What: a Pod whose command is torchrun or another launcher of training has restartPolicy Always,
 which is also the default; or a Deployment, StatefulSet or LeaderWorkerSet, whose pods have no other
 policy, starts such a command, and its script or an argument says that it trains.

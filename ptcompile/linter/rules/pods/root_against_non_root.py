@@ -1,5 +1,8 @@
 """A container runs as root although its security context forbids root.
 
+PTC822 root-against-non-root: error at pod, by kubelet.
+Needs: runAsNonRoot
+
 What: runAsNonRoot is true and runAsUser is 0, on the container, or on the pod if the container does
 not set them.
 

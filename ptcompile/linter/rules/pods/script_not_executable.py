@@ -1,5 +1,8 @@
 """The command is a file of a ConfigMap or Secret that is not executable.
 
+PTC315 script-not-executable: error at run (fails), by kubelet.
+Needs: command configMap/secret/projected
+
 What: a command starts a file in a mounted ConfigMap, Secret or projected volume, and neither
 defaultMode nor the item's mode makes the file executable.
 

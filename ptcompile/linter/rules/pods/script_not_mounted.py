@@ -1,5 +1,8 @@
 """The mounted volume does not contain the script that the command runs.
 
+PTC377 script-not-mounted: error at run (fails), by kubelet.
+Needs: mountPath emptyDir/@ConfigMap/@Secret
+
 What: the command runs a file below the mount of a ConfigMap or Secret of the stream that has no
 such key, or of an emptyDir that nothing fills.
 

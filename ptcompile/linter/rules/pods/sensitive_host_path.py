@@ -1,5 +1,8 @@
 """A pod mounts a folder that gives it control of the node.
 
+PTC316 sensitive-host-path: warning at style (exposes), by ptcompile.
+Needs: hostPath
+
 What: a hostPath volume is /, /etc, /root, /boot, /var/run, /var/lib/kubelet or the socket of a
 container runtime.
 

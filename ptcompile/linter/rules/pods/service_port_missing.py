@@ -1,5 +1,8 @@
 """The Service of the rendezvous does not forward the rendezvous port.
 
+PTC217 service-port-missing: error at run (fails), by ptcompile.
+Needs: @Service
+
 What: the endpoint of the rendezvous is a Service of the same stream with a cluster IP, but the
 Service does not list the endpoint's port.
 

@@ -1,5 +1,8 @@
 """Shared memory may grow beyond the memory limit that it counts against.
 
+PTC301 shm-above-memory-limit: warning at run (fails), by kubelet.
+Needs: emptyDir sizeLimit
+
 What: a volume in memory has a sizeLimit above the memory limit of every container that mounts it.
 
 Why: what a process writes to the volume counts as its container's memory. The container is killed

@@ -1,5 +1,8 @@
 """A volume for shared memory is mounted, but not at /dev/shm.
 
+PTC305 shm-mounted-elsewhere: warning at run (fails), by ptcompile.
+Needs: emptyDir mountPath
+
 What: a volume in memory with a name such as `shm`, `dshm` or `shared-memory` is mounted at another
 path, and the container has no mount at /dev/shm.
 

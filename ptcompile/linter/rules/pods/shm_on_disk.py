@@ -1,5 +1,8 @@
 """Shared memory is on the node's disk.
 
+PTC307 shm-on-disk: warning at run (slows), by kubelet.
+Needs: emptyDir shm
+
 What: an emptyDir without `medium: Memory` is mounted at /dev/shm.
 
 Why: every batch from a data loader worker goes through a file on the node's disk, which is slow and

@@ -1,5 +1,8 @@
 """A shell keeps SIGTERM from the training.
 
+PTC743 sigterm-lost: warning at run (risks), by kubelet.
+Needs: terminationGracePeriodSeconds/spot/preemptible/scalesetpriority/capacityType/capacity
+
 What: the pods run on spot machines, or ask for more than 30 seconds of grace, and the first process
 of the training container is a shell that stays: sh, for any script, or bash, unless the training is
 the last command of bash -c. No exec, no trap, and nothing such as tini before the shell.

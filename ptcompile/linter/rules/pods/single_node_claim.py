@@ -1,5 +1,8 @@
 """Several pods share a claim that only one node or one pod can mount.
 
+PTC314 single-node-claim: warning at run (waits), by kubelet.
+Needs: persistentVolumeClaim @PersistentVolumeClaim
+
 What: pods of one object mount a claim of the same stream whose only accessModes are ReadWriteOnce
 or ReadWriteOncePod.
 

@@ -1,5 +1,8 @@
 """The kubelet changes the owner of every file of a large volume before each start.
 
+PTC332 slow-ownership: note at run (slows), by kubelet.
+Needs: fsGroup @PersistentVolumeClaim
+
 What: a pod has fsGroup without fsGroupChangePolicy: OnRootMismatch, and mounts a claim of the
 stream of 1 Ti or more whose driver may apply it.
 

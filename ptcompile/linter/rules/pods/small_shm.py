@@ -1,5 +1,8 @@
 """The volume at /dev/shm is no larger than the container's default shared memory.
 
+PTC308 small-shm: warning at run (fails), by kubelet.
+Needs: sizeLimit shm
+
 What: the sizeLimit of a volume in memory at /dev/shm is 64 MiB or less.
 
 Why: a container has 64 MiB of shared memory by default, which is too little for data loader

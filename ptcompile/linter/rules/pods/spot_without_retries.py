@@ -1,5 +1,8 @@
 """A job on preemptible machines ends with the first preemption.
 
+PTC777 spot-without-retries: warning at run (risks), by ptcompile.
+Needs: spot/preemptible/scalesetpriority/capacityType/capacity
+
 What: the pods run only on spot or preemptible nodes, and when one is lost, nothing recreates it.
 
 Why: with most operators a preemption counts as a failed pod. With no retries left the job fails,

@@ -1,5 +1,8 @@
 """A pod requests all CPUs or all memory of the machine type that it selects.
 
+PTC199 takes-the-whole-machine: warning at run (waits), by kubelet.
+Needs: instance/accelerator/product
+
 What: the pod selects an instance type or an accelerator, and requests more CPU or memory than such
 a machine has for pods after the reservations of the kubelet and the system.
 

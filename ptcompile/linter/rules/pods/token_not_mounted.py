@@ -1,5 +1,8 @@
 """A container calls the API server without a token.
 
+PTC521 token-not-mounted: warning at run (fails), by kube-apiserver.
+Needs: kubectl automountServiceAccountToken/@ServiceAccount
+
 What: automountServiceAccountToken is false, in the pod or in its service account of the stream, and
 a container runs kubectl, without another kubeconfig and without a projected token.
 

@@ -1,5 +1,8 @@
 """A pod tolerates every taint, even those of broken nodes.
 
+PTC204 tolerates-everything: warning at run (risks), by ptcompile.
+Needs: tolerations Exists
+
 What: a toleration has the operator Exists, no key, and no effect or the effect NoExecute.
 
 Why: the pod can start on nodes that are not ready or under pressure, on control planes and in node

@@ -1,5 +1,8 @@
 """A pod requests TPUs without the node selectors that GKE requires.
 
+PTC273 tpu-without-selectors: warning at pod, by ptcompile.
+Needs: google tpu
+
 What: a container requests google.com/tpu, and the pod selects no
 cloud.google.com/gke-tpu-accelerator or no gke-tpu-topology. Jobs in a queue are not checked: its
 flavors may add the selectors.

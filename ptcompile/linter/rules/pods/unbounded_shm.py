@@ -1,5 +1,8 @@
 """Shared memory may fill the whole node.
 
+PTC303 unbounded-shm: warning at run (risks), by kubelet.
+Needs: emptyDir
+
 What: a volume in memory without a sizeLimit is mounted in a pod that requests memory, and a
 container has no memory limit.
 

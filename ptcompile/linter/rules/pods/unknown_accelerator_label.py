@@ -1,5 +1,8 @@
 """A pod selects nodes by an accelerator that no node has.
 
+PTC272 unknown-accelerator-label: warning at run (waits), by ptcompile.
+Needs: accelerator/topology/product/instance
+
 What: a nodeSelector or required affinity has a value of cloud.google.com/gke-accelerator,
 gke-tpu-accelerator, gke-tpu-topology, nvidia.com/gpu.product or the instance type that no node has,
 but that is close to one: another name of the same accelerator, or a misspelling. Values that

@@ -1,5 +1,8 @@
 """An emptyDir has a medium that the kubelet does not know.
 
+PTC310 unknown-medium: error at pod, by kubelet.
+Needs: medium
+
 What: an emptyDir has a medium other than Memory, HugePages or HugePages-<size>, such as `memory` in
 lower case.
 

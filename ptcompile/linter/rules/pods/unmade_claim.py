@@ -1,5 +1,8 @@
 """A pod claims devices from a template that is not among those that the stream creates.
 
+PTC261 unmade-claim: warning at run (waits), by kube-apiserver.
+Needs: resourceClaims @ComputeDomain/@ResourceClaimTemplate/@ResourceClaim
+
 What: resourceClaims names a ResourceClaimTemplate or ResourceClaim, but the ComputeDomains,
 templates and claims of the stream have other names.
 

@@ -1,5 +1,8 @@
 """An init container fills or reads a folder of a volume that it does not mount.
 
+PTC384 unmounted-init-path: warning at run (differs), by kubelet.
+Needs: initContainers volumeMounts
+
 What: the command of an init container names a path below a mount of a main container, and the init
 container itself mounts nothing there.
 

@@ -1,5 +1,8 @@
 """A volume is declared, but no container mounts it.
 
+PTC304 unmounted-volume: warning at style, by ptcompile.
+Needs: volumes
+
 What: no container of the pod names the volume in volumeMounts or volumeDevices.
 
 Why: the processes do not see the data or the shared memory that it was meant to provide. A claim is

@@ -1,5 +1,8 @@
 """A container mounts device files of its node that it may not open.
 
+PTC121 unopened-device: warning at run (slows), by kubelet.
+Needs: hostPath dev
+
 What: a hostPath volume brings the device files of accelerators or of RDMA, such as /dev/infiniband,
 and a container that mounts it is neither privileged nor requests the devices.
 

@@ -1,5 +1,8 @@
 """A container's user cannot read the files of a Secret or a ConfigMap.
 
+PTC321 unreadable-keys: warning at run (fails), by kubelet.
+Needs: runAsUser
+
 What: a container runs as another user than root, and the mode of a mounted Secret or ConfigMap, as
 written or as the operator sets it, lets only root read its files; the pod has no fsGroup.
 

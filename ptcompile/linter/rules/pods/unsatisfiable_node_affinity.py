@@ -1,5 +1,8 @@
 """No node can match the labels that a pod requires.
 
+PTC203 unsatisfiable-node-affinity: error at run (waits), by ptcompile.
+Needs: nodeAffinity
+
 What: nodeSelector and the required node affinity contradict each other for some label in every
 term, or an expression Gt or Lt compares with something that is not a whole number.
 

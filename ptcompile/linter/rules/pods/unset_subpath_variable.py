@@ -1,5 +1,8 @@
 """A mount's subPathExpr uses a variable that the container does not have.
 
+PTC381 unset-subpath-variable: error at pod, by kubelet.
+Needs: subPath/subPathExpr
+
 What: subPathExpr has $(X), and no entry of env, envFrom or the operator sets X in that container;
 or subPath has $(X), which is not replaced there (a warning).
 

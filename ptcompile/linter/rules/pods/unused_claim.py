@@ -1,5 +1,8 @@
 """A pod claims GPUs or a channel of a ComputeDomain, but no container uses the claim.
 
+PTC161 unused-claim: warning at run (wastes), by kubelet.
+Needs: resourceClaims @ComputeDomain/@ResourceClaimTemplate/@ResourceClaim
+
 What: an entry of resourceClaims is made from one of the stream's templates for NVIDIA's DRA driver,
 but no container lists it in resources.claims.
 

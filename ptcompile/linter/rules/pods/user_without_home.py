@@ -1,5 +1,8 @@
 """A training runs as a user whom the image may not have, without HOME.
 
+PTC862 user-without-home: warning at run (fails), by ptcompile.
+Needs: runAsUser {TRAINING_LAUNCHERS}
+
 What: runAsUser is a user ID of 10000 or more, the container starts a training, and no variable sets
 HOME. Smaller IDs are not reported: images that run as such a user usually have it.
 

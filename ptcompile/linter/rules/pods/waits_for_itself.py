@@ -1,5 +1,8 @@
 """The first pod waits for its own rendezvous port.
 
+PTC827 waits-for-itself: error at run (waits), by kubelet.
+Needs: initContainers
+
 What: an init container that all pods have waits for the rendezvous port, even in the pod that
 serves it.
 

@@ -1,5 +1,8 @@
 """A network policy separates the pods of a training job.
 
+PTC278 closed-network: error at run (fails), by ptcompile.
+Needs: NetworkPolicy
+
 What: a NetworkPolicy selects the pods of a job of several nodes, and no rule of the stream's
 policies lets them reach each other on all ports: it has other ports, other pods or another
 namespace. Reported as a warning if the policy selects all pods: other policies probably allow more.

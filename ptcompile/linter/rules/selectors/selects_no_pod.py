@@ -1,5 +1,8 @@
 """A PodDisruptionBudget, NetworkPolicy or headless Service selects no pod of its stream.
 
+PTC279 selects-no-pod: warning at run (differs), by ptcompile.
+Needs: selector/podSelector
+
 What: the stream has workloads in the same namespace, and the selector matches the labels of none of
 their pods: neither those of the templates nor those that the operators add. Streams without
 workloads are not checked.

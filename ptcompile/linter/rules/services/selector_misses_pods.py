@@ -1,5 +1,8 @@
 """A headless Service selects none of the pods that use it as their subdomain.
 
+PTC211 selector-misses-pods: warning at run (fails), by ptcompile.
+Needs: @Pod/@Job
+
 What: pods of the same stream name the Service as their subdomain, and its selector is missing or
 does not match their labels.
 

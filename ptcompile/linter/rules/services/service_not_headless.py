@@ -1,5 +1,8 @@
 """The subdomain of pods is a Service that is not headless.
 
+PTC210 service-not-headless: warning at run (fails), by ptcompile.
+Needs: @Pod/@Job
+
 What: pods of the same stream name a Service as their subdomain, but its clusterIP is not None.
 
 Why: `<hostname>.<subdomain>` resolves only for headless Services, so the ranks never find rank 0.

@@ -1,5 +1,8 @@
 """The rendezvous endpoint is a Service that resolves to any of the pods.
 
+PTC216 endpoint-is-every-pod: warning at run (fails), by torchrun.
+Needs: @Service
+
 What: the endpoint of a Job's rendezvous is a Service of the same stream that selects all pods of
 the Job, and there are several.
 

@@ -1,5 +1,8 @@
 """A Job asks for more parallel pods than completions.
 
+PTC716 idle-parallelism: warning at run (differs), by kube-apiserver.
+Needs: completions parallelism
+
 What: parallelism is above completions.
 
 Why: the controller never runs more pods than completions that are left. The extra pods are never

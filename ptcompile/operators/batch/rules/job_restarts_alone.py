@@ -1,5 +1,8 @@
 """A Job replaces one failed pod of a training that can only restart as a whole.
 
+PTC713 job-restarts-alone: warning at run (risks), by kube-apiserver.
+Needs: completions
+
 What: several pods of a Job meet at fixed ranks (torchrun's static rendezvous, or MASTER_ADDR
 without torchrun), and the Job retries failed pods: backoffLimit defaults to 6.
 

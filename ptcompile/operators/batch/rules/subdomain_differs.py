@@ -1,5 +1,8 @@
 """An Indexed Job's pods and the headless Service that selects them do not name each other.
 
+PTC215 subdomain-differs: warning at run (fails), by ptcompile.
+Needs: @Service Indexed
+
 What: a headless Service of the same stream selects the pods of an Indexed Job with several, and the
 pods' subdomain is absent or is another name, of which the stream has no Service.
 

@@ -1,5 +1,8 @@
 """A failure rule lists reasons that its Jobs cannot have.
 
+PTC739 dead-failure-rule: warning at run (differs), by jobset.
+Needs: onJobFailureReasons
+
 What: a rule's onJobFailureReasons, none of which can occur: DeadlineExceeded without
 activeDeadlineSeconds, PodFailurePolicy without podFailurePolicy, FailedIndexes without
 backoffLimitPerIndex, MaxFailedIndexesExceeded without maxFailedIndexes.

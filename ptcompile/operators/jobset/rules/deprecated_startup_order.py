@@ -1,5 +1,8 @@
 """startupPolicy InOrder is deprecated in favor of dependsOn.
 
+PTC839 deprecated-startup-order: warning at style, by jobset.
+Needs: InOrder
+
 What: startupPolicy.startupPolicyOrder is InOrder.
 
 Why: dependsOn expresses the same per Job, and can wait for Complete as well as for Ready. The two

@@ -1,5 +1,8 @@
 """The JobSet is done before some of its Jobs start.
 
+PTC740 done-before-start: error at run (differs), by jobset.
+Needs: successPolicy dependsOn
+
 What: the Jobs that successPolicy counts are complete before a replicatedJob that depends on them is
 created.
 

@@ -1,5 +1,8 @@
 """The JobSet restarts forever, whatever maxRestarts says.
 
+PTC737 endless-jobset-restarts: warning at run (endless), by jobset.
+Needs: RestartJobSetAndIgnoreMaxRestarts
+
 What: a rule with the action RestartJobSetAndIgnoreMaxRestarts and no condition.
 
 Why: it applies to every failure, even one that recurs each time, such as a typo in the command: the

@@ -1,5 +1,8 @@
 """A subdomain is set, but host names are disabled.
 
+PTC838 idle-subdomain: warning at style, by jobset.
+Needs: subdomain
+
 What: network.subdomain beside enableDNSHostnames: false.
 
 Why: without host names JobSet makes no Service and gives the pods no subdomain.

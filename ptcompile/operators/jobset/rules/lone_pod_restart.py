@@ -1,5 +1,7 @@
 """A failed pod is restarted alone and cannot rejoin the others.
 
+PTC735 lone-pod-restart: warning at run (risks), by torchrun.
+
 What: the pods meet at a static rendezvous, and the backoffLimit of their Job is above 0; absent it
 is 6.
 

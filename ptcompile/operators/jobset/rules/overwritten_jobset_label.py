@@ -1,5 +1,8 @@
 """A label or annotation that JobSet overwrites.
 
+PTC840 overwritten-jobset-label: warning at style, by jobset.
+Needs: sigs
+
 What: a pod template has one of the labels or annotations by which JobSet knows its Jobs and pods.
 
 Why: the controller sets them on every Job and pod, so the value here is never used.

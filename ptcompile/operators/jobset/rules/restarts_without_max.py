@@ -1,5 +1,8 @@
 """A failure policy sets how to restart but allows no restart.
 
+PTC734 restarts-without-max: warning at run (differs), by jobset.
+Needs: failurePolicy
+
 What: failurePolicy has a restartStrategy or a rule with the action RestartJobSet, and maxRestarts
 is 0 or absent, which is 0.
 

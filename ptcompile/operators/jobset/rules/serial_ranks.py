@@ -1,5 +1,8 @@
 """Pods that wait for one another run one after another.
 
+PTC448 serial-ranks: error at run (fails), by kubelet.
+Needs: completions/parallelism
+
 What: a Job's parallelism, which is 1 where it is absent, is below its completions, so that fewer
 pods run at once than the rendezvous waits for.
 

@@ -1,5 +1,8 @@
 """A failure rule follows one that matches everything.
 
+PTC738 shadowed-failure-rule: warning at run (differs), by jobset.
+Needs: failurePolicy
+
 What: a rule of failurePolicy follows one without onJobFailureReasons, onJobFailureMessagePatterns
 and targetReplicatedJobs.
 

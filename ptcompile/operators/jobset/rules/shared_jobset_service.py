@@ -1,5 +1,8 @@
 """Two JobSets use the same Service, and the second one gets no DNS names.
 
+PTC449 shared-jobset-service: error at run (fails), by jobset.
+Needs: subdomain
+
 What: two JobSets of one namespace have the same network.subdomain, or one has the other's name for
 it.
 

@@ -1,5 +1,8 @@
 """An annotation for exclusive placement is never read, so Jobs share domains.
 
+PTC265 unread-exclusive-topology: warning at run (differs), by jobset.
+Needs: annotations
+
 What: an annotation of a JobSet is nearly `alpha.jobset.sigs.k8s.io/exclusive-topology` or
 `alpha.jobset.sigs.k8s.io/node-selector`, or the second is set without the first.
 

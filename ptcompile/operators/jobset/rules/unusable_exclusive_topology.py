@@ -1,5 +1,8 @@
 """Jobs cannot be placed exclusively, so their pods never start.
 
+PTC264 unusable-exclusive-topology: error at run (waits), by jobset.
+Needs: sigs
+
 What: the annotation `alpha.jobset.sigs.k8s.io/exclusive-topology` is not the name of a node label,
 or a Job that it is about is not Indexed.
 

@@ -1,5 +1,8 @@
 """Kueue reads this from an annotation, but it is a label.
 
+PTC221 kueue-annotation-as-label: warning at run (differs), by kueue.
+Needs: kueue labels
+
 What: an annotation of Kueue, such as podset-required-topology or pod-group-total-count, is among
 the labels of the object or of a pod template.
 

@@ -1,5 +1,8 @@
 """Kueue reads this from a label, but it is an annotation.
 
+PTC220 kueue-label-as-annotation: warning at run (differs), by kueue.
+Needs: kueue annotations
+
 What: queue-name, priority-class or max-exec-time-seconds of Kueue is among the annotations, and not
 among the labels.
 

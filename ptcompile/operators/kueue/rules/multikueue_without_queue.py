@@ -1,5 +1,8 @@
 """Nothing runs this job: its operator leaves it to Kueue, but it is in no queue.
 
+PTC228 multikueue-without-queue: warning at run (waits), by kueue.
+Needs: kueue managedBy
+
 What: managedBy is kueue.x-k8s.io/multikueue, and the object has no queue label.
 
 Why: the operator of this cluster ignores the job, and MultiKueue dispatches only queued jobs. It

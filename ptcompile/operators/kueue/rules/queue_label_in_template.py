@@ -1,5 +1,8 @@
 """The queue is set on the pods, not on the job.
 
+PTC222 queue-label-in-template: warning at run (differs), by kueue.
+Needs: kueue labels
+
 What: the label kueue.x-k8s.io/queue-name is in a pod template, and not on the object that owns the
 pods.
 

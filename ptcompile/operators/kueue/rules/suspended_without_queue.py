@@ -1,5 +1,8 @@
 """A job is suspended, but no queue will start it.
 
+PTC275 suspended-without-queue: warning at run (waits), by ptcompile.
+Needs: suspend
+
 What: the job has `suspend: true`, names no queue of Kueue, and has neither an owner nor another
 controller (managedBy).
 

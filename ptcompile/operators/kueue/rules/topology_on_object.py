@@ -1,5 +1,8 @@
 """Kueue reads the topology from the pod template, but it is on the object.
 
+PTC223 topology-on-object: warning at run (differs), by kueue.
+Needs: kueue topology/slice/podset
+
 What: a podset topology annotation is in the metadata of a job and not in that of its pod template.
 
 Why: Kueue looks at the pod template of each pod set. The annotation on the object has no effect,

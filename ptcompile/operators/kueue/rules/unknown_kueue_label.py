@@ -1,5 +1,8 @@
 """A label or annotation of Kueue is misspelled.
 
+PTC490 unknown-kueue-label: warning at run (differs), by kueue.
+Needs: kueue labels/annotations
+
 What: a label or annotation that begins with kueue.x-k8s.io/ is not one of Kueue's, but resembles
 one. Those that resemble none are not reported, since a newer release may read them.
 

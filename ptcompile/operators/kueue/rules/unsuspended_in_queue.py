@@ -1,5 +1,8 @@
 """suspend: false conflicts with Kueue.
 
+PTC834 unsuspended-in-queue: warning at style (differs), by kueue.
+Needs: kueue suspend
+
 What: an object with a queue label has suspend: false.
 
 Why: Kueue suspends the job itself when it is created, and starts it when there is room. A tool that

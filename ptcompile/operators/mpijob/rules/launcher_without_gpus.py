@@ -1,5 +1,8 @@
 """The launcher requests GPUs that it cannot see.
 
+PTC196 launcher-without-gpus: warning at run (wastes), by mpi-operator.
+Needs: {VENDORS}
+
 What: the Launcher requests GPUs, and runLauncherAsWorker is not true.
 
 Why: the operator sets NVIDIA_VISIBLE_DEVICES to an empty string in a launcher that is not a worker:

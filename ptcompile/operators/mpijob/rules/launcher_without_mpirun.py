@@ -1,5 +1,8 @@
 """The launcher of an MPIJob starts nothing on the workers.
 
+PTC498 launcher-without-mpirun: warning at run (wastes), by mpi-operator.
+Needs: launcher worker command
+
 What: the Launcher's command is a Python script, torchrun or accelerate, and not mpirun, and the job
 has workers.
 

@@ -1,5 +1,8 @@
 """mpirun starts more or fewer processes than there are slots.
 
+PTC495 processes-differ-from-slots: warning at run (differs), by mpi-operator.
+Needs: mpirun/mpiexec/horovodrun
+
 What: the launcher's `mpirun -np N` is not workers times slotsPerWorker.
 
 Why: mpirun fills the hostfile's slots. It exits with "not enough slots" where N is larger, and

@@ -1,5 +1,8 @@
 """Workers have more or fewer slots than GPUs.
 
+PTC195 slots-differ-from-gpus: warning at run (differs), by mpi-operator.
+Needs: {VENDORS}
+
 What: slotsPerWorker is not the number of GPUs that a worker asks for.
 
 Why: the hostfile gives mpirun slotsPerWorker processes for each worker, 1 where the field is

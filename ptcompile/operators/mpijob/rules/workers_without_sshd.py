@@ -1,5 +1,8 @@
 """The workers of an MPIJob serve no ssh.
 
+PTC497 workers-without-sshd: error at run (fails), by mpi-operator.
+Needs: launcher worker command
+
 What: the Worker's command only sleeps, or starts the training itself, instead of sshd.
 
 Why: mpirun in the launcher starts its processes on the workers over ssh, and without sshd there it

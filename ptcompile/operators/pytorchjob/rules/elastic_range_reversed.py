@@ -1,5 +1,8 @@
 """The minimum of replicas is above the maximum.
 
+PTC135 elastic-range-reversed: error at run (fails), by torchrun.
+Needs: elasticPolicy
+
 What: elasticPolicy.minReplicas is above maxReplicas, or below 1.
 
 Why: the operator passes the range to torchrun as PET_NNODES unchecked. torchrun asserts 0 < MIN <=

@@ -1,5 +1,8 @@
 """The number of Workers is outside the elastic range.
 
+PTC136 elastic-replicas-out-of-range: warning at run (differs), by torchrun.
+Needs: elasticPolicy
+
 What: Worker.replicas is below elasticPolicy.minReplicas or above maxReplicas, and no metrics scale
 the job.
 

@@ -1,5 +1,8 @@
 """A job whose deciding pods are restarted even when they succeed never ends.
 
+PTC721 endless-restart-policy: error at run (endless), by training-operator.
+Needs: Always
+
 What: restartPolicy is Always on the Master, or on the Workers of a job without a Master.
 
 Why: the kubelet also restarts a container that succeeds. The pod never reaches Succeeded, which is

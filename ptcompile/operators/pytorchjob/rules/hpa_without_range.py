@@ -1,5 +1,8 @@
 """The autoscaler has no range to scale in.
 
+PTC134 hpa-without-range: warning at run (differs), by training-operator.
+Needs: elasticPolicy metrics
+
 What: elasticPolicy.metrics is set, but minReplicas equals maxReplicas.
 
 Why: the operator creates a HorizontalPodAutoscaler that can only choose the current number.

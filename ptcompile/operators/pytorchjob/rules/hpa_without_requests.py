@@ -1,5 +1,8 @@
 """The autoscaler has no request to compare usage with.
 
+PTC133 hpa-without-requests: warning at run (differs), by training-operator.
+Needs: elasticPolicy metrics
+
 What: elasticPolicy.metrics asks for a utilization of cpu or memory, and a container of the Workers
 requests none of it.
 

@@ -1,5 +1,8 @@
 """The pod template's restartPolicy is not used.
 
+PTC718 ignored-restart-policy: warning at run (differs), by training-operator.
+Needs: restartPolicy
+
 What: a pod template of a PyTorchJob has a restartPolicy that differs from that of its replica.
 
 Why: the operator overwrites it with the replica's restartPolicy, OnFailure where that is not

@@ -1,5 +1,8 @@
 """The gang scheduler ignores this field.
 
+PTC830 ignored-scheduling-policy: warning at style, by training-operator.
+Needs: schedulingPolicy
+
 What: a field of runPolicy.schedulingPolicy has no meaning for the scheduler that the pods name.
 
 Why: with Volcano the operator writes no scheduleTimeoutSeconds, and with scheduler-plugins no queue

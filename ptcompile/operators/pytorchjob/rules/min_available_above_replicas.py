@@ -1,5 +1,8 @@
 """The gang is larger than the job.
 
+PTC131 min-available-above-replicas: warning at run (waits), by training-operator.
+Needs: minAvailable
+
 What: runPolicy.schedulingPolicy.minAvailable is above the number of replicas.
 
 Why: a gang scheduler starts nothing until that many pods exist, and the operator never creates

@@ -1,5 +1,8 @@
 """The gang is smaller than the job needs to start.
 
+PTC132 min-available-below-replicas: warning at run (waits), by training-operator.
+Needs: minAvailable
+
 What: runPolicy.schedulingPolicy.minAvailable is below the number of replicas of a job without
 elasticPolicy.
 

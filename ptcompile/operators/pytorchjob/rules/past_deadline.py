@@ -1,5 +1,8 @@
 """The deadline is over before the job begins.
 
+PTC719 past-deadline: error at run (fails), by training-operator.
+Needs: activeDeadlineSeconds
+
 What: runPolicy.activeDeadlineSeconds is 0 or less.
 
 Why: the operator compares it with the time since the start: the job fails at once, and its pods are

@@ -1,5 +1,8 @@
 """A job that always fails is restarted forever, holding its GPUs.
 
+PTC717 restarts-for-ever: warning at run (endless), by training-operator.
+Needs: {VENDORS}
+
 What: a role restarts OnFailure, which is the default, and the job has neither a backoffLimit nor an
 activeDeadlineSeconds, and asks for GPUs.
 

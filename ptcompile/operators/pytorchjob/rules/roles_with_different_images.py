@@ -1,5 +1,8 @@
 """Master and Worker run different releases of one image.
 
+PTC831 roles-with-different-images: warning at style (risks), by ptcompile.
+Needs: image
+
 What: the images of the roles that train have one repository, and different tags or digests.
 
 Why: the processes of a job have to run the same code and the same PyTorch. Different tags are

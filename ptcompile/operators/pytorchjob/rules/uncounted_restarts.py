@@ -1,5 +1,8 @@
 """The backoffLimit is never reached: these restarts are not counted.
 
+PTC720 uncounted-restarts: warning at run (endless), by training-operator.
+Needs: backoffLimit ExitCode
+
 What: runPolicy.backoffLimit is set, and every role restarts by ExitCode.
 
 Why: the limit counts restarts of containers within running pods. With ExitCode the operator deletes

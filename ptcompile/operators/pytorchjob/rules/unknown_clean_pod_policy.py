@@ -1,5 +1,8 @@
 """The operator treats an unknown cleanPodPolicy as All.
 
+PTC722 unknown-clean-pod-policy: warning at run (differs), by training-operator.
+Needs: cleanPodPolicy
+
 What: runPolicy.cleanPodPolicy is not exactly None, Running or All.
 
 Why: neither the CRD nor the webhook checks the word. The operator checks for None, then for

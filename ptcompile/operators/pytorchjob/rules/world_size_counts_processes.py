@@ -1,5 +1,8 @@
 """WORLD_SIZE counts processes that are never started.
 
+PTC130 world-size-counts-processes: warning at run (fails), by training-operator.
+Needs: nprocPerNode Master
+
 What: nprocPerNode is a number above 1, and the command is Python and not torchrun.
 
 Why: the operator sets WORLD_SIZE to pods times nprocPerNode, and starts one process per pod.

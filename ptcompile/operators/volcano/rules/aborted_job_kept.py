@@ -1,5 +1,8 @@
 """An aborted job is never deleted, regardless of its time to live.
 
+PTC848 aborted-job-kept: warning at style, by volcano.
+Needs: AbortJob
+
 What: the job sets ttlSecondsAfterFinished, and a policy has the action AbortJob.
 
 Why: Volcano collects jobs that are Completed, Failed or Terminated. An aborted one can be resumed,

@@ -1,5 +1,8 @@
 """A claim is mounted twice, and the second mount is lost.
 
+PTC141 claim-mounted-twice: error at run (differs), by volcano.
+Needs: volumeClaimName
+
 What: two entries of spec.volumes name one volumeClaimName.
 
 Why: Volcano makes one pod volume of a claim and drops the second entry with its mountPath: the

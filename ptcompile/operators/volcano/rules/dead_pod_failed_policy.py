@@ -1,5 +1,8 @@
 """A policy waits for pod failures, but the pods restart in place.
 
+PTC726 dead-pod-failed-policy: warning at run (differs), by volcano.
+Needs: policies
+
 What: a policy on PodFailed or on an exit code, while restartPolicy of all its tasks is OnFailure or
 Always.
 

@@ -1,5 +1,8 @@
 """A policy counts restarts of pods that never restart.
 
+PTC731 dead-task-failed-policy: warning at run (differs), by volcano.
+Needs: TaskFailed
+
 What: a policy on TaskFailed alone, while restartPolicy of all its tasks is Never.
 
 Why: TaskFailed means that a task's containers have been restarted maxRetry times. With Never the

@@ -1,5 +1,8 @@
 """A Volcano plugin drops an argument and all that follow it.
 
+PTC441 dropped-plugin-argument: error at run (differs), by volcano.
+Needs: plugins
+
 What: an argument that Go's flag package cannot read: an unknown flag, a value after a space instead
 of `=`, a word without dashes, a bad number, or any argument of a plugin that takes none.
 

@@ -1,5 +1,8 @@
 """A policy on an exit code has no action that Volcano knows.
 
+PTC733 exit-code-without-action: error at run (differs), by volcano.
+Needs: exitCode
+
 What: a policy with exitCode whose action is absent or misspelled.
 
 Why: the webhook checks the action of event policies only. An unknown one is treated as SyncJob,

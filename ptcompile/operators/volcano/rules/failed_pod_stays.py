@@ -1,5 +1,7 @@
 """One failed pod stops the training, and nothing restarts it.
 
+PTC727 failed-pod-stays: warning at run (risks), by volcano.
+
 What: pods wait for one another, are never restarted in place, and no policy handles a failed pod.
 
 Why: without a policy for PodFailed Volcano leaves the failed pod as it is: the other ranks hang in

@@ -1,5 +1,8 @@
 """A task's pods go to a different scheduler than the job.
 
+PTC235 foreign-scheduler: warning at run (differs), by volcano.
+Needs: schedulerName
+
 What: a template's schedulerName differs from the job's, which is volcano where none is written.
 
 Why: the template's wins. Another scheduler does not know the gang: it starts these pods one by one,

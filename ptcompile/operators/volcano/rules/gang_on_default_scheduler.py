@@ -1,5 +1,8 @@
 """A Volcano Job goes to Kubernetes' own scheduler.
 
+PTC236 gang-on-default-scheduler: warning at run (differs), by volcano.
+Needs: schedulerName
+
 What: the job's schedulerName is default-scheduler.
 
 Why: that scheduler knows no gang: minAvailable, the tasks' order and the network topology are

@@ -1,5 +1,8 @@
 """Volcano admits a job without counting its GPUs.
 
+PTC140 gpu-missing-in-min-resources: warning at run (waits), by volcano.
+Needs: {VENDORS}
+
 What: a container has accelerators under limits, and not under requests.
 
 Why: Volcano sums up what a gang needs from the template before Kubernetes fills in requests. GPUs

@@ -1,5 +1,8 @@
 """Retries are limited, but nothing is retried.
 
+PTC847 idle-max-retry: warning at style, by volcano.
+Needs: maxRetry
+
 What: the job's maxRetry without a policy that restarts anything, or a task's maxRetry without a
 policy on TaskFailed.
 

@@ -1,5 +1,8 @@
 """runningEstimate is a hint that nothing reads.
 
+PTC836 idle-running-estimate: warning at style, by volcano.
+Needs: runningEstimate
+
 What: the job's spec has runningEstimate.
 
 Why: neither Volcano's controller nor its scheduler reads it: it neither ends a job nor changes its

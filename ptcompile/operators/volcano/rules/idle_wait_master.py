@@ -1,5 +1,8 @@
 """The pytorch plugin has settings for waiting for the master, but does not wait.
 
+PTC849 idle-wait-master: warning at style, by volcano.
+Needs: pytorch wait
+
 What: --wait-master-timeout or --wait-master-image without --wait-master-enabled.
 
 Why: the init container that waits is made only where it is enabled, so the argument does nothing.

@@ -1,5 +1,8 @@
 """maxRetry 0 is treated as 3.
 
+PTC729 max-retry-zero: warning at run (differs), by volcano.
+Needs: maxRetry
+
 What: maxRetry of the job or of a task is written as 0.
 
 Why: the webhook cannot tell 0 from unset and fills in its default: a job that should not be retried

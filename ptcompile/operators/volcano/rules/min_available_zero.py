@@ -1,5 +1,8 @@
 """minAvailable 0 is treated as all pods.
 
+PTC233 min-available-zero: warning at run (differs), by volcano.
+Needs: minAvailable
+
 What: the job's minAvailable is written as 0.
 
 Why: the webhook cannot tell 0 from unset, and fills in the sum over the tasks: instead of no gang

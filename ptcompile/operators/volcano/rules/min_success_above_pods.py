@@ -1,5 +1,8 @@
 """More pods have to succeed than exist.
 
+PTC724 min-success-above-pods: error at run (fails), by volcano.
+Needs: minSuccess
+
 What: minSuccess is above the number of all tasks' replicas.
 
 Why: when all pods have succeeded the number is still not reached, and Volcano says that the job

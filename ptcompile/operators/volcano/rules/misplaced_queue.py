@@ -1,5 +1,8 @@
 """A queue is named where Volcano does not look for a Job's queue.
 
+PTC237 misplaced-queue: warning at run (differs), by volcano.
+Needs: queue
+
 What: a label or an annotation of the Job or of a template names a queue, and spec.queue names
 another one, or none.
 

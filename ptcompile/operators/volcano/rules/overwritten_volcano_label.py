@@ -1,5 +1,8 @@
 """A label or annotation that Volcano overwrites.
 
+PTC835 overwritten-volcano-label: warning at style, by volcano.
+Needs: labels/annotations
+
 What: a template has one of the labels or annotations by which Volcano knows its pods.
 
 Why: the controller sets them on every pod, so the value here is never used.

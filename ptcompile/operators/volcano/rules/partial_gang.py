@@ -1,5 +1,8 @@
 """The gang is smaller than the number of pods that wait for one another.
 
+PTC230 partial-gang: warning at run (waits), by volcano.
+Needs: minAvailable
+
 What: minAvailable is below the number of nodes that the job's pods wait for: WORLD_SIZE, or
 torchrun's minimum number of nodes.
 

@@ -1,5 +1,8 @@
 """A policy on PodPending has no timeout and is ignored.
 
+PTC728 pending-policy-without-timeout: warning at run (differs), by volcano.
+Needs: PodPending
+
 What: a policy names the event PodPending and no timeout.
 
 Why: the event is sent when a pod has been pending for the policy's timeout; without one it is never

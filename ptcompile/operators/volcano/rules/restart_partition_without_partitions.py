@@ -1,5 +1,8 @@
 """A policy restarts partitions of tasks that have none.
 
+PTC730 restart-partition-without-partitions: warning at run (differs), by volcano.
+Needs: RestartPartition
+
 What: the action RestartPartition, where no task that the policy is about has a partitionPolicy.
 
 Why: Volcano restarts the pods that share the failed pod's partition label. Without partitions there

@@ -1,5 +1,8 @@
 """The pods of a task share one host name.
 
+PTC443 shared-hostname: warning at run (fails), by volcano.
+Needs: hostname
+
 What: a task with several replicas whose template sets `hostname`.
 
 Why: the svc plugin names pods after themselves only where the template has no hostname. Now all

@@ -1,5 +1,8 @@
 """A soft network topology has a limit that is not enforced.
 
+PTC837 soft-topology-limit: warning at style, by volcano.
+Needs: soft
+
 What: networkTopology of mode soft with highestTierAllowed or highestTierName.
 
 Why: soft is best effort: the scheduler prefers close nodes and places the pods anywhere in the end.

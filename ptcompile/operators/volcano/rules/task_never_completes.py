@@ -1,5 +1,7 @@
 """A task restarts forever, so the job never completes.
 
+PTC725 task-never-completes: warning at run (endless), by volcano.
+
 What: a template's restartPolicy is Always, or unset, which means the same, and nothing else ends
 the job.
 

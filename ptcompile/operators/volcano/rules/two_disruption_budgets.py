@@ -1,5 +1,8 @@
 """A job has two disruption budgets, and Volcano uses the first.
 
+PTC239 two-disruption-budgets: warning at run (differs), by volcano.
+Needs: jdb
+
 What: both annotations volcano.sh/jdb-min-available and volcano.sh/jdb-max-unavailable.
 
 Why: only one is passed on to the PodGroup: jdb-min-available.

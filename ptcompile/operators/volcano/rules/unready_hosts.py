@@ -1,5 +1,8 @@
 """The pod that the others look for is hidden until its readiness probe passes.
 
+PTC445 unready-hosts: warning at run (fails), by volcano.
+Needs: readinessProbe
+
 What: a pod that others have to reach has a readinessProbe, and the svc plugin does not publish
 addresses of pods that are not ready.
 

@@ -1,5 +1,8 @@
 """A task's subdomain has no Service, so its pods have no DNS name.
 
+PTC444 unserved-subdomain: warning at run (fails), by volcano.
+Needs: subdomain
+
 What: a template's `subdomain` differs from the job's name while the svc plugin is on, and the
 stream has no Service of that name.
 

@@ -1,5 +1,8 @@
 """A group waits for more pods than there are.
 
+PTC253 gang-above-pods: warning at run (waits), by kube-apiserver.
+Needs: minCount
+
 What: minCount of a PodGroup is above the number of pods in the stream that name it.
 
 Why: kube-scheduler keeps every pod of the group back until minCount of them exist. They stay

@@ -1,5 +1,8 @@
 """A group starts with fewer pods than wait for one another.
 
+PTC254 gang-below-pods: warning at run (waits), by kube-apiserver.
+Needs: minCount
+
 What: minCount of a PodGroup is below the number of nodes that the launcher of its pods waits for.
 
 Why: kube-scheduler starts minCount pods where the others do not fit. The launcher then waits for

@@ -1,5 +1,8 @@
 """A PodGroup has another priority than its pods.
 
+PTC256 pod-group-priority: warning at run (differs), by kube-apiserver.
+Needs: PodGroup
+
 What: the pods name a priorityClassName, and their PodGroup none or another one.
 
 Why: kube-scheduler queues and preempts a group by the priority of the PodGroup. Without a class it

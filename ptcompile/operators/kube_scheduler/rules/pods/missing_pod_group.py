@@ -1,5 +1,8 @@
 """A pod names a PodGroup that no file has.
 
+PTC252 missing-pod-group: warning at run (waits), by kube-apiserver.
+Needs: schedulingGroup/workloadRef
+
 What: schedulingGroup names a PodGroup, or workloadRef a group of a Workload, that is not in the
 files, or in another namespace.
 

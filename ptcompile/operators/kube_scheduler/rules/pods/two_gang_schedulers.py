@@ -1,5 +1,8 @@
 """Pods name a group of kube-scheduler, but another scheduler places them.
 
+PTC255 two-gang-schedulers: warning at run (differs), by kube-apiserver.
+Needs: schedulingGroup/workloadRef
+
 What: a pod template has schedulingGroup or workloadRef, and also the mark of another gang
 scheduler's group, its schedulerName, or it belongs to a Volcano Job.
 

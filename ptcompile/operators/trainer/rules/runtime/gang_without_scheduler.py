@@ -1,5 +1,8 @@
 """The runtime creates a PodGroup, but its pods go to a scheduler that ignores it.
 
+PTC244 gang-without-scheduler: warning at run (differs), by trainer.
+Needs: podGroupPolicy
+
 What: podGroupPolicy, while a pod template has no schedulerName, or default-scheduler.
 
 Why: Trainer makes the PodGroup and leaves schedulerName alone. Kubernetes' own scheduler starts the

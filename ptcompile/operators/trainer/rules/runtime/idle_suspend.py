@@ -1,5 +1,8 @@
 """A runtime cannot suspend its TrainJobs.
 
+PTC845 idle-suspend: warning at style, by trainer.
+Needs: suspend
+
 What: the runtime's JobSet has suspend: true.
 
 Why: Trainer writes the TrainJob's own spec.suspend there, which is false where nothing is written.

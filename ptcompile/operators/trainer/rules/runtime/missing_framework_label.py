@@ -1,5 +1,7 @@
 """The runtime has no framework label, so that the SDK does not list it.
 
+PTC843 missing-framework-label: warning at style, by trainer.
+
 What: a runtime with a policy of a framework, without the label trainer.kubeflow.org/framework.
 
 Why: Kubeflow's SDK shows the runtimes with that label only: people cannot find this one.

@@ -1,5 +1,8 @@
 """The trainer's Job sets its number of pods, but numNodes decides.
 
+PTC844 runtime-parallelism: warning at style, by trainer.
+Needs: parallelism/completions
+
 What: a runtime with a torch policy whose trainer Job has parallelism or completions other than
 mlPolicy.numNodes.
 

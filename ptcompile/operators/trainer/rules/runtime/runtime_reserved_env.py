@@ -1,5 +1,8 @@
 """The runtime sets a variable that Trainer replaces.
 
+PTC458 runtime-reserved-env: warning at run (differs), by trainer.
+Needs: PET
+
 What: the container node of the trainer's pods has one of PET_NNODES, PET_NPROC_PER_NODE,
 PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT, under a torch policy.
 

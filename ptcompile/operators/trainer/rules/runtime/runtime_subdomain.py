@@ -1,5 +1,8 @@
 """The runtime's subdomain is not where torchrun looks for the first node.
 
+PTC455 runtime-subdomain: error at run (fails), by trainer.
+Needs: subdomain
+
 What: the runtime has a torch policy, and its JobSet's network.subdomain is set.
 
 Why: Trainer writes PET_MASTER_ADDR as <job>-node-0-0.<job>. With another subdomain that host does

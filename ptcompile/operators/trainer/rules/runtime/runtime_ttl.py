@@ -1,5 +1,8 @@
 """A time to live in the runtime restarts finished training.
 
+PTC741 runtime-ttl: warning at run (endless), by trainer.
+Needs: ttlSecondsAfterFinished
+
 What: the runtime's JobSet has ttlSecondsAfterFinished.
 
 Why: the JobSet is deleted when its time is up, and Trainer, which finds none for its TrainJob,

@@ -1,5 +1,8 @@
 """numNodes of the runtime is below 1 and treated as 1.
 
+PTC846 runtime-zero-nodes: warning at style, by trainer.
+Needs: numNodes
+
 What: mlPolicy.numNodes is 0 or negative.
 
 Why: Trainer raises it to 1 unless a TrainJob sets it.

@@ -1,5 +1,8 @@
 """The runtime is deprecated.
 
+PTC842 deprecated-runtime: warning at style, by trainer.
+Needs: deprecated
+
 What: the runtime has the label trainer.kubeflow.org/support: deprecated.
 
 Why: its author will remove it; Trainer warns when the TrainJob is created.

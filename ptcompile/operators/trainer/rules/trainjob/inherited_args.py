@@ -1,5 +1,8 @@
 """The TrainJob's command is run with the runtime's arguments.
 
+PTC453 inherited-args: warning at run (differs), by trainer.
+Needs: command
+
 What: trainer.command without trainer.args, where the runtime's container node has args.
 
 Why: the two are replaced separately: the runtime's args stay, after the new command.

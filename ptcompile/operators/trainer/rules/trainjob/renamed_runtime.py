@@ -1,5 +1,8 @@
 """The runtime of a TrainJob has a prefix or suffix that the reference lacks.
 
+PTC772 renamed-runtime: warning at apply, by trainer.
+Needs: @TrainingRuntime/@ClusterTrainingRuntime
+
 What: runtimeRef names a runtime that the stream does not have and Trainer does not install. The
 stream has one of the same kind whose name has a prefix or suffix in addition, and the name of the
 TrainJob has the same one.

@@ -1,5 +1,8 @@
 """The TrainJob comes before its runtime.
 
+PTC243 runtime-after-trainjob: warning at apply, by trainer.
+Needs: @TrainingRuntime/@ClusterTrainingRuntime
+
 What: the runtime that runtimeRef names comes later in the same file.
 
 Why: kubectl creates objects in the order of the file, and the webhook rejects a TrainJob whose

@@ -1,5 +1,8 @@
 """The GPUs are the runtime's, but Trainer counts processes by the TrainJob's CPUs.
 
+PTC144 uncounted-gpus: warning at run (wastes), by trainer.
+Needs: resourcesPerNode
+
 What: trainer.resourcesPerNode names no GPU, the runtime's container has some, and neither
 numProcPerNode nor torchrun's own option says how many processes there are.
 

@@ -1,5 +1,8 @@
 """An annotation or label of Volcano is misspelled.
 
+PTC251 unknown-volcano-annotation: warning at run (differs), by volcano.
+Needs: volcano annotations/labels
+
 What: an annotation or label that begins with volcano.sh/ or scheduling.volcano.sh/ is not one of
 Volcano's, but resembles one. Those that resemble none are not reported, since a newer release may
 read them.
