@@ -9,22 +9,13 @@ unknown, or a number of threads is not positive.
 Why: NCCL reads its switches as numbers, says so in its log and goes on with the default:
 `NCCL_IB_DISABLE: "true"` disables nothing. PyTorch stops at an unknown TORCH_DISTRIBUTED_DEBUG.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            env:
-              - name: NCCL_IB_DISABLE
-    -           value: "true"  # <--
-    +           value: "1"
+      - name: pytorch
+        env:
+          - name: NCCL_IB_DISABLE
+    -       value: "true"  # <--
+    +       value: "1"
 
 Fix: write a value that the reader accepts.
 

@@ -8,22 +8,13 @@ typo away from a variable that they read, such as NCCL_SOCKET_IFNAMES.
 
 Why: a variable that nothing reads causes no error. The setting has no effect.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            env:
-    -         - name: NCCL_SOCKET_IFACE  # <--
-    +         - name: NCCL_SOCKET_IFNAME
-                value: eth0
+      - name: pytorch
+        env:
+    -     - name: NCCL_SOCKET_IFACE  # <--
+    +     - name: NCCL_SOCKET_IFNAME
+            value: eth0
 
 Fix: write the name that is read.
 

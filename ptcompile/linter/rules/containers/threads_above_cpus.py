@@ -9,22 +9,14 @@ container share.
 Why: more threads than CPUs are throttled by the kernel: each parallel region waits for threads that
 may not run, and the GPUs wait with them.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            env:
-              - name: OMP_NUM_THREADS
-    -           value: "64"  # <--
-    +           value: "8"
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+        env:
+          - name: OMP_NUM_THREADS
+    -       value: "64"  # <--
+    +       value: "8"
+        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: divide the CPUs by the processes of the container.
 

@@ -9,23 +9,14 @@ all with a static rendezvous.
 Why: torchrun raises ValueError before it connects. A scheme such as http:// is not part of an
 endpoint.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-              - --rdzv-backend=c10d
-    -         - --rdzv-endpoint=tcp://localhost:29400  # <--
-    +         - --rdzv-endpoint=localhost:29400
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+        - --rdzv-backend=c10d
+    -   - --rdzv-endpoint=tcp://localhost:29400  # <--
+    +   - --rdzv-endpoint=localhost:29400
+        - train.py
 
 Fix: write HOST:PORT, the host without a scheme.
 

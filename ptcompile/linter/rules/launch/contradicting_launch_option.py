@@ -9,23 +9,14 @@ gives it another value.
 Why: the command line wins, and the field is silently ignored. Changing the field later has no
 effect.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --max-restarts=3  # <--
-              - train.py
-            env:
-              - {name: PET_MAX_RESTARTS, value: "5"}
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    -   - --max-restarts=3  # <--
+        - train.py
+      env:
+        - {name: PET_MAX_RESTARTS, value: "5"}
 
 Fix: set it in one place.
 

@@ -8,24 +8,14 @@ torchrun starts one. accelerate's --num_processes counts the processes of all no
 
 Why: a process of a data parallel job drives one GPU. The others are paid for and idle.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --nproc-per-node=1  # <--
-    +         - --nproc-per-node=8
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      command:
+        - torchrun
+    -   - --nproc-per-node=1  # <--
+    +   - --nproc-per-node=8
+        - train.py
+      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
 
 Fix: run one process per GPU, or request fewer GPUs. Ignore it if one process drives several GPUs.
 

@@ -10,19 +10,11 @@ else the profile's versions.torch.
 Why: PyTorch installs the program torchrun since 1.10, and has the module since 1.9. The container
 does not start: "executable file not found in $PATH", or "No module named torch.distributed.run".
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-    -       image: pytorch/pytorch:1.7.0-cuda11.0-cudnn8-runtime  # <--
-    +       image: pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime
-            command: [torchrun, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+    - image: pytorch/pytorch:1.7.0-cuda11.0-cudnn8-runtime  # <--
+    + image: pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime
+      command: [torchrun, train.py]
 
 Fix: use a newer image, or start the script with `python -m torch.distributed.launch`.
 

@@ -12,23 +12,14 @@ Why: the first word that is neither an option nor a value is the script, and eve
 the script's. The launcher then starts something else, or starts it with its defaults, and each pod
 trains alone.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --standalone
-    -         - "true"  # <--
-    +         - --standalone
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    -   - --standalone
+    -   - "true"  # <--
+    +   - --standalone
+        - train.py
 
 Fix: write hyphens, U+002D, and spaces, U+0020; give switches no value; put the launcher's options
 before the script.

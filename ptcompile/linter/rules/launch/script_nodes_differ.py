@@ -11,35 +11,16 @@ Why: Lightning and NeMo wait for num_nodes times devices processes. With fewer p
 they time out; with more, several pods have the same rank. Under torchrun, Lightning compares both
 with what torchrun started.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-    -                     - trainer.num_nodes=4  # <--
-    +                     - trainer.num_nodes=2
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nnodes=2
+        - --rdzv-backend=c10d
+        - --rdzv-endpoint=train-node-0-0.train:29400
+        - train.py
+    -   - trainer.num_nodes=4  # <--
+    +   - trainer.num_nodes=2
 
 Fix: write the number of pods and the GPUs of each.
 

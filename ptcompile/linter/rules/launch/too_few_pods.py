@@ -9,34 +9,15 @@ fewest nodes of a range.
 Why: the rendezvous is complete when that many nodes have joined. With fewer pods it waits until its
 timeout, and all GPUs wait with it.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-    -                     - --nnodes=4  # <--
-    +                     - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+    -   - --nnodes=4  # <--
+    +   - --nnodes=2
+        - --rdzv-backend=c10d
+        - --rdzv-endpoint=train-node-0-0.train:29400
+        - train.py
 
 Fix: make the number of nodes the number of pods.
 

@@ -12,25 +12,16 @@ Why: a label or annotation that no program reads is accepted by every API server
 The pods get no second network, no sidecar and no protection from the autoscaler, and no message
 says so.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
       metadata:
         name: train
     -   annotations: {karpenter.sh/do-not-disrupt: "true"}  # <--
       spec:
-        backoffLimit: 0
         template:
     +     metadata:
     +       annotations: {karpenter.sh/do-not-disrupt: "true"}
           spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: move it to where it is read.
 

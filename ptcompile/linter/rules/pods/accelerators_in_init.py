@@ -9,13 +9,9 @@ after it does.
 Why: a pod holds the maximum that any of its init containers requests, for as long as it lives. The
 devices stay reserved and no training container can use them.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         initContainers:
           - name: warm-up
             image: ghcr.io/acme/train:1.0
@@ -25,8 +21,6 @@ Example:
     +       resources: {limits: {cpu: 8, memory: 64Gi}}
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
     -       resources: {limits: {cpu: 8, memory: 64Gi}}
     +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 

@@ -10,19 +10,13 @@ share one /dev/shm, and files of a killed process stay there. Both were once use
 memory, but a volume is enough for that. The guides of Gaudi and AMD, and of clouds whose pods take
 the devices of the node by a hostPath, set hostIPC: there it is a note.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
     -   hostIPC: true  # <--
     +   volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
     +       volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 

@@ -8,19 +8,14 @@ spot nodes of AKS and OKE, control-plane nodes, virtual nodes.
 
 Why: no node with the label accepts the pod. It stays Pending.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         nodeSelector:
           kubernetes.azure.com/scalesetpriority: spot  # <--
     +   tolerations: [{key: kubernetes.azure.com/scalesetpriority, value: spot, effect: NoSchedule}]
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
             command: [torchrun, --standalone, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 

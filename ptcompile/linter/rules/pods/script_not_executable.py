@@ -8,23 +8,17 @@ defaultMode nor the item's mode makes the file executable.
 
 Why: such files have mode 0644 by default. The container does not start: "permission denied".
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes:
-          - name: scripts
-    -       configMap: {name: train-scripts}
-    +       configMap: {name: train-scripts, defaultMode: 0755}
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [/scripts/run.sh]  # <--
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            volumeMounts: [{name: scripts, mountPath: /scripts}]
+      volumes:
+        - name: scripts
+    -     configMap: {name: train-scripts}
+    +     configMap: {name: train-scripts, defaultMode: 0755}
+      containers:
+        - name: pytorch
+          command: [/scripts/run.sh]  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts: [{name: scripts, mountPath: /scripts}]
 
 Fix: set defaultMode to 0755, or start it with its interpreter: [bash, /scripts/run.sh].
 

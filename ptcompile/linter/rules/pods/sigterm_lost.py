@@ -11,17 +11,12 @@ Why: the first process of a container gets the SIGTERM. A shell does not pass it
 1, does not end by it. torchrun and the training learn nothing until all are killed at the end of
 the grace period, without a checkpoint.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         terminationGracePeriodSeconds: 120
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
             command: [sh, -c]
             args:
     -         - cd /app && torchrun --nproc-per-node=1 train.py  # <--

@@ -9,20 +9,14 @@ a machine has for pods after the reservations of the kubelet and the system.
 Why: pods cannot use the part that the kubelet reserves: the machine is large enough, but its node
 never is. The pod stays Pending.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         nodeSelector: {node.kubernetes.io/instance-type: p5.48xlarge}
         tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]
         volumes: [{name: shm, emptyDir: {medium: Memory}}]
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             volumeMounts: [{name: shm, mountPath: /dev/shm}]
             resources:
               limits:

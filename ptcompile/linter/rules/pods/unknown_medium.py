@@ -9,25 +9,14 @@ lower case.
 Why: the API server accepts any text. The kubelet does not mount the volume ("unknown storage
 medium"), and the pod stays in ContainerCreating.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes:
-          - name: dshm
-            emptyDir:
-    -         medium: memory  # <--
-    +         medium: Memory
-              sizeLimit: 16Gi
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      volumes:
+        - name: dshm
+          emptyDir:
+    -       medium: memory  # <--
+    +       medium: Memory
+            sizeLimit: 16Gi
 
 Fix: write Memory, with a capital letter.
 

@@ -10,18 +10,12 @@ Why: the container sees the files, but its device cgroup allows only the devices
 plugin gives it: opening one of the others fails with "Operation not permitted". NCCL then falls
 back to TCP, or a process finds no device.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
     -   volumes: [{name: ib, hostPath: {path: /dev/infiniband}}]  # <--
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             securityContext: {capabilities: {add: [IPC_LOCK]}}
     -       volumeMounts: [{name: ib, mountPath: /dev/infiniband}]
     -       resources: {limits: {cpu: 8, memory: 64Gi}}

@@ -8,26 +8,17 @@ term, or an expression Gt or Lt compares with something that is not a whole numb
 
 Why: the API server accepts them, but no node matches, so the pod stays Pending.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-    -   nodeSelector: {pool: a100}
-    +   nodeSelector: {pool: h100}
-        affinity:
-          nodeAffinity:
-            requiredDuringSchedulingIgnoredDuringExecution:  # <--
-              nodeSelectorTerms:
-                - matchExpressions:
-                    - {key: pool, operator: In, values: [h100]}
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      restartPolicy: Never
+    - nodeSelector: {pool: a100}
+    + nodeSelector: {pool: h100}
+      affinity:
+        nodeAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:  # <--
+            nodeSelectorTerms:
+              - matchExpressions:
+                  - {key: pool, operator: In, values: [h100]}
 
 Fix: set the label once, or make the two agree.
 

@@ -9,25 +9,19 @@ but no container lists it in resources.claims.
 Why: the devices are allocated to the pod, but no container gets them. Without its channel NCCL
 leaves NVLink to other nodes unused, or stops when it imports their memory.
 
-Example:
+Example: pod.yaml with
 
       apiVersion: resource.nvidia.com/v1beta1
       kind: ComputeDomain
       metadata: {name: llama}
       spec: {numNodes: 0, channel: {resourceClaimTemplate: {name: llama-channel}}}
       ---
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         resourceClaims:
           - name: channel
             resourceClaimTemplateName: llama-channel  # <--
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             resources:
               limits: {cpu: 8, memory: 64Gi}
     +         claims: [{name: channel}]

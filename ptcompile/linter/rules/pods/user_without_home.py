@@ -10,23 +10,17 @@ Why: a user ID that is not in the image's /etc/passwd has the home folder / and 
 Hugging Face, Triton and torch.compile fail with "Permission denied: '/.cache'" or "getpwuid(): uid
 not found".
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         securityContext:
           runAsUser: 20001  # <--
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
             command: [torchrun, --standalone, --nproc-per-node=1, train.py]
     +       env:
     +         - {name: HOME, value: /tmp}
     +         - {name: USER, value: train}
-            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: set HOME to a folder that the user may write, and USER to any name; or add the user to the
 image.

@@ -9,7 +9,7 @@ pods' subdomain is absent or is another name, of which the stream has no Service
 Why: the names `<job>-<index>.<service>` are made only for pods whose subdomain is the Service's
 name. The ranks cannot reach one another by name.
 
-Example:
+Example: indexed_job.yaml with
 
       apiVersion: v1
       kind: Service
@@ -19,23 +19,9 @@ Example:
         publishNotReadyAddresses: true
         selector: {batch.kubernetes.io/job-name: train}
       ---
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 2
-        parallelism: 2
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-    -       subdomain: train  # <--
-    +       subdomain: train-workers
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                resources: {limits: {cpu: 8, memory: 64Gi}}
+      restartPolicy: Never
+    - subdomain: train  # <--
+    + subdomain: train-workers
 
 Fix: set the pods' subdomain to the Service's name.
 

@@ -9,27 +9,18 @@ pods.
 Why: Kueue then admits the pods one by one, each as a separate workload. Some pods of a distributed
 job start, hold their GPUs and wait for the others.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
       metadata:
         name: train
     +   labels:
     +     kueue.x-k8s.io/queue-name: research
       spec:
-        backoffLimit: 0
         template:
     -     metadata:
     -       labels:
     -         kueue.x-k8s.io/queue-name: research  # <--
           spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: put the label on the object.
 

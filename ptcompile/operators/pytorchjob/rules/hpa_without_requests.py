@@ -9,34 +9,20 @@ requests none of it.
 Why: utilization is a share of the request. Without one the HorizontalPodAutoscaler reports
 FailedGetResourceMetric and never scales.
 
-Example:
+Example: elastic_pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-        elasticPolicy:
-          maxRestarts: 3
-          minReplicas: 2
-          maxReplicas: 4
-          metrics:
-            - type: Resource  # <--
-              resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
-        pytorchReplicaSpecs:
-          Worker:
-            replicas: 2
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                    command: [torchrun, train.py]
-    -               resources: {limits: {memory: 64Gi, nvidia.com/gpu: 1}}
-    +               resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      elasticPolicy:
+        metrics:
+          - type: Resource  # <--
+            resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
+      pytorchReplicaSpecs:
+        Worker:
+          template:
+            spec:
+              containers:
+                - name: pytorch
+    -             resources: {limits: {memory: 64Gi, nvidia.com/gpu: 1}}
+    +             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: request the resource in every container of the Workers.
 

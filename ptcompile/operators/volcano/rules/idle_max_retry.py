@@ -9,26 +9,12 @@ policy on TaskFailed.
 Why: the job's maxRetry limits restarts by policies, and a task's is the threshold of the event
 TaskFailed. Without those policies, the number has no effect.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 1
-        maxRetry: 5  # <--
-    -   policies: [{event: PodFailed, action: TerminateJob}]
-    +   policies: [{event: PodFailed, action: RestartJob}]
-        tasks:
-          - name: trainer
-            replicas: 1
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 1
+      maxRetry: 5  # <--
+    - policies: [{event: PodFailed, action: TerminateJob}]
+    + policies: [{event: PodFailed, action: RestartJob}]
 
 Fix: add the missing policy, or remove maxRetry.
 

@@ -9,25 +9,17 @@ stream has no Service of that name.
 Why: the plugin creates one headless Service, named after the job. The hosts that it lists for such
 a task end in the other subdomain and do not resolve.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 2
-        plugins: {svc: []}
-        tasks:
-          - name: trainer
-            replicas: 2
-            template:
-              spec:
-                restartPolicy: Never
-    -           subdomain: trainers  # <--
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 2
+      plugins: {svc: []}
+      tasks:
+        - name: trainer
+          replicas: 2
+          template:
+            spec:
+              restartPolicy: Never
+    -         subdomain: trainers  # <--
 
 Fix: remove subdomain, or create a headless Service of that name.
 

@@ -11,27 +11,9 @@ Why: the namePrefix and nameSuffix of Kustomize rename the runtime and the Train
 runtimeRef, which is not among the references that Kustomize knows. The webhook rejects a TrainJob
 whose runtime does not exist.
 
-Example:
+Example: runtime.yaml with
 
-      apiVersion: trainer.kubeflow.org/v1alpha1
-      kind: ClusterTrainingRuntime
       metadata: {name: dev-acme, labels: {trainer.kubeflow.org/framework: torch}}
-      spec:
-        mlPolicy: {torch: {}}
-        template:
-          spec:
-            replicatedJobs:
-              - name: node
-                template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                  spec:
-                    template:
-                      spec:
-                        restartPolicy: Never
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
       ---
       apiVersion: trainer.kubeflow.org/v1alpha1
       kind: TrainJob
