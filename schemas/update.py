@@ -1,5 +1,5 @@
 """Remake what is generated in `schemas/`: from the PyPI package `kubernetes-validate`, CRDs, Go
-source and ptcompile.
+source and ptcompile; and the tables of ptcompile's rules, from the rules.
 
 A development tool: `python schemas/update.py` writes, `python schemas/update.py --check` compares
 and exits 1 on drift. `core.json` has the kinds that a training job is made of, the files of
@@ -25,6 +25,7 @@ import crds
 import descriptions
 import gates
 import groups
+import rule_tables
 
 Schema = dict[str, Any]
 
@@ -259,6 +260,7 @@ def _write(outputs: dict[Path, str]) -> None:
 
 def remake(crd_folder: Path | None, gate_source: Path | None) -> None:
     """Write every generated file that its source is there for; each reads those before it."""
+    _write(rule_tables.tables())
     if gate_source is not None:
         _write({gates.FILE: gates.text_with(gate_source.read_text(encoding="utf-8"))})
         gates.stages_of_all.cache_clear()
@@ -272,7 +274,9 @@ def remake(crd_folder: Path | None, gate_source: Path | None) -> None:
 
 
 def of_the_package() -> dict[Path, str]:
-    """Return the text of the files that ptcompile itself makes, with what is in `schemas/` now."""
+    """Return the text of the files that ptcompile itself makes, with what is in `schemas/` now. The
+    tables of its rules are `rule_tables`' own.
+    """
     from ptcompile.api.reference import schema
     from ptcompile.requirements.capabilities import capability_table
 
@@ -330,7 +334,14 @@ def main() -> int:
     parser.add_argument(
         "--gates", type=Path, metavar="FILE", help="kube_features.go: remake gates.json, too"
     )
+    parser.add_argument(
+        "--rules", action="store_true", help="remake the tables of ptcompile's rules alone"
+    )
     options = parser.parse_args()
+    if options.rules:
+        _write(rule_tables.tables())
+        return 0
+
     newest = f"1.{max(source())}"
     if not options.check and newest != modeled():
         parser.error(

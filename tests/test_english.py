@@ -99,6 +99,8 @@ ARTICLE = re.compile(rf"(?<![\w'\"`./$-])(?:[Aa] {VOWEL}|[Aa]n {CONSONANT})")
 JSON_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 NAMES = {"affinity-to-nobody", "mend", "Mended"}
 """Names of a rule and of functions."""
+IDENTITY = re.compile(r"\n\nPTC\d{3} .*?(?=\n\n)", re.DOTALL)
+"""The paragraph of a rule's docstring that is its identity: names, not prose."""
 
 
 VAGUE = 12
@@ -123,7 +125,7 @@ def _texts() -> list[tuple[str, int, str]]:
         for text in JSON_TEXT.findall(line)
     ]
     constants = [
-        (path, node.lineno, node.value)
+        (path, node.lineno, IDENTITY.sub("", node.value))
         for path, tree in _trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)

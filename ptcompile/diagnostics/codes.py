@@ -2,7 +2,7 @@
 renumbered.
 
 `codes.json` has the codes by family, and what the findings of a name lead to unless their stage
-already says that.
+already says that. `python schemas/update.py --rules` writes the rows of rules, from their pages.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Rules for manifests that an API server would accept and that still fail or surprise, grouped by
 the kinds they check.
 
-A family is a package with one rule per file and the table `rules.json`. Each row, in evaluation
-order, has the name of a rule's module, what its findings say unless one says otherwise (severity,
-stage, authority), and what the rule needs: the words without which it cannot find anything
-(`linter.needs` defines a word; a rule that needs none always runs). A module has its rule's page as
-docstring and the function `check`.
+A family is a package with one rule per file. A module has its rule's page as docstring and the
+function `check`. The page's second paragraph is the rule's identity: its code and name, what its
+findings say unless one says otherwise (severity, stage, authority), and what the rule needs: the
+words without which it cannot find anything (`linter.needs` defines a word; a rule that needs none
+always runs). `python schemas/update.py --rules` makes the family's table `rules.json` of it, whose
+order is that of evaluation.
 
 A family is read when the stream has an object of its kind, a rule imported when the object has its
 words. To choose the words of a new rule, read its check: what must an object contain for it to find

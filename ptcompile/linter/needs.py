@@ -1,14 +1,14 @@
 """Words that an object must contain for a rule to be loaded.
 
 Each rule is a separate file, and most have nothing to find, so loading them all would take half of
-a cold start. `rules.json` of each family therefore says what each rule module needs. Words
-separated by spaces are all required; of `a/b` one is enough; letter case is ignored. A word is a
-run of ASCII letters and digits in a key or a text of the object, or one of the signs `$ & | < > ;`:
-`nvidia.com/gpu` has `nvidia`, `com` and `gpu`, `--nproc_per_node` has `nproc`, `per` and `node`.
-The word `@Service` means that the stream has an object of that kind, `@same-node-rank` that the
-job has an obstacle of that name (`simulator.obstacles`), `@blank` that a text contains
-whitespace, and `@variable` that it contains a `$` without a parenthesis: a shell's variable rather
-than the kubelet's `$(X)`.
+a cold start. Each rule's docstring therefore says what the rule needs, and `rules.json` of its
+family repeats it. Words separated by spaces are all required; of `a/b` one is enough; letter case
+is ignored. A word is a run of ASCII letters and digits in a key or a text of the object, or one of
+the signs `$ & | < > ;`: `nvidia.com/gpu` has `nvidia`, `com` and `gpu`, `--nproc_per_node` has
+`nproc`, `per` and `node`. The word `@Service` means that the stream has an object of that kind,
+`@same-node-rank` that the job has an obstacle of that name (`simulator.obstacles`), `@blank` that a
+text contains whitespace, and `@variable` that it contains a `$` without a parenthesis: a shell's
+variable rather than the kubelet's `$(X)`.
 """
 
 from __future__ import annotations

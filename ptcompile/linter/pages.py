@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from textwrap import dedent
 from types import ModuleType
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.linter import every_rule, rule_named
+from ptcompile.linter.examples import example_files
 from ptcompile.linter.rule import Rule
 
 
@@ -27,17 +27,13 @@ CODE_PAGES = {name: CodePage(**page) for name, page in load_table("linter/code_p
 
 
 SECTIONS = ("What", "Why", "Example", "Fix", "Source")
-FINDING_MARK = "# <--"
-"""Ends the example line that the finding is reported at."""
-_GUTTER_COLUMNS = 2
-"""Columns before an example's lines: `- ` in bad ones, `+ ` in good ones, spaces in shared ones."""
 
 _SECTION_HEAD = re.compile(rf"^({'|'.join(SECTIONS)}):[ \n]?", re.MULTILINE)
 
 
 class RulePage(NamedTuple):
     """A title of one sentence and the text of each section; the example is two YAML files, bad
-    and good.
+    and good. The rule's identity is not part of it.
     """
 
     title: str
@@ -62,14 +58,10 @@ def rule_page(rule: Rule) -> RulePage:
     texts = {
         name.lower(): " ".join(sections[name].split()) for name in SECTIONS if name != "Example"
     }
-    example = sections["Example"]
+    title, _, _identity = parts[0].partition("\n\n")
+    bad, good = example_files(sections["Example"])
 
-    return RulePage(
-        parts[0].strip(),
-        bad=_example_file(example, "-"),
-        good=_example_file(example, "+").replace(f"  {FINDING_MARK}", ""),
-        **texts,
-    )
+    return RulePage(title, bad=bad, good=good, **texts)
 
 
 def _docstring_of(module: ModuleType) -> str:
@@ -80,12 +72,6 @@ def _docstring_of(module: ModuleType) -> str:
 
         return ast.get_docstring(ast.parse(getsource(module))) or ""
     return module.__doc__
-
-
-def _example_file(example: str, sign: str) -> str:
-    """Return one of the two files of an example, which is their diff with all lines of both."""
-    lines = dedent(example).strip("\n").split("\n")
-    return "".join(f"{line[_GUTTER_COLUMNS:]}\n" for line in lines if line[:1] in ("", " ", sign))
 
 
 def pages(names: Iterable[str]) -> dict[str, tuple[str, str]]:

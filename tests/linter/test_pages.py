@@ -15,7 +15,8 @@ from ptcompile.diagnostics import Diagnostic
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.diagnostics.terms import Severity, Stage
 from ptcompile.linter import every_rule
-from ptcompile.linter.pages import FINDING_MARK, explain_name, name_of, pages, rule_page
+from ptcompile.linter.examples import FINDING_MARK
+from ptcompile.linter.pages import explain_name, name_of, pages, rule_page
 from ptcompile.linter.rule import Rule
 from tests.small_cases import check_each
 

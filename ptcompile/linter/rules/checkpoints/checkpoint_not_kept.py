@@ -1,5 +1,8 @@
 """Checkpoints are lost when a pod is recreated.
 
+PTC378 checkpoint-not-kept: warning at run (risks), by ptcompile.
+Needs: command/args {CHECKPOINT_WORDS}
+
 What: the folder for checkpoints or outputs, such as that of --checkpoint-dir or --output_dir, is on
 no volume or on an emptyDir, and the job recreates failed pods, or runs on spot nodes and recreates
 lost pods.
@@ -7,36 +10,20 @@ lost pods.
 Why: a new pod has a new disk and a new emptyDir, so the training restarts at step 0 despite its
 checkpoints.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                          - --checkpoint-dir=/ckpt  # <--
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-    +                   volumeMounts: [{name: ckpt, mountPath: /ckpt}]
-    +               volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
+      containers:
+        - name: pytorch
+          command:
+            - torchrun
+            - --nnodes=2
+            - --rdzv-backend=c10d
+            - --rdzv-endpoint=train-node-0-0.train:29400
+            - train.py
+            - --checkpoint-dir=/ckpt  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    +     volumeMounts: [{name: ckpt, mountPath: /ckpt}]
+    + volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
 
 Fix: mount a claim that all pods share, or write to an object store.
 

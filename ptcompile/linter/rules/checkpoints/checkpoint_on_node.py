@@ -1,5 +1,8 @@
 """Checkpoints are on the local disk of each Kubernetes node.
 
+PTC385 checkpoint-on-node: warning at run (risks), by ptcompile.
+Needs: command/args {CHECKPOINT_WORDS}
+
 What: the folder for checkpoints or outputs is on a hostPath that is a local disk by its name (nvme,
 ssd, raid, scratch, /tmp, /var) or that the kubelet creates on each node (DirectoryOrCreate), and
 the job has several pods or recreates failed ones.
@@ -7,37 +10,21 @@ the job has several pods or recreates failed ones.
 Why: each node has its own disk: the ranks see different checkpoints, and a pod that is recreated on
 another node finds none.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                          - --checkpoint-dir=/ckpt  # <--
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-                        volumeMounts: [{name: ckpt, mountPath: /ckpt}]
-    -               volumes: [{name: ckpt, hostPath: {path: /mnt/nvme/ckpt}}]
-    +               volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
+      containers:
+        - name: pytorch
+          command:
+            - torchrun
+            - --nnodes=2
+            - --rdzv-backend=c10d
+            - --rdzv-endpoint=train-node-0-0.train:29400
+            - train.py
+            - --checkpoint-dir=/ckpt  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+          volumeMounts: [{name: ckpt, mountPath: /ckpt}]
+    - volumes: [{name: ckpt, hostPath: {path: /mnt/nvme/ckpt}}]
+    + volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
 
 Fix: mount a claim that all pods share, or write to an object store.
 

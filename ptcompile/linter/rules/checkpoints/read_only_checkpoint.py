@@ -1,42 +1,29 @@
 """Checkpoints go to a read-only volume.
 
+PTC379 read-only-checkpoint: error at run (fails), by kubelet.
+Needs: command/args {CHECKPOINT_WORDS}
+
 What: the folder for a training's checkpoints or outputs is on a volume that is mounted read-only,
 or on a ConfigMap or Secret. Reported as a warning for options that a training may also read, such
 as --checkpoint.
 
 Why: the first checkpoint fails with "Read-only file system", an hour into the training.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                          - --checkpoint-dir=/ckpt  # <--
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-    -                   volumeMounts: [{name: ckpt, mountPath: /ckpt, readOnly: true}]
-    +                   volumeMounts: [{name: ckpt, mountPath: /ckpt}]
-                    volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
+      containers:
+        - name: pytorch
+          command:
+            - torchrun
+            - --nnodes=2
+            - --rdzv-backend=c10d
+            - --rdzv-endpoint=train-node-0-0.train:29400
+            - train.py
+            - --checkpoint-dir=/ckpt  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    -     volumeMounts: [{name: ckpt, mountPath: /ckpt, readOnly: true}]
+    +     volumeMounts: [{name: ckpt, mountPath: /ckpt}]
+      volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
 
 Fix: mount the volume without readOnly, or write elsewhere.
 

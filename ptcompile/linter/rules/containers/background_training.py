@@ -1,26 +1,20 @@
 """A script starts the training in the background and then ends.
 
+PTC812 background-training: error at run (fails), by kubelet.
+Needs: {SHELLS} &
+
 What: a shell script runs the training with `&`, and ends without a `wait`; nothing after it takes
 time.
 
 Why: the container ends when its first process does. The shell has nothing left to do and exits with
 0: the training is killed within its first second, and the job counts as a success.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [bash, -c]
-            args:
-    -         - python train.py &  # <--
-    +         - exec python train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command: [bash, -c]
+      args:
+    -   - python train.py &  # <--
+    +   - exec python train.py
 
 Fix: remove the &, or end the script with wait.
 

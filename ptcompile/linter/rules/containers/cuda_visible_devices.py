@@ -1,5 +1,8 @@
 """CUDA_VISIBLE_DEVICES does not match the GPUs that the container requests.
 
+PTC114 cuda-visible-devices: warning at run (differs), by ptcompile.
+Needs: visible/affinity
+
 What: CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES or ZE_AFFINITY_MASK has an
 index that is not below the number of the container's GPUs, or fewer indexes than it has GPUs, or
 none: it is empty, -1 or a word.
@@ -8,21 +11,13 @@ Why: inside a container the GPUs are numbered from 0, whichever the node assigne
 indexes up to the first that does not exist and ignores the rest, so the processes see fewer GPUs
 than are paid for, or none.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-    -       env:
-    -         - name: CUDA_VISIBLE_DEVICES
-    -           value: "3"  # <--
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+    -   env:
+    -     - name: CUDA_VISIBLE_DEVICES
+    -       value: "3"  # <--
+        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: remove the variable: a container sees only its own GPUs.
 

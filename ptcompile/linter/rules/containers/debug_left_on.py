@@ -1,5 +1,8 @@
 """A debugging switch is on and slows or breaks the training.
 
+PTC819 debug-left-on: warning at run (slows), by ptcompile.
+Needs: blocking/distributed/trace/caching
+
 What: a container with accelerators sets CUDA_LAUNCH_BLOCKING=1, TORCH_DISTRIBUTED_DEBUG=DETAIL,
 NCCL_DEBUG=TRACE or PYTORCH_NO_CUDA_MEMORY_CACHING=1; or TORCH_DISTRIBUTED_DEBUG=DETAIL is set where
 processes without accelerators train, which Gloo connects.
@@ -8,21 +11,12 @@ Why: each makes every kernel, every collective or every allocation wait for a ch
 by a third or by several times, for its whole life. With Gloo, the check itself ends all processes
 with SIGSEGV at the first collective that differs, instead of saying which one.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-    -       env:
-    -         - name: CUDA_LAUNCH_BLOCKING  # <--
-    -           value: "1"
+      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    - env:
+    -   - name: CUDA_LAUNCH_BLOCKING  # <--
+    -     value: "1"
 
 Fix: remove the variable when you have finished debugging.
 

@@ -1,5 +1,8 @@
 """A variable hides the GPU driver from the container.
 
+PTC120 driver-hidden: warning at run (fails), by kubelet.
+Needs: driver/library {VENDORS}
+
 What: a container with NVIDIA GPUs sets NVIDIA_DRIVER_CAPABILITIES to a list without compute; or, on
 GKE's nodes, sets LD_LIBRARY_PATH without /usr/local/nvidia/lib64.
 
@@ -7,22 +10,14 @@ Why: the first tells the container runtime which of the driver's libraries the c
 mounts them in that folder, which the variable of NVIDIA's images contains until the manifest
 replaces it. Without libcuda, torch.cuda.is_available() is False.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            env:
-              - name: NVIDIA_DRIVER_CAPABILITIES
-    -           value: utility  # <--
-    +           value: compute,utility
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+        env:
+          - name: NVIDIA_DRIVER_CAPABILITIES
+    -       value: utility  # <--
+    +       value: compute,utility
+        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: add compute to the list, or the folder to the path.
 

@@ -1,30 +1,23 @@
 """A container has fewer CPUs than GPUs.
 
+PTC108 fewer-cpus-than-gpus: warning at run (slows), by kubelet.
+Needs: gpu cpu
+
 What: the CPU limit of a container is below the number of its whole GPUs.
 
 Why: each GPU is fed by at least one process that reads, decodes and launches kernels. Under a CPU
 limit smaller than the number of GPUs the processes are throttled and the GPUs wait. Often the limit
 was meant in cores and written in thousandths.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [torchrun, --nproc-per-node, "8", train.py]
-            resources:
-              limits:
-    -           cpu: 64m  # <--
-    +           cpu: 64
-                memory: 256Gi
-                nvidia.com/gpu: 8
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      command: [torchrun, --nproc-per-node, "8", train.py]
+      resources:
+        limits:
+    -     cpu: 64m  # <--
+    +     cpu: 64
+          memory: 256Gi
+          nvidia.com/gpu: 8
 
 Fix: raise the CPU limit; 8 to 16 cores for each GPU are usual.
 

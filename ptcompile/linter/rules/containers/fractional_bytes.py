@@ -1,27 +1,21 @@
 """A memory or storage limit ends in m, which means a thousandth of a byte.
 
+PTC105 fractional-bytes: error at run (fails), by kubelet.
+Needs: limits
+
 What: a limit of memory or ephemeral storage is below 1 MiB and not a whole number of bytes, such as
 `512m`.
 
 Why: `m` means milli for every resource. `512m` is half a byte, with which no container starts. The
 API server only warns.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources:
-              limits:
-                cpu: 4
-    -           memory: 512m  # <--
-    +           memory: 512Mi
+      resources:
+        limits:
+          cpu: 4
+    -     memory: 512m  # <--
+    +     memory: 512Mi
 
 Fix: write Mi for mebibytes, M for megabytes.
 

@@ -1,5 +1,8 @@
 """The container that trains holds accelerators and only sleeps.
 
+PTC116 idle-main-container: warning at run (wastes), by ptcompile.
+Needs: sleep/tail/{SHELLS} {VENDORS}
+
 What: a container requests accelerators, and its command is `sleep infinity`, `tail -f /dev/null` or
 the like; or its script does so after the training, also if only a failed training leads there; or
 it sleeps or ends before it.
@@ -7,19 +10,11 @@ it sleeps or ends before it.
 Why: it is a leftover from debugging inside the pod. The accelerators stay allocated, and the job
 never ends.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-    -       command: [sleep, infinity]  # <--
-    +       command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    - command: [sleep, infinity]  # <--
+    + command: [python, train.py]
+      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: start the training, or drop the accelerators.
 

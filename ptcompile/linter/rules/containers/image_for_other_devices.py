@@ -1,24 +1,19 @@
 """An image is built for the devices of another vendor.
 
+PTC122 image-for-other-devices: warning at run (fails), by ptcompile.
+Needs: {VENDORS}
+
 What: the name of a container's image says that it is for CUDA, ROCm, Intel's XPU, Gaudi, Ascend or
 Neuron, or for CPUs only, and the container requests devices of another kind.
 
 Why: PyTorch is built for one kind of devices. With another one, torch.cuda.is_available() is False,
 or importing the vendor's module fails.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-    -       image: pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime  # <--
-    +       image: rocm/pytorch:rocm7.0_ubuntu24.04_py3.12_pytorch_release_2.7.1
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, amd.com/gpu: 1}}
+    - image: pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime  # <--
+    + image: rocm/pytorch:rocm7.0_ubuntu24.04_py3.12_pytorch_release_2.7.1
+      resources: {limits: {cpu: 8, memory: 64Gi, amd.com/gpu: 1}}
 
 Fix: use an image for the devices that the container requests.
 

@@ -1,30 +1,24 @@
 """A liveness probe kills the training while it starts.
 
+PTC824 impatient-liveness: warning at run (fails), by kubelet.
+Needs: livenessProbe
+
 What: a container with accelerators, or one that torchrun or another launcher starts, has a liveness
 probe that gives up within five minutes, and no startup probe.
 
 Why: loading weights, building NCCL's communicators and compiling take minutes, during which nothing
 answers. The kubelet kills the container, the rank is gone, and the others fail with it.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-    +       startupProbe:
-    +         tcpSocket: {port: 8080}
-    +         periodSeconds: 10
-    +         failureThreshold: 180
-            livenessProbe:  # <--
-              tcpSocket: {port: 8080}
-              periodSeconds: 10
+      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    + startupProbe:
+    +   tcpSocket: {port: 8080}
+    +   periodSeconds: 10
+    +   failureThreshold: 180
+      livenessProbe:  # <--
+        tcpSocket: {port: 8080}
+        periodSeconds: 10
 
 Fix: add a startupProbe that waits for half an hour, or remove the probe: torchrun watches its
 processes itself.

@@ -1,27 +1,21 @@
 """A variable has a value that its reader does not accept.
 
+PTC817 invalid-env-value: warning at run (differs), by ptcompile.
+Needs: nccl/distributed/threads
+
 What: a switch of NCCL is not a number (`true`), a level of NCCL_DEBUG or TORCH_DISTRIBUTED_DEBUG is
 unknown, or a number of threads is not positive.
 
 Why: NCCL reads its switches as numbers, says so in its log and goes on with the default:
 `NCCL_IB_DISABLE: "true"` disables nothing. PyTorch stops at an unknown TORCH_DISTRIBUTED_DEBUG.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            env:
-              - name: NCCL_IB_DISABLE
-    -           value: "true"  # <--
-    +           value: "1"
+      - name: pytorch
+        env:
+          - name: NCCL_IB_DISABLE
+    -       value: "true"  # <--
+    +       value: "1"
 
 Fix: write a value that the reader accepts.
 

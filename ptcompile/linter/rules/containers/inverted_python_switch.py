@@ -1,26 +1,20 @@
 """A Python switch is set to a word such as false, which turns it on.
 
+PTC818 inverted-python-switch: warning at run (differs), by ptcompile.
+Needs: env false/no/off/disabled/PYTHONFAULTHANDLER
+
 What: PYTHONUNBUFFERED, PYTHONDONTWRITEBYTECODE or a similar variable is `false`, `no` or `off`; for
 PYTHONFAULTHANDLER also `0`.
 
 Why: Python expects a whole number and treats any other text as 1: "false" turns the switch on.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            env:
-              - name: PYTHONOPTIMIZE
-    -           value: "false"  # <--
-    +           value: "0"
+      - name: pytorch
+        env:
+          - name: PYTHONOPTIMIZE
+    -       value: "false"  # <--
+    +       value: "0"
 
 Fix: remove the variable to turn it off; write "1" to turn it on.
 

@@ -1,5 +1,8 @@
 """A container requests more than any machine has.
 
+PTC107 larger-than-any-node: warning at run (waits), by ptcompile.
+Needs: limits/requests
+
 What: a container requests more than 1920 CPUs, 32 TiB of memory or 16 whole GPUs.
 
 Why: a pod runs on one node. It stays Pending forever, and an autoscaler cannot help. Most often it

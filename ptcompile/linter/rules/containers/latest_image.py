@@ -1,28 +1,24 @@
 """An image has no tag, or the tag latest.
 
+PTC801 latest-image: warning at run (risks), by ptcompile.
+Needs: {MULTI_POD_KINDS}
+
 What: the image that trains in several pods has no tag and no digest, or the tag `latest`.
 
 Why: what runs changes without the manifest. Pods of one job that start at different times may train
 with different code, and a run cannot be repeated.
 
-Example:
+Example: indexed_job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 4
-        parallelism: 4
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-    -           image: ghcr.io/acme/train:latest  # <--
-    +           image: ghcr.io/acme/train:1.0
-                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      completions: 4
+      parallelism: 4
+      template:
+        spec:
+          containers:
+            - name: pytorch
+    -         image: ghcr.io/acme/train:latest  # <--
+    +         image: ghcr.io/acme/train:1.0
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: use a version tag, or better a digest.
 

@@ -1,27 +1,21 @@
 """A shell's script ignores the arguments after it.
 
+PTC810 lost-arguments: error at run (differs), by kubelet.
+Needs: {SHELLS}
+
 What: `bash -c` gets further arguments after its script, and the script uses none of them.
 
 Why: -c takes one argument as the script. The others become its parameters $0, $1, ...: in `[bash,
 -c, torchrun, --nnodes=2, train.py]` torchrun starts without any argument; of two lines given as two
 items the second never runs. It is an error if the lost part is the one that trains.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [bash, -c]
-            args:
-    -         - pip install -r requirements.txt
-    -         - python train.py  # <--
-    +         - pip install -r requirements.txt && python train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command: [bash, -c]
+      args:
+    -   - pip install -r requirements.txt
+    -   - python train.py  # <--
+    +   - pip install -r requirements.txt && python train.py
 
 Fix: write the whole script as one item.
 

@@ -1,26 +1,20 @@
 """A variable's name is almost one that NCCL or PyTorch reads.
 
+PTC815 misspelt-env: warning at run (differs), by ptcompile.
+Needs: env
+
 What: a name with a prefix of NCCL or PyTorch (NCCL_, TORCH_, GLOO_, OMP_, PYTORCH_, CUDA_) is one
 typo away from a variable that they read, such as NCCL_SOCKET_IFNAMES.
 
 Why: a variable that nothing reads causes no error. The setting has no effect.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            env:
-    -         - name: NCCL_SOCKET_IFACE  # <--
-    +         - name: NCCL_SOCKET_IFNAME
-                value: eth0
+      - name: pytorch
+        env:
+    -     - name: NCCL_SOCKET_IFACE  # <--
+    +     - name: NCCL_SOCKET_IFNAME
+            value: eth0
 
 Fix: write the name that is read.
 

@@ -1,28 +1,22 @@
 """A resource name is almost that of an accelerator.
 
+PTC110 misspelt-resource: warning at run (waits), by ptcompile.
+Needs: {VENDORS} limits/requests
+
 What: a name in requests or limits differs from an accelerator's only in letter case, a plural s, a
 missing `.com` or the hyphen in `mig-`.
 
 Why: the API server accepts any qualified name. No device plugin offers this one, so no node ever
 has it: the pod stays Pending.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources:
-              limits:
-                cpu: 8
-                memory: 64Gi
-    -           nvidia.com/gpus: 1  # <--
-    +           nvidia.com/gpu: 1
+      resources:
+        limits:
+          cpu: 8
+          memory: 64Gi
+    -     nvidia.com/gpus: 1  # <--
+    +     nvidia.com/gpu: 1
 
 Fix: write the name that the device plugin registers.
 

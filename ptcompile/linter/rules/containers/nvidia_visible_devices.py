@@ -1,5 +1,8 @@
 """NVIDIA_VISIBLE_DEVICES is set by hand.
 
+PTC113 nvidia-visible-devices: warning at run (risks), by kubelet.
+Needs: nvidia visible
+
 What: a container sets the variable to `all`, to a list of devices or, if it requests GPUs, to
 `none` or `void`.
 
@@ -7,21 +10,13 @@ Why: the device plugin uses this variable to tell the container runtime which GP
 gets, and the manifest's value wins. With `all`, or with indexes, the container takes GPUs that
 belong to other pods; with `none` it sees none of its own.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-    -       env:
-    -         - name: NVIDIA_VISIBLE_DEVICES
-    -           value: all  # <--
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+    -   env:
+    -     - name: NVIDIA_VISIBLE_DEVICES
+    -       value: all  # <--
+        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: leave the variable to the device plugin.
 

@@ -1,25 +1,19 @@
 """An option and its value are one argument.
 
+PTC805 option-in-one-word: warning at run (fails), by kubelet.
+Needs: command @blank
+
 What: a command that no shell splits has an argument such as `--epochs 3`.
 
 Why: the program gets one argument with the option's name, the space and the value. Python's
 argparse does not recognize it: "unrecognized arguments".
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            args:
-    -         - --epochs 3  # <--
-    +         - --epochs=3
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command: [python, train.py]
+      args:
+    -   - --epochs 3  # <--
+    +   - --epochs=3
 
 Fix: write --epochs=3, or two items.
 

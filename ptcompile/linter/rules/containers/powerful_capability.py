@@ -1,24 +1,19 @@
 """A container that trains has nearly the power of root on the node.
 
+PTC877 powerful-capability: warning at style (exposes), by ptcompile.
+Needs: capabilities admin/all
+
 What: the container that trains has the capability SYS_ADMIN, or all capabilities.
 
 Why: SYS_ADMIN mounts file systems and leaves namespaces: with it a container is close to
 privileged. Training needs neither; RDMA needs IPC_LOCK, profilers SYS_PTRACE or PERFMON.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [torchrun, --standalone, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-    -       securityContext: {capabilities: {add: [SYS_ADMIN]}}  # <--
-    +       securityContext: {capabilities: {add: [IPC_LOCK]}}
+      command: [torchrun, --standalone, train.py]
+      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    - securityContext: {capabilities: {add: [SYS_ADMIN]}}  # <--
+    + securityContext: {capabilities: {add: [IPC_LOCK]}}
 
 Fix: remove it, or add only the capability that is needed.
 

@@ -1,5 +1,8 @@
 """A container that trains is privileged.
 
+PTC820 privileged-training: warning at style (exposes), by ptcompile.
+Needs: privileged
+
 What: the container that trains has `privileged: true`.
 
 Why: a privileged container is root on its node: it sees all devices, the GPUs of other pods among
@@ -7,21 +10,12 @@ them, and can escape its container. RDMA through a device plugin needs only the 
 and the plugin's resource. A pod that takes its devices from a hostPath such as /dev/infiniband, as
 the guides of some clouds do, cannot open them otherwise: then this is a note.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-            securityContext:
-    -         privileged: true  # <--
-    +         capabilities: {add: [IPC_LOCK]}
+      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      securityContext:
+    -   privileged: true  # <--
+    +   capabilities: {add: [IPC_LOCK]}
 
 Fix: add the capabilities that are needed: IPC_LOCK for RDMA. For devices of a hostPath, install a
 device plugin first.

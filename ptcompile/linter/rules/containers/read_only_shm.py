@@ -1,27 +1,19 @@
 """Shared memory cannot be written.
 
+PTC306 read-only-shm: warning at run (fails), by kubelet.
+Needs: shm readOnly
+
 What: the mount at /dev/shm is read-only.
 
 Why: shared memory is created as files there. Data loader workers and NCCL fail with "Read-only file
 system".
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-            volumeMounts:
-              - name: dshm
-                mountPath: /dev/shm
-    -           readOnly: true  # <--
+      volumeMounts:
+        - name: dshm
+          mountPath: /dev/shm
+    -     readOnly: true  # <--
 
 Fix: remove readOnly from this mount.
 

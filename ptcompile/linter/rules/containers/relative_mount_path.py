@@ -1,29 +1,25 @@
 """A mount path is not absolute.
 
+PTC313 relative-mount-path: warning at style, by kubelet.
+Needs: mountPath
+
 What: a mountPath is relative, such as `data`.
 
 Why: the kubelet puts a slash before it: the volume is at /data, regardless of the working
 directory. A reader of the manifest, or the script that opens `data/train.bin`, may expect something
 else.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: dataset, persistentVolumeClaim: {claimName: imagenet}}]
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            workingDir: /workspace
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            volumeMounts:
-              - name: dataset
-    -           mountPath: data  # <--
-    +           mountPath: /data
+      volumes: [{name: dataset, persistentVolumeClaim: {claimName: imagenet}}]
+      containers:
+        - name: pytorch
+          workingDir: /workspace
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts:
+            - name: dataset
+    -         mountPath: data  # <--
+    +         mountPath: /data
 
 Fix: write the absolute path.
 

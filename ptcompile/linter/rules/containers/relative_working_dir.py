@@ -1,24 +1,18 @@
 """A working directory is not an absolute path.
 
+PTC823 relative-working-dir: error at run (fails), by kubelet.
+Needs: workingDir
+
 What: a workingDir is relative, such as `workspace`.
 
 Why: the API server accepts it, but the container runtime does not: "Cwd must be an absolute path".
 The container never starts.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-    -       workingDir: workspace  # <--
-    +       workingDir: /workspace
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command: [python, train.py]
+    - workingDir: workspace  # <--
+    + workingDir: /workspace
 
 Fix: write the absolute path.
 

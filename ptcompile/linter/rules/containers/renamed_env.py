@@ -1,27 +1,21 @@
 """A variable of PyTorch has an old name.
 
+PTC816 renamed-env: warning at style, by ptcompile.
+Needs: nccl handling/streams/blocking/desync/timing/trace
+
 What: a container sets NCCL_ASYNC_ERROR_HANDLING, NCCL_BLOCKING_WAIT, NCCL_DESYNC_DEBUG or another
 variable whose name begins with TORCH_ since PyTorch 2.2.
 
 Why: these belong to PyTorch, not to NCCL. The old names still work, with a warning at each start of
 each process; a later release may drop them.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            env:
-    -         - name: NCCL_ASYNC_ERROR_HANDLING  # <--
-    +         - name: TORCH_NCCL_ASYNC_ERROR_HANDLING
-                value: "1"
+      - name: pytorch
+        env:
+    -     - name: NCCL_ASYNC_ERROR_HANDLING  # <--
+    +     - name: TORCH_NCCL_ASYNC_ERROR_HANDLING
+            value: "1"
 
 Fix: write the new name, for PyTorch 2.2 and later.
 

@@ -1,29 +1,23 @@
 """A variable is set twice in one container.
 
+PTC813 repeated-env: warning at run (differs), by kubelet.
+Needs: env
+
 What: two env entries of a container have the same name.
 
 Why: the API server warns and accepts; the last one wins. What a reader finds first is not what the
 process sees. Volcano's custom resource rejects it.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            env:
-    -         - name: EPOCHS  # <--
-    -           value: "3"
-              - name: BATCH_SIZE
-                value: "64"
-              - name: EPOCHS
-                value: "30"
+      - name: pytorch
+        env:
+    -     - name: EPOCHS  # <--
+    -       value: "3"
+          - name: BATCH_SIZE
+            value: "64"
+          - name: EPOCHS
+            value: "30"
 
 Fix: remove all but the last.
 

@@ -1,30 +1,26 @@
 """Two volumes are mounted at the same path.
 
+PTC312 repeated-mount-path: warning at run (differs), by kubelet.
+Needs: mountPath
+
 What: the paths of two mounts of a container are different spellings of one folder, such as `/data`
 and `/data/`.
 
 Why: the API server compares the text. The runtime mounts both, and the second hides the first and
 its data.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes:
-          - {name: dataset, persistentVolumeClaim: {claimName: imagenet}}
-          - {name: scratch, emptyDir: {}}
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            volumeMounts:
-              - {name: dataset, mountPath: /data}
-    -         - {name: scratch, mountPath: /data/}  # <--
-    +         - {name: scratch, mountPath: /scratch}
+      volumes:
+        - {name: dataset, persistentVolumeClaim: {claimName: imagenet}}
+        - {name: scratch, emptyDir: {}}
+      containers:
+        - name: pytorch
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts:
+            - {name: dataset, mountPath: /data}
+    -       - {name: scratch, mountPath: /data/}  # <--
+    +       - {name: scratch, mountPath: /scratch}
 
 Fix: mount each volume in its own folder.
 

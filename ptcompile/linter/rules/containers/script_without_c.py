@@ -1,26 +1,20 @@
 """A shell is given a command line without -c.
 
+PTC809 script-without-c: error at run (fails), by kubelet.
+Needs: command {SHELLS} @blank
+
 What: a shell's first argument that is not an option is a whole command line, as in `[bash,
 "torchrun train.py"]`.
 
 Why: without -c a shell takes its argument as the name of a file. The container stops at once: "No
 such file or directory".
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - bash
-    +         - -c
-              - python train.py --epochs 3  # <--
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - bash
+    +   - -c
+        - python train.py --epochs 3  # <--
 
 Fix: put -c before it.
 

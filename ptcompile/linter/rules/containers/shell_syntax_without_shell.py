@@ -1,29 +1,23 @@
 """A command uses shell syntax, but no shell runs.
 
+PTC806 shell-syntax-without-shell: warning at run (fails), by kubelet.
+Needs: command &/|/>/;
+
 What: `&&`, `||`, `|`, `>`, `>>`, `2>&1` or `;` is an argument of a command that does not start a
 shell.
 
 Why: they are passed to the program as arguments. What follows them never runs, and nothing is
 redirected.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-    -       command:
-    -         - python
-    -         - prepare.py
-    -         - "&&"  # <--
-    -         - python
-    -         - train.py
-    +       command: [bash, -c, python prepare.py && python train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+    - command:
+    -   - python
+    -   - prepare.py
+    -   - "&&"  # <--
+    -   - python
+    -   - train.py
+    + command: [bash, -c, python prepare.py && python train.py]
 
 Fix: run it in a shell: [bash, -c, "..."].
 

@@ -1,26 +1,20 @@
 """The value of a variable uses shell syntax to refer to another.
 
+PTC808 shell-variable-in-env: warning at run (differs), by kubelet.
+Needs: env @variable
+
 What: an env value contains `$NAME` or `${NAME}`.
 
 Why: no shell reads env values, and Kubernetes replaces only `$(NAME)`, for names in the manifest.
 The process sees the text as written: with `PATH: $PATH:/opt/bin` it no longer finds Python.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            env:
-              - name: PYTHONPATH
-    -           value: $PYTHONPATH:/workspace/src  # <--
-    +           value: /workspace/src
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command: [python, train.py]
+      env:
+        - name: PYTHONPATH
+    -     value: $PYTHONPATH:/workspace/src  # <--
+    +     value: /workspace/src
 
 Fix: write $(NAME) for a variable that comes before it; write the image's own value out, or set it
 in a shell script. Refer to a Secret for a token.

@@ -1,27 +1,21 @@
 """A command uses a shell variable, but no shell runs.
 
+PTC807 shell-variable-without-shell: warning at run (fails), by kubelet.
+Needs: command @variable
+
 What: `$NAME` or `${NAME}` is in an argument of a command that does not start a shell.
 
 Why: Kubernetes replaces only `$(NAME)`. The program gets the text as written: a path that starts
 with `$DATA`, a host named `$MASTER_ADDR`.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - python
-              - train.py
-    -         - --data=$DATA_DIR  # <--
-    +         - --data=$(DATA_DIR)
-            env: [{name: DATA_DIR, value: /data}]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - python
+        - train.py
+    -   - --data=$DATA_DIR  # <--
+    +   - --data=$(DATA_DIR)
+      env: [{name: DATA_DIR, value: /data}]
 
 Fix: write $(NAME), or run the command in a shell.
 

@@ -1,5 +1,8 @@
 """A script is written for Slurm: it calls srun, or reads a variable that only Slurm sets.
 
+PTC706 slurm-launch: warning at run (fails), by ptcompile.
+Needs: slurm/srun
+
 What: a shell script of a container runs srun, or gives a program $SLURM_NNODES, $SLURM_PROCID or
 another variable of Slurm that neither the script nor the container sets. Scripts that test for
 Slurm first are left alone.
@@ -7,32 +10,13 @@ Slurm first are left alone.
 Why: a pod is no task of Slurm. The shell puts nothing in the place of the variable, and an image
 has no srun.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - bash
-                          - -c
-    -                     - torchrun --nnodes=$SLURM_NNODES --node-rank=$JOB_COMPLETION_INDEX t.py  # <--
-    +                     - torchrun --nnodes=2 --node-rank=$JOB_COMPLETION_INDEX --master-addr=train-node-0-0.train t
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - bash
+        - -c
+    -   - torchrun --nnodes=$SLURM_NNODES --node-rank=$JOB_COMPLETION_INDEX t.py  # <--
+    +   - torchrun --nnodes=2 --node-rank=$JOB_COMPLETION_INDEX --master-addr=train-node-0-0.train t
 
 Fix: use the pod's own variable, which the help names; `ptcompile import FILE` turns a whole batch
 script into a spec.

@@ -1,30 +1,26 @@
 """Nodes keep the version of a moving tag that they pulled first.
 
+PTC802 stale-image: warning at run (risks), by kubelet.
+Needs: IfNotPresent {MULTI_POD_KINDS}
+
 What: containers that train in several pods have an image without a tag, or `latest`, and
 imagePullPolicy IfNotPresent.
 
 Why: each node uses the version of `latest` that it pulled first: the pods of one job run different
 code, some of it months old. Ranks that do not agree hang in the first collective.
 
-Example:
+Example: indexed_job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 4
-        parallelism: 4
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-    -           image: ghcr.io/acme/train:latest
-    +           image: ghcr.io/acme/train:1.0
-                imagePullPolicy: IfNotPresent  # <--
-                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      completions: 4
+      parallelism: 4
+      template:
+        spec:
+          containers:
+            - name: pytorch
+    -         image: ghcr.io/acme/train:latest
+    +         image: ghcr.io/acme/train:1.0
+              imagePullPolicy: IfNotPresent  # <--
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: use a version tag or a digest. Pulling always is not enough: a tag can move between two pulls.
 

@@ -1,27 +1,22 @@
 """OMP_NUM_THREADS is above the container's CPU limit.
 
+PTC115 threads-above-cpus: warning at run (slows), by kubelet.
+Needs: threads limits
+
 What: the number of threads per process is larger than the number of CPUs that all processes of the
 container share.
 
 Why: more threads than CPUs are throttled by the kernel: each parallel region waits for threads that
 may not run, and the GPUs wait with them.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            env:
-              - name: OMP_NUM_THREADS
-    -           value: "64"  # <--
-    +           value: "8"
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+        env:
+          - name: OMP_NUM_THREADS
+    -       value: "64"  # <--
+    +       value: "8"
+        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: divide the CPUs by the processes of the container.
 

@@ -1,5 +1,8 @@
 """A memory limit is so small that no container can start.
 
+PTC106 tiny-memory-limit: error at run (fails), by kubelet.
+Needs: limits memory
+
 What: `limits.memory` is less than 4 MiB, most often because the unit is missing, as in `memory:
 64`.
 
@@ -7,22 +10,13 @@ Why: a plain number is bytes. Under a limit of a few bytes the container runtime
 while it sets the container up: the pod shows RunContainerError or OOMKilled and never runs a line
 of Python.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources:
-              limits:
-                cpu: 4
-    -           memory: 64  # <--
-    +           memory: 64Gi
+      resources:
+        limits:
+          cpu: 4
+    -     memory: 64  # <--
+    +     memory: 64Gi
 
 Fix: write the unit: Gi, or Mi.
 

@@ -1,27 +1,21 @@
 """A memory request is so small that it reserves nothing.
 
+PTC117 tiny-memory-request: warning at run (risks), by kubelet.
+Needs: requests memory
+
 What: `requests.memory` is less than 4 MiB, most often because the unit is missing (`64`) or is m
 (`512m`).
 
 Why: a plain number is bytes, and m is a thousandth of a byte. The scheduler places the pod on a
 node without enough memory: the pod is evicted first, or the node runs out of memory.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources:
-              requests:
-                cpu: 4
-    -           memory: 64  # <--
-    +           memory: 64Gi
+      resources:
+        requests:
+          cpu: 4
+    -     memory: 64  # <--
+    +     memory: 64Gi
 
 Fix: write the unit: Gi, or Mi.
 

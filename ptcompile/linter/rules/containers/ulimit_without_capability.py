@@ -1,27 +1,22 @@
 """A script fails because it raises a limit without permission.
 
+PTC876 ulimit-without-capability: warning at run (fails), by kubelet.
+Needs: ulimit unlimited
+
 What: a script under `set -e`, or before `&&`, sets `ulimit -l unlimited` or another hard limit to
 unlimited, and the container lacks the capability SYS_RESOURCE.
 
 Why: only a process with SYS_RESOURCE may raise a hard limit. Unless the container runtime gives the
 limit already, the script ends with "Operation not permitted".
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - bash
-              - -c
-              - set -e; ulimit -l unlimited; torchrun --standalone train.py  # <--
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-    +       securityContext: {capabilities: {add: [SYS_RESOURCE]}}
+      command:
+        - bash
+        - -c
+        - set -e; ulimit -l unlimited; torchrun --standalone train.py  # <--
+      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    + securityContext: {capabilities: {add: [SYS_RESOURCE]}}
 
 Fix: remove the line, add the capability, or append `|| true`; for RDMA the capability IPC_LOCK is
 enough.

@@ -1,22 +1,20 @@
 """torchrun has no folder to write its logs to.
 
+PTC318 unwritable-tmp: warning at run (fails), by torchrun.
+Needs: readOnlyRootFilesystem {TORCHRUN}
+
 What: a container that starts torchrun has a read-only root file system and no volume at /tmp,
 /var/tmp or the working directory.
 
 Why: torchrun makes a temporary folder for the logs of its processes before it starts them. It stops
 with "No usable temporary directory found".
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
     +   volumes: [{name: tmp, emptyDir: {}}]
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
             command: [torchrun, --nproc-per-node, "1", train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
             securityContext:

@@ -1,5 +1,8 @@
 """A whole command line is written as one argument.
 
+PTC804 command-in-one-word: error at run (fails), by kubelet.
+Needs: command @blank
+
 What: the first item of `command` is a whole command line, as in `command: ["python train.py"]`, or
 the script that torchrun, another launcher or Python starts is, as in `[torchrun, "train.py --lr
 3"]`.
@@ -8,20 +11,11 @@ Why: no shell splits it. The runtime looks for a program with that exact name, s
 the container does not start: "no such file or directory". Launchers and Python look for their
 script the same way.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-    -       command:
-    -         - python train.py --epochs 3  # <--
-    +       command: [python, train.py, --epochs, "3"]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+    - command:
+    -   - python train.py --epochs 3  # <--
+    + command: [python, train.py, --epochs, "3"]
 
 Fix: write each word as its own list item, or start a shell: [bash, -c, "..."].
 

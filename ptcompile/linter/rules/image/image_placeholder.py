@@ -1,24 +1,18 @@
 """The image is a placeholder.
 
+PTC565 image-placeholder: note at pod, by kubelet.
+Needs: image
+
 What: the image of a container is or contains a template's placeholder: <image>, ${IMAGE}, $(IMAGE),
 {{ .image }}.
 
 Why: the manifest is a template and is checked without the value. If it is applied unchanged, the
 kubelet rejects the image name as invalid, and no pod starts.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-    -       image: <image>  # <--
-    +       image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+    - image: <image>  # <--
+    + image: ghcr.io/acme/train:1.0
 
 Fix: render the template, and lint the result.
 

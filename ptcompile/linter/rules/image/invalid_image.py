@@ -1,24 +1,18 @@
 """The image name is invalid.
 
+PTC564 invalid-image: error at pod, by kubelet.
+Needs: image
+
 What: the image of a container does not follow the grammar of references: two tags, capitals in the
 repository, a space, a scheme such as https://, a tag or a digest with invalid characters.
 
 Why: the API server accepts any text. The kubelet parses the name before it pulls the image, so the
 pod stays in InvalidImageName.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-    -       image: ghcr.io/acme/train:1.0:cuda  # <--
-    +       image: ghcr.io/acme/train:1.0-cuda
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+    - image: ghcr.io/acme/train:1.0:cuda  # <--
+    + image: ghcr.io/acme/train:1.0-cuda
 
 Fix: write REGISTRY/REPOSITORY:TAG, the repository in lower case.
 

@@ -1,28 +1,22 @@
 """torchrun cannot read the rendezvous endpoint and does not start.
 
+PTC417 bad-endpoint: error at run (fails), by torchrun.
+Needs: {RENDEZVOUS_WORDS} endpoint/elasticPolicy/addr/ip
+
 What: --rdzv-endpoint or PET_RDZV_ENDPOINT is not HOST:PORT: a URL, an invalid port, or no port at
 all with a static rendezvous.
 
 Why: torchrun raises ValueError before it connects. A scheme such as http:// is not part of an
 endpoint.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-              - --rdzv-backend=c10d
-    -         - --rdzv-endpoint=tcp://localhost:29400  # <--
-    +         - --rdzv-endpoint=localhost:29400
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+        - --rdzv-backend=c10d
+    -   - --rdzv-endpoint=tcp://localhost:29400  # <--
+    +   - --rdzv-endpoint=localhost:29400
+        - train.py
 
 Fix: write HOST:PORT, the host without a scheme.
 

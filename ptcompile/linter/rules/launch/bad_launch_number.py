@@ -1,27 +1,21 @@
 """torchrun rejects an option that must be a number and does not start.
 
+PTC416 bad-launch-number: error at run (fails), by torchrun.
+Needs: {RENDEZVOUS_WORDS} rank/port/restarts/interval/maxRestarts/containerPort
+
 What: --node-rank, --master-port, --max-restarts or --monitor-interval, or its PET_* variable, is
 not a number, or is out of range.
 
 Why: argparse ends the process with "invalid int value", and torchrun asserts that restarts are not
 negative.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --max-restarts=unlimited  # <--
-    +         - --max-restarts=3
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    -   - --max-restarts=unlimited  # <--
+    +   - --max-restarts=3
+        - train.py
 
 Fix: write a whole number: the port up to 65535, the others at least 0; the interval may have a
 fraction.

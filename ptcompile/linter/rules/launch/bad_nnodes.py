@@ -1,26 +1,20 @@
 """torchrun rejects the number of nodes and does not start.
 
+PTC414 bad-nnodes: error at run (fails), by torchrun.
+Needs: {TORCHRUN} nnodes
+
 What: --nnodes or PET_NNODES is neither a number above zero nor MIN:MAX with MIN up to MAX.
 
 Why: torchrun asserts 0 < MIN <= MAX before it does anything else, so every pod of the job crashes
 at once.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --nnodes=4:2  # <--
-    +         - --nnodes=1
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    -   - --nnodes=4:2  # <--
+    +   - --nnodes=1
+        - train.py
 
 Fix: write the number of pods that train, or the fewest and the most with a colon between them.
 

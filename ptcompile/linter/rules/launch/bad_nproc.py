@@ -1,27 +1,22 @@
 """torchrun rejects the number of processes and does not start.
 
+PTC415 bad-nproc: error at run (fails), by torchrun.
+Needs: {TORCHRUN} {NPROC}
+
 What: the processes per node are neither a number above zero nor one of auto, cpu, gpu and xpu:
 `all` and `cuda` too.
 
 Why: torchrun raises ValueError on any other word, capital letters included, and no operator checks
 the text before.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --nproc-per-node=GPU  # <--
-    +         - --nproc-per-node=gpu
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+    -   - --nproc-per-node=GPU  # <--
+    +   - --nproc-per-node=gpu
+        - train.py
+      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write a number, or gpu for one process per GPU.
 

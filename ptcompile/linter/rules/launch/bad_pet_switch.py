@@ -1,28 +1,22 @@
 """A variable that torchrun reads as a number is not one, and torchrun does not start.
 
+PTC428 bad-pet-switch: error at run (fails), by torchrun.
+Needs: {TORCHRUN} PET/elasticPolicy
+
 What: PET_STANDALONE, PET_MODULE, PET_NO_PYTHON or PET_RUN_PATH is empty or a word such as true.
 elasticPolicy.standalone: true gives an empty PET_STANDALONE.
 
 Why: torchrun calls int() on these while it builds its command line parser, and ends with
 ValueError, regardless of the command line.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-              - train.py
-            env:
-    -         - {name: PET_STANDALONE, value: "true"}  # <--
-    +         - {name: PET_STANDALONE, value: "1"}
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+        - train.py
+      env:
+    -   - {name: PET_STANDALONE, value: "true"}  # <--
+    +   - {name: PET_STANDALONE, value: "1"}
 
 Fix: write "1" or "0"; in a PyTorchJob remove elasticPolicy.standalone.
 

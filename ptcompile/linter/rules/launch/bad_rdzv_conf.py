@@ -1,5 +1,8 @@
 """torchrun cannot read the rendezvous configuration and does not start.
 
+PTC418 bad-rdzv-conf: error at run (fails), by torchrun.
+Needs: {TORCHRUN} conf/elasticPolicy
+
 What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf is not KEY=VALUE pairs with commas
 between them, or a value is of another type than the rendezvous reads: join_timeout=abc,
 read_timeout=0, is_host=maybe.
@@ -7,22 +10,13 @@ read_timeout=0, is_host=maybe.
 Why: torchrun raises ValueError for a pair without a key or a value, and the rendezvous for a value
 that it cannot read. A comma within a value begins the next pair.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --rdzv-conf=timeout=900,join_timeout  # <--
-    +         - --rdzv-conf=timeout=900,join_timeout=900
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    -   - --rdzv-conf=timeout=900,join_timeout  # <--
+    +   - --rdzv-conf=timeout=900,join_timeout=900
+        - train.py
 
 Fix: give every key a value.
 

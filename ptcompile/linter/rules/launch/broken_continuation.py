@@ -1,26 +1,20 @@
 """Whitespace after a backslash ends a command of a shell script early.
 
+PTC473 broken-continuation: error at run (fails), by kubelet.
+Needs: {SHELLS} {TRAINING_LAUNCHERS}/python/python3/pip
+
 What: a line of a script ends with a backslash and a space, a tab or a carriage return.
 
 Why: a backslash continues a line only directly before the newline. Before a space it makes an
 argument of that space; the command ends with the line, and the next line becomes a separate
 command: "--nproc_per_node=8: command not found".
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [bash, -c]
-            args:
-    -         - "set -e\\ntorchrun --nproc_per_node=1 \\\\ \\n  train.py"  # <--
-    +         - "set -e\\ntorchrun --nproc_per_node=1 \\\\\\n  train.py"
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command: [bash, -c]
+      args:
+    -   - "set -e\\ntorchrun --nproc_per_node=1 \\\\ \\n  train.py"  # <--
+    +   - "set -e\\ntorchrun --nproc_per_node=1 \\\\\\n  train.py"
 
 Fix: remove the whitespace after the backslash.
 

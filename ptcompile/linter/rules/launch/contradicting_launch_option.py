@@ -1,28 +1,22 @@
 """An option of torchrun has different values in two places.
 
+PTC421 contradicting-launch-option: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} nproc/nnodes/rdzv/restarts/interval PET/{TORCHRUN_FIELD_KINDS}
+
 What: the command line gives torchrun an option, and a PET_* variable or a field of the operator
 gives it another value.
 
 Why: the command line wins, and the field is silently ignored. Changing the field later has no
 effect.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --max-restarts=3  # <--
-              - train.py
-            env:
-              - {name: PET_MAX_RESTARTS, value: "5"}
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    -   - --max-restarts=3  # <--
+        - train.py
+      env:
+        - {name: PET_MAX_RESTARTS, value: "5"}
 
 Fix: set it in one place.
 

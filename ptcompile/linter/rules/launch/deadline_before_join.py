@@ -1,41 +1,34 @@
 """The deadline ends the job while its nodes may still wait for one another.
 
+PTC770 deadline-before-join: warning at run (risks), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} activeDeadlineSeconds
+
 What: activeDeadlineSeconds is no longer than the nodes of the job wait at their rendezvous.
 
 Why: the rendezvous waits for a late node as long as it is configured to, while the deadline counts
 from the start of the job, image pulls included. The job ends without saying what was missing, and
 what was trained until then is lost.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 4
-                parallelism: 4
-                backoffLimit: 0
-    -           activeDeadlineSeconds: 600  # <--
-    +           activeDeadlineSeconds: 86400
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=4
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-    -                     - --rdzv-conf=join_timeout=900,read_timeout=900
-    +                     - --rdzv-conf=join_timeout=300,read_timeout=300
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      completions: 4
+      parallelism: 4
+      backoffLimit: 0
+    - activeDeadlineSeconds: 600  # <--
+    + activeDeadlineSeconds: 86400
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              command:
+                - torchrun
+                - --nnodes=4
+                - --rdzv-backend=c10d
+                - --rdzv-endpoint=train-node-0-0.train:29400
+    -           - --rdzv-conf=join_timeout=900,read_timeout=900
+    +           - --rdzv-conf=join_timeout=300,read_timeout=300
+                - train.py
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: give a deadline for all of the training, or a shorter wait in --rdzv-conf.
 

@@ -1,5 +1,8 @@
 """A pod that is drained or deleted fails the whole job on PyTorch 2.3 to 2.7.
 
+PTC459 drain-closes-rendezvous: warning at run (risks), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} c10d/elasticPolicy
+
 What: torchrun's agents meet by c10d and may meet again, with --max-restarts or a range of nodes, on
 PyTorch 2.3 to 2.7. An official tag of pytorch/pytorch says which it is, else the profile's
 versions.torch.
@@ -9,35 +12,25 @@ is reclaimed or a pod is deleted, closes the rendezvous for every node. The othe
 1 (RendezvousClosedError) as soon as they meet again, restarts or not; a recreated pod finds the
 rendezvous closed. Measured on 2.5.1; on 2.2.2 and 2.13.0 the others go on.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 4
-                parallelism: 4
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-    -                   image: pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime  # <--
-    +                   image: pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime
-                        command:
-                          - torchrun
-                          - --nnodes=2:4
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - --max-restarts=3
-                          - train.py
-                        env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      completions: 4
+      parallelism: 4
+      template:
+        spec:
+          containers:
+            - name: pytorch
+    -         image: pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime  # <--
+    +         image: pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime
+              command:
+                - torchrun
+                - --nnodes=2:4
+                - --rdzv-backend=c10d
+                - --rdzv-endpoint=train-node-0-0.train:29400
+                - --max-restarts=3
+                - train.py
+              env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: use PyTorch 2.8 or newer.
 

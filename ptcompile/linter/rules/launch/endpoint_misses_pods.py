@@ -1,5 +1,8 @@
 """The rendezvous goes through a Service that selects none of the pods.
 
+PTC487 endpoint-misses-pods: error at run (fails), by torchrun.
+Needs: @endpoint-misses-pods
+
 What: the endpoint is the name of a Service of the pods' namespace, all nodes that meet are pods of
 this object, and the Service's selector fits the labels of none of them, nor of any other pod of the
 files. With c10d, a Service with a cluster IP reaches no store either.
@@ -8,7 +11,7 @@ Why: a Service without pods has no endpoints. A headless one does not resolve, a
 cluster IP are refused, until the rendezvous times out. The pod whose own address the endpoint names
 hosts c10d's store, and no pod has a cluster IP.
 
-Example:
+Example: indexed_job.yaml with
 
       apiVersion: v1
       kind: Service
@@ -18,27 +21,14 @@ Example:
     +   selector: {batch.kubernetes.io/job-name: train, batch.kubernetes.io/job-completion-index: "0"}
         ports: [{port: 29500}]
       ---
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 2
-        parallelism: 2
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command:
-                  - torchrun
-                  - --nnodes=2
-                  - --node-rank=$(JOB_COMPLETION_INDEX)
-                  - --master-addr=train-master  # <--
-                  - train.py
-                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+        command:
+          - torchrun
+          - --nnodes=2
+          - --node-rank=$(JOB_COMPLETION_INDEX)
+          - --master-addr=train-master  # <--
+          - train.py
+        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: select labels of the pod with rank 0; an Indexed Job's has
 batch.kubernetes.io/job-completion-index: "0".

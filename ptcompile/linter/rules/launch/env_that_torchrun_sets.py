@@ -1,28 +1,22 @@
 """Variables that torchrun sets for its processes itself.
 
+PTC833 env-that-torchrun-sets: warning at style, by torchrun.
+Needs: {TORCHRUN} rank/world
+
 What: a container that torchrun starts sets RANK, LOCAL_RANK, WORLD_SIZE or another variable of a
 process, and the command line does not use it.
 
 Why: torchrun overwrites these for every process that it starts, and reads none of them. In the
 manifest they only mislead the reader.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-              - --nproc-per-node=1
-              - train.py
-    -       env:
-    -         - {name: WORLD_SIZE, value: "4"}  # <--
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+        - --nproc-per-node=1
+        - train.py
+    - env:
+    -   - {name: WORLD_SIZE, value: "4"}  # <--
 
 Fix: remove them; torchrun's own options are --nnodes, --node-rank and --nproc-per-node.
 

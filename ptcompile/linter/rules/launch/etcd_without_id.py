@@ -1,38 +1,22 @@
 """Jobs that share an etcd would join the same rendezvous.
 
+PTC420 etcd-without-id: warning at run (risks), by torchrun.
+Needs: {TORCHRUN} etcd
+
 What: the rendezvous backend is etcd, and no rendezvous id is given.
 
 Why: the id keeps the jobs of one etcd apart. torchrun uses "none" for all that set none, so a
 second job joins the rendezvous of the first, or finds it closed.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=etcd-v2  # <--
-                          - --rdzv-endpoint=etcd.infra.svc.cluster.local:2379
-    +                     - --rdzv-id=train
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nnodes=2
+        - --rdzv-backend=etcd-v2  # <--
+        - --rdzv-endpoint=etcd.infra.svc.cluster.local:2379
+    +   - --rdzv-id=train
+        - train.py
 
 Fix: give each job its own id, such as its name: --rdzv-id, PET_RDZV_ID or elasticPolicy.rdzvId.
 

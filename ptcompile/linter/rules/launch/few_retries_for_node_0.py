@@ -1,5 +1,8 @@
 """The loss of node 0 uses up all retries of a job that restarts pods one by one.
 
+PTC769 few-retries-for-node-0: warning at run (risks), by torchrun.
+Needs: {TORCHRUN} {RETRYING_KINDS} backoffLimit c10d
+
 What: a Job, or the Job of a JobSet, of pods that meet by c10d and restart their processes retries
 fewer failed pods than it has others than node 0.
 
@@ -7,35 +10,25 @@ Why: node 0 hosts the rendezvous store. When it is lost, torchrun exits with sta
 pod within seconds, and each counts as a failed pod: more than backoffLimit allows, so the Job fails
 instead of being retried.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 4
-                parallelism: 4
-    -           backoffLimit: 2  # <--
-    +           backoffLimit: 24
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=4
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - --max-restarts=3
-                          - train.py
-                        env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      completions: 4
+      parallelism: 4
+    - backoffLimit: 2  # <--
+    + backoffLimit: 24
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              command:
+                - torchrun
+                - --nnodes=4
+                - --rdzv-backend=c10d
+                - --rdzv-endpoint=train-node-0-0.train:29400
+                - --max-restarts=3
+                - train.py
+              env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: make backoffLimit a multiple of the number of pods: that many losses of node 0 are retried.
 

@@ -1,40 +1,20 @@
 """Gloo takes interface names, not patterns.
 
+PTC436 gloo-interface-pattern: warning at run (fails), by ptcompile.
+Needs: gloo
+
 What: GLOO_SOCKET_IFNAME begins with ^ or =, as NCCL_SOCKET_IFNAME may.
 
 Why: NCCL reads ^lo as any interface but lo. Gloo looks for an interface with exactly this name, and
 ends with "Unable to find address for" it.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        env:
-    -                     - {name: GLOO_SOCKET_IFNAME, value: ^lo}  # <--
-    +                     - {name: GLOO_SOCKET_IFNAME, value: eth0}
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+        env:
+    -     - {name: GLOO_SOCKET_IFNAME, value: ^lo}  # <--
+    +     - {name: GLOO_SOCKET_IFNAME, value: eth0}
+        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write the interface's name, or several with commas, or remove the variable.
 

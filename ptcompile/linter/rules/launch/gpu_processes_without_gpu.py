@@ -1,26 +1,21 @@
 """torchrun counts GPUs in a pod that requests none.
 
+PTC432 gpu-processes-without-gpu: warning at run (fails), by torchrun.
+Needs: {TORCHRUN} gpu/xpu {NPROC}
+
 What: the processes per node are `gpu` or `xpu`, and no container of the pod requests an
 accelerator.
 
 Why: torchrun raises "Cuda is not available." where the pod sees no GPU, and does not start.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-              - --nproc-per-node=gpu  # <--
-              - train.py
-    -       resources: {limits: {cpu: 8, memory: 64Gi}}
-    +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nproc-per-node=gpu  # <--
+        - train.py
+    - resources: {limits: {cpu: 8, memory: 64Gi}}
+    + resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: request GPUs in resources.limits, or write a number of processes.
 

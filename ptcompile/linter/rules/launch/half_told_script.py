@@ -1,40 +1,24 @@
 """A script without a launcher has only part of what it needs to meet the others.
 
+PTC480 half-told-script: warning at run (fails), by ptcompile.
+Needs: master/world/rank python/python3
+
 What: the command is a Python script without a launcher, and has some of MASTER_ADDR, MASTER_PORT,
 WORLD_SIZE and RANK and lacks others.
 
 Why: init_process_group reads all four (env://), and raises if one is missing. Only a script that
 sets the rest itself runs.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command: [python, train.py]  # <--
-                        env:
-                          - {name: WORLD_SIZE, value: "2"}
-                          - name: RANK
-                            valueFrom:
-                              fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
-    +                     - {name: MASTER_ADDR, value: train-node-0-0.train}
-    +                     - {name: MASTER_PORT, value: "29500"}
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command: [python, train.py]  # <--
+      env:
+        - {name: WORLD_SIZE, value: "2"}
+        - name: RANK
+          valueFrom:
+            fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
+    +   - {name: MASTER_ADDR, value: train-node-0-0.train}
+    +   - {name: MASTER_PORT, value: "29500"}
 
 Fix: set all four, or start the script with torchrun.
 

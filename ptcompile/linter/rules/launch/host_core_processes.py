@@ -1,27 +1,21 @@
 """torchrun starts a process for each core of the host.
 
+PTC431 host-core-processes: warning at run (slows), by torchrun.
+Needs: {TORCHRUN} auto/cpu/{TORCHRUN_FIELD_KINDS}
+
 What: the processes per node are auto or cpu in a pod without accelerators. auto is PyTorchJob's
 default for nprocPerNode.
 
 Why: torchrun counts the cores of the machine, not the CPU limit of the container. On a node of 64
 cores it starts 64 processes in a container with 4 CPUs, which are slow or run out of memory.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --nproc-per-node=auto  # <--
-    +         - --nproc-per-node=8
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    -   - --nproc-per-node=auto  # <--
+    +   - --nproc-per-node=8
+        - train.py
 
 Fix: write the number of processes, for example that of the CPU limit.
 

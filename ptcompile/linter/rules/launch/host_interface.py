@@ -1,39 +1,19 @@
 """NCCL or Gloo must use an interface of the node, but the pod has its own network.
 
+PTC481 host-interface: error at run (fails), by ptcompile.
+Needs: IFNAME
+
 What: NCCL_SOCKET_IFNAME or GLOO_SOCKET_IFNAME names interfaces as nodes have them (ens5, eno1,
 bond0, ib0), without hostNetwork and without other networks.
 
 Why: a pod's network has eth0 and lo. With no interface of that name the first collective stops.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-    -                   env: [{name: NCCL_SOCKET_IFNAME, value: ens5}]  # <--
-    +                   env: [{name: NCCL_SOCKET_IFNAME, value: eth0}]
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+    -   env: [{name: NCCL_SOCKET_IFNAME, value: ens5}]  # <--
+    +   env: [{name: NCCL_SOCKET_IFNAME, value: eth0}]
+        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write eth0, or remove the variable.
 

@@ -1,28 +1,21 @@
 """A launcher starts fewer processes than the pod has GPUs.
 
+PTC104 idle-gpus: warning at run (wastes), by torchrun.
+Needs: {NODE_LAUNCHERS} {VENDORS}
+
 What: the processes per node are fewer than the accelerators of the container, or not set, and
 torchrun starts one. accelerate's --num_processes counts the processes of all nodes.
 
 Why: a process of a data parallel job drives one GPU. The others are paid for and idle.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --nproc-per-node=1  # <--
-    +         - --nproc-per-node=8
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      command:
+        - torchrun
+    -   - --nproc-per-node=1  # <--
+    +   - --nproc-per-node=8
+        - train.py
+      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
 
 Fix: run one process per GPU, or request fewer GPUs. Ignore it if one process drives several GPUs.
 

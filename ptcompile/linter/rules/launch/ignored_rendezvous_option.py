@@ -1,5 +1,8 @@
 """torchrun gets options that this rendezvous ignores.
 
+PTC426 ignored-rendezvous-option: warning at style, by torchrun.
+Needs: {TORCHRUN} rdzv/rank/addr/port
+
 What: --node-rank, --master-addr or --master-port is combined with a backend other than static, or
 rendezvous options with --standalone.
 
@@ -7,34 +10,15 @@ Why: c10d and etcd meet at --rdzv-endpoint and give the ranks themselves. --stan
 localhost. The other options have no effect. It is a note if no value contradicts the rendezvous:
 then the job does what the command says.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-    -                     - --master-port=29500  # <--
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nnodes=2
+        - --rdzv-backend=c10d
+        - --rdzv-endpoint=train-node-0-0.train:29400
+    -   - --master-port=29500  # <--
+        - train.py
 
 Fix: remove the ignored options.
 

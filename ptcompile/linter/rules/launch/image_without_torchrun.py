@@ -1,5 +1,8 @@
 """The image's PyTorch is older than torchrun.
 
+PTC488 image-without-torchrun: error at run (fails), by torchrun.
+Needs: {TORCHRUN}
+
 What: the command is torchrun, and the image's PyTorch is older than 1.10; or it is `python -m
 torch.distributed.run`, and older than 1.9. An official tag of pytorch/pytorch says which it is,
 else the profile's versions.torch.
@@ -7,19 +10,11 @@ else the profile's versions.torch.
 Why: PyTorch installs the program torchrun since 1.10, and has the module since 1.9. The container
 does not start: "executable file not found in $PATH", or "No module named torch.distributed.run".
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-    -       image: pytorch/pytorch:1.7.0-cuda11.0-cudnn8-runtime  # <--
-    +       image: pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime
-            command: [torchrun, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+    - image: pytorch/pytorch:1.7.0-cuda11.0-cudnn8-runtime  # <--
+    + image: pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime
+      command: [torchrun, train.py]
 
 Fix: use a newer image, or start the script with `python -m torch.distributed.launch`.
 

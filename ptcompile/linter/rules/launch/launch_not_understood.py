@@ -1,5 +1,8 @@
 """How the pods of this job start and meet is not checked.
 
+PTC483 launch-not-understood: note at run (unchecked), by ptcompile.
+Needs: {VENDORS}
+
 What: several pods with accelerators are started by an unknown program, by the image itself, by a
 script with a condition or a file that only the running pod knows, or with variables from objects
 that are not in the stream. The note names the line of the script that decides.
@@ -7,34 +10,16 @@ that are not in the stream. The note names the line of the script that decides.
 Why: a note, once per job: nodes, ranks and addresses of such a job are not checked, so having no
 findings does not mean that they are right.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-    -                   command: [/opt/start.sh]  # <--
-    +                   command:
-    +                     - torchrun
-    +                     - --nnodes=2
-    +                     - --rdzv-backend=c10d
-    +                     - --rdzv-endpoint=train-node-0-0.train:29400
-    +                     - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+    -   command: [/opt/start.sh]  # <--
+    +   command:
+    +     - torchrun
+    +     - --nnodes=2
+    +     - --rdzv-backend=c10d
+    +     - --rdzv-endpoint=train-node-0-0.train:29400
+    +     - train.py
 
 Fix: if the job is right, ignore the note. To have it checked, start the script with torchrun, which
 starts scripts for accelerate, DeepSpeed and Lightning too, or pass accelerate or deepspeed --no_ssh

@@ -1,5 +1,8 @@
 """A launcher that does not read the operator's variables runs on several pods.
 
+PTC433 launcher-alone: warning at run (apart), by ptcompile.
+Needs: {MULTI_POD_KINDS} {NODE_LAUNCHERS}/python/python3
+
 What: accelerate, axolotl, deepspeed, colossalai, llamafactory-cli or swift starts the processes of
 several pods, and neither its command line nor its variables mention the other machines; deepspeed
 has --num_nodes or --no_ssh, but no host file; or it has a host file, but not --no_ssh. Or a plain

@@ -1,39 +1,23 @@
 """The pods meet at a fixed address of the pods' network.
 
+PTC466 literal-address: warning at run (fails), by torchrun.
+Needs: @literal-address
+
 What: the endpoint is an address of a private network, all nodes are pods of the files, and none is
 on its node's network.
 
 Why: a pod gets its address when it is created, and another one each time. The address of the last
 run leads to nothing, or to another pod, and every pod waits there until the rendezvous times out.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-    -                     - --rdzv-endpoint=10.42.7.19:29400  # <--
-    +                     - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nnodes=2
+        - --rdzv-backend=c10d
+    -   - --rdzv-endpoint=10.42.7.19:29400  # <--
+    +   - --rdzv-endpoint=train-node-0-0.train:29400
+        - train.py
 
 Fix: write the DNS name of the first pod.
 

@@ -1,5 +1,8 @@
 """A variable is referenced where the kubelet does not know it, and stays as written.
 
+PTC434 literal-variable: error at run (fails), by kubelet.
+Needs: $
+
 What: a word of the command, or an env value, has $(X), and the container has no variable X; or an
 env value has $(X), and X comes after it in the list, where operators also put theirs. An error
 where the launcher reads the text, such as in an address or a rank, and where the variable is an
@@ -9,35 +12,16 @@ Why: the kubelet replaces $(X) in an env value only if X comes before it in the 
 gets the text $(RANK), not a number. In command and args all variables of the container are known,
 but none of the image's.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --node-rank=$(JOB_COMPLETION_INDEX)
-                          - --master-addr=train-node-0-0.train
-                          - train.py
-    -                   env:
-    -                     - {name: MY_RANK, value: $(JOB_COMPLETION_INDEX)}  # <--
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nnodes=2
+        - --node-rank=$(JOB_COMPLETION_INDEX)
+        - --master-addr=train-node-0-0.train
+        - train.py
+    - env:
+    -   - {name: MY_RANK, value: $(JOB_COMPLETION_INDEX)}  # <--
 
 Fix: set the variable before it is referenced, use it in command or args, or read the pod's field
 with valueFrom.

@@ -1,5 +1,8 @@
 """Every pod waits for the others at its own address.
 
+PTC403 local-endpoint: error at run (fails), by torchrun.
+Needs: @local-endpoint
+
 What: torchrun should meet other nodes, but its endpoint is localhost: explicitly, or because none
 is set. Or accelerate, composer, llamafactory-cli, swift or deepspeed --no_ssh has several nodes,
 but not the first one's address.
@@ -9,34 +12,15 @@ WORLD_SIZE. Without them it meets at 127.0.0.1, where each pod is alone and wait
 accelerate takes the address from --main_process_ip, and, on several machines, does not start
 without --machine_rank.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-    -                     - --rdzv-endpoint=localhost:29400  # <--
-    +                     - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nnodes=2
+        - --rdzv-backend=c10d
+    -   - --rdzv-endpoint=localhost:29400  # <--
+    +   - --rdzv-endpoint=train-node-0-0.train:29400
+        - train.py
 
 Fix: give torchrun an endpoint on the first pod: --rdzv-endpoint=HOST:PORT with c10d, or
 --master-addr and --node-rank. Give other launchers the first pod's address and each pod's rank.

@@ -1,24 +1,18 @@
 """torch.distributed.launch passes each process an argument.
 
+PTC400 local-rank-argument: note at run (differs), by torchrun.
+Needs: distributed launch
+
 What: `python -m torch.distributed.launch` without --use-env starts a script.
 
 Why: a note. The module is deprecated, and adds `--local-rank=N` to the script's arguments: a script
 that takes only --local_rank, as before PyTorch 2.0, or none ends with "unrecognized arguments:
 --local-rank=0". torchrun adds nothing.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-    -       command: [python, -m, torch.distributed.launch, train.py]  # <--
-    +       command: [torchrun, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+    - command: [python, -m, torch.distributed.launch, train.py]  # <--
+    + command: [torchrun, train.py]
 
 Fix: start the script with torchrun, and read LOCAL_RANK.
 

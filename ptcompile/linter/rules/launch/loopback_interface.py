@@ -1,40 +1,20 @@
 """The pods of a job use the loopback interface to reach one another.
 
+PTC435 loopback-interface: error at run (fails), by ptcompile.
+Needs: {MULTI_POD_KINDS} IFNAME lo
+
 What: NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME or TP_SOCKET_IFNAME is lo in a job of several pods.
 
 Why: the address of lo is 127.0.0.1 in every pod. Each process tells the others that address, and
 they connect to themselves.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        env:
-    -                     - {name: NCCL_SOCKET_IFNAME, value: lo}  # <--
-    +                     - {name: NCCL_SOCKET_IFNAME, value: eth0}
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+        env:
+    -     - {name: NCCL_SOCKET_IFNAME, value: lo}  # <--
+    +     - {name: NCCL_SOCKET_IFNAME, value: eth0}
+        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: name the pod's interface, usually eth0, or exclude lo from NCCL's choice with ^lo.
 

@@ -1,38 +1,22 @@
 """The address of the master is not the pod with rank 0.
 
+PTC411 master-without-rank-0: error at run (fails), by torchrun.
+Needs: @master-without-rank-0
+
 What: with a static rendezvous the endpoint is a pod of the job, and that pod's node rank is not 0.
 
 Why: the node with rank 0 opens the store. Nothing listens at the address of another pod, and every
 node waits there.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --node-rank=$(JOB_COMPLETION_INDEX)
-    -                     - --master-addr=train-node-0-1.train  # <--
-    +                     - --master-addr=train-node-0-0.train
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nnodes=2
+        - --node-rank=$(JOB_COMPLETION_INDEX)
+    -   - --master-addr=train-node-0-1.train  # <--
+    +   - --master-addr=train-node-0-0.train
+        - train.py
 
 Fix: write the name of the pod that has rank 0.
 

@@ -1,27 +1,22 @@
 """torchrun counts the devices of this pod wrongly.
 
+PTC430 miscounted-devices: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} google/amazon/mig
+
 What: the processes per node are auto or gpu, and the devices are MIG slices, TPU chips or Neuron
 cores.
 
 Why: CUDA shows one MIG slice to a process, so torchrun counts 1 of several. It knows neither TPU
 nor Neuron: auto then starts one process for each core of the host.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --nproc-per-node=auto  # <--
-    +         - --nproc-per-node=2
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi, aws.amazon.com/neuron: 1}}
+      command:
+        - torchrun
+    -   - --nproc-per-node=auto  # <--
+    +   - --nproc-per-node=2
+        - train.py
+      resources: {limits: {cpu: 8, memory: 64Gi, aws.amazon.com/neuron: 1}}
 
 Fix: write the number of processes: one per slice, or as many as the device's own runtime expects.
 

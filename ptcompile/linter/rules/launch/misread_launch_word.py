@@ -1,5 +1,8 @@
 """A launcher takes a word for something else than was meant.
 
+PTC494 misread-launch-word: error at run (fails), by ptcompile.
+Needs: {NODE_LAUNCHERS}
+
 What: an option of torchrun, accelerate, deepspeed, composer or tune begins with a dash that is no
 hyphen, such as the en dash of a chat; a switch is followed by a value, as in `--standalone false`;
 two options are one word, as in `--rdzv-id=a--rdzv-backend=c10d`; a no-break space or a typographic
@@ -9,23 +12,14 @@ Why: the first word that is neither an option nor a value is the script, and eve
 the script's. The launcher then starts something else, or starts it with its defaults, and each pod
 trains alone.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --standalone
-    -         - "true"  # <--
-    +         - --standalone
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    -   - --standalone
+    -   - "true"  # <--
+    +   - --standalone
+        - train.py
 
 Fix: write hyphens, U+002D, and spaces, U+0020; give switches no value; put the launcher's options
 before the script.

@@ -1,23 +1,17 @@
 """torchrun has no script to start.
 
+PTC424 missing-script: error at run (fails), by torchrun.
+Needs: {TORCHRUN}
+
 What: no script, module or program follows torchrun's options.
 
 Why: argparse ends the process: "the following arguments are required: training_script". An option
 without its value swallows the script.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-    -       command: [torchrun, --nproc-per-node=1, --rdzv-id, train.py]  # <--
-    +       command: [torchrun, --nproc-per-node=1, --rdzv-id=train, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+    - command: [torchrun, --nproc-per-node=1, --rdzv-id, train.py]  # <--
+    + command: [torchrun, --nproc-per-node=1, --rdzv-id=train, train.py]
 
 Fix: put the script after the options, and give every option its value.
 

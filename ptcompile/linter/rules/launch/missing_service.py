@@ -1,5 +1,8 @@
 """The rendezvous host needs a Service that no file has.
 
+PTC486 missing-service: warning at run (fails), by kubelet.
+Needs: @missing-service
+
 What: the address that the pods meet at is a name that only a Service of their namespace can
 resolve, and no manifest of the stream or the folder is that Service: none has the name, or the one
 that has it has a cluster IP, does not select the pods, or is not their subdomain. A note if one
@@ -12,7 +15,7 @@ Why: a pod of a Job, of a StatefulSet or alone has the name <hostname>.<subdomai
 headless Service that has the name of the subdomain and selects the pod. Without it every pod looks
 for node 0 until the rendezvous times out.
 
-Example:
+Example: indexed_torchrun.yaml with
 
       apiVersion: v1
       kind: ConfigMap
@@ -27,28 +30,12 @@ Example:
     +   publishNotReadyAddresses: true
     +   selector: {batch.kubernetes.io/job-name: train}
     + ---
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 2
-        parallelism: 2
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            subdomain: train
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command:
-                  - torchrun
-                  - --nnodes=2
-                  - --rdzv-backend=c10d
-                  - --rdzv-endpoint=train-0.train:29400  # <--
-                  - train.py
-                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nnodes=2
+        - --rdzv-backend=c10d
+        - --rdzv-endpoint=train-0.train:29400  # <--
+        - train.py
 
 Fix: add the headless Service, or a kind whose operator makes one, such as a JobSet.
 

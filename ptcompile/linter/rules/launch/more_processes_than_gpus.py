@@ -1,29 +1,22 @@
 """torchrun starts more processes than the pod has GPUs.
 
+PTC103 more-processes-than-gpus: error at run (fails), by torchrun.
+Needs: {NODE_LAUNCHERS} {NPROC}/num/processes/n/config
+
 What: the processes per node, from the command line, a PET_* variable or the operator's field, are
 more than the accelerators of the container.
 
 Why: each process takes the GPU of its local rank. The one beyond the last GPU dies with "invalid
 device ordinal", and torchrun ends all others.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --nproc-per-node=8  # <--
-    +         - --nproc-per-node=4
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 4}}
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      command:
+        - torchrun
+    -   - --nproc-per-node=8  # <--
+    +   - --nproc-per-node=4
+        - train.py
+      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 4}}
 
 Fix: run as many processes as there are GPUs, or request more GPUs.
 

@@ -1,27 +1,20 @@
 """NCCL's errors are not detected, so processes wait for a lost peer with their GPUs.
 
+PTC477 nccl-errors-ignored: warning at run (risks), by torchrun.
+Needs: nccl async
+
 What: TORCH_NCCL_ASYNC_ERROR_HANDLING=0 (or NCCL_ASYNC_ERROR_HANDLING=0) in a container with GPUs.
 
 Why: PyTorch's watchdog then neither aborts a collective that timed out nor ends the process. If one
 process is lost, all others wait in the next collective, keep their GPUs, and no restart begins.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [torchrun, --nproc-per-node=8, train.py]
-            env:
-    -         - {name: TORCH_NCCL_ASYNC_ERROR_HANDLING, value: "0"}  # <--
-    +         - {name: TORCH_NCCL_ASYNC_ERROR_HANDLING, value: "1"}
-            resources: {limits: {cpu: 64, memory: 512Gi, nvidia.com/gpu: 8}}
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      command: [torchrun, --nproc-per-node=8, train.py]
+      env:
+    -   - {name: TORCH_NCCL_ASYNC_ERROR_HANDLING, value: "0"}  # <--
+    +   - {name: TORCH_NCCL_ASYNC_ERROR_HANDLING, value: "1"}
+      resources: {limits: {cpu: 64, memory: 512Gi, nvidia.com/gpu: 8}}
 
 Fix: remove the variable.
 

@@ -1,27 +1,20 @@
 """A variable turns off the fast paths between the GPUs of a pod.
 
+PTC146 nccl-path-disabled: warning at run (slows), by ptcompile.
+Needs: nccl p2p/shm disable/level
+
 What: NCCL_P2P_DISABLE=1, NCCL_P2P_LEVEL=LOC or NCCL_SHM_DISABLE=1 in a container with several GPUs.
 
 Why: without P2P, NCCL uses neither NVLink nor PCIe between GPUs, and without shared memory too all
 traffic in the pod goes over the network. Both are workarounds for broken machines.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [torchrun, --nproc-per-node=8, train.py]
-            env:
-    -         - {name: NCCL_P2P_DISABLE, value: "1"}  # <--
-    +         - {name: NCCL_P2P_DISABLE, value: "0"}
-            resources: {limits: {cpu: 64, memory: 512Gi, nvidia.com/gpu: 8}}
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      command: [torchrun, --nproc-per-node=8, train.py]
+      env:
+    -   - {name: NCCL_P2P_DISABLE, value: "1"}  # <--
+    +   - {name: NCCL_P2P_DISABLE, value: "0"}
+      resources: {limits: {cpu: 64, memory: 512Gi, nvidia.com/gpu: 8}}
 
 Fix: remove the variable.
 

@@ -1,5 +1,8 @@
 """The backend of torch.distributed does not work with the pod's devices.
 
+PTC465 nccl-without-gpu: warning at run (fails), by torchrun.
+Needs: nccl/rccl/hccl/xccl/ccl/xla backend/init
+
 What: an argument or a variable of the training container, or its shell script, selects nccl as the
 backend of torch.distributed, and the pod requests no accelerator; or it selects that of other
 devices than the pod requests.

@@ -1,5 +1,8 @@
 """c10d publishes host names of nodes, which the others may not resolve.
 
+PTC470 node-names-handed-out: warning at run (fails), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} hostNetwork/{RUNTIME_KINDS} c10d/elasticPolicy
+
 What: pods on their node's network (hostNetwork) meet by c10d, and torchrun does not get their
 address.
 
@@ -7,35 +10,24 @@ Why: the node with rank 0 tells the others where to find it by its own host name
 machine's. Where no DNS server of the cluster knows the machines, all time out and exit with status
 1. Measured: none of 6 jobs met, and with the address all did within 2 seconds.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 4
-                parallelism: 4
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    hostNetwork: true  # <--
-                    dnsPolicy: ClusterFirstWithHostNet
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=4
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-    +                   env: [{name: PET_LOCAL_ADDR, valueFrom: {fieldRef: {fieldPath: status.podIP}}}]
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      completions: 4
+      parallelism: 4
+      template:
+        spec:
+          hostNetwork: true  # <--
+          dnsPolicy: ClusterFirstWithHostNet
+          containers:
+            - name: pytorch
+              command:
+                - torchrun
+                - --nnodes=4
+                - --rdzv-backend=c10d
+                - --rdzv-endpoint=train-node-0-0.train:29400
+                - train.py
+    +         env: [{name: PET_LOCAL_ADDR, valueFrom: {fieldRef: {fieldPath: status.podIP}}}]
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: set PET_LOCAL_ADDR from the field status.podIP, or give --local-addr; leave it where nodes'
 names resolve in pods.

@@ -1,5 +1,8 @@
 """One process starts in a pod with several GPUs.
 
+PTC145 one-process-for-gpus: warning at run (wastes), by torchrun.
+Needs: python/python3 {MULTI_POD_KINDS} {VENDORS}
+
 What: a plain `python` script starts in each pod of a job whose operator or variables count pods as
 processes (WORLD_SIZE), a pod has several GPUs, and no argument mentions devices.
 

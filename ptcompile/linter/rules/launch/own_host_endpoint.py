@@ -1,41 +1,25 @@
 """Every pod uses itself as the rendezvous endpoint.
 
+PTC402 own-host-endpoint: error at run (fails), by torchrun.
+Needs: @own-host-endpoint
+
 What: the rendezvous endpoint is the pod's own name or address: $(hostname), $(hostname -i),
 $HOSTNAME or status.podIP.
 
 Why: the endpoint must be the same on every pod. With its own address, each pod opens its own store
 and waits there for others that wait elsewhere.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-    -                     - --rdzv-endpoint=$(POD_IP):29400  # <--
-    +                     - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-    -                   env:
-    -                     - {name: POD_IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nnodes=2
+        - --rdzv-backend=c10d
+    -   - --rdzv-endpoint=$(POD_IP):29400  # <--
+    +   - --rdzv-endpoint=train-node-0-0.train:29400
+        - train.py
+    - env:
+    -   - {name: POD_IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
 
 Fix: write the name of the first pod.
 

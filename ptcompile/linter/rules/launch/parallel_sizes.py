@@ -1,5 +1,8 @@
 """The model-parallel sizes do not divide the number of processes.
 
+PTC475 parallel-sizes: error at run (fails), by ptcompile.
+Needs: parallel
+
 What: the script's tensor, pipeline and context parallel sizes multiply to a number that does not
 divide the world size, or its global batch size is not a multiple of the micro batch size times the
 data parallel size.
@@ -7,25 +10,16 @@ data parallel size.
 Why: Megatron, NeMo and torchtitan give each model replica that many processes. Megatron-LM fails
 when all pods have met: "world_size (16) is not divisible by 32".
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/megatron:1.0
-            command:
-              - torchrun
-              - --nproc-per-node=8
-              - pretrain_gpt.py
-    -         - --tensor-model-parallel-size=3  # <--
-    +         - --tensor-model-parallel-size=4
-            resources: {limits: {cpu: 64, memory: 512Gi, nvidia.com/gpu: 8}}
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      image: ghcr.io/acme/megatron:1.0
+      command:
+        - torchrun
+        - --nproc-per-node=8
+        - pretrain_gpt.py
+    -   - --tensor-model-parallel-size=3  # <--
+    +   - --tensor-model-parallel-size=4
+      resources: {limits: {cpu: 64, memory: 512Gi, nvidia.com/gpu: 8}}
 
 Fix: choose sizes whose product divides the number of processes.
 

@@ -1,5 +1,8 @@
 """Several processes of a pod train on slices of a GPU.
 
+PTC176 processes-on-mig: warning at run (fails), by ptcompile.
+Needs: {NODE_LAUNCHERS} mig/nvidia mig/@Node/@NodePool
+
 What: a launcher starts several processes in a container whose devices are MIG slices: by their
 resource name, or on nodes whose product label has -MIG-, where nvidia.com/gpu counts slices
 (strategy single).
@@ -7,26 +10,20 @@ resource name, or on nodes whose product label has -MIG-, where nvidia.com/gpu c
 Why: CUDA shows a process one MIG slice, the first, and NCCL does not connect slices of one GPU. The
 processes find one device, or none.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-              - --standalone
-    -         - --nproc-per-node=2  # <--
-    +         - --nproc-per-node=1
-              - train.py
-    -       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/mig-1g.5gb: 2}}
-    -       volumeMounts: [{name: shm, mountPath: /dev/shm}]
-    -   volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]
-    +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/mig-1g.5gb: 1}}
+      containers:
+        - name: pytorch
+          command:
+            - torchrun
+            - --standalone
+    -       - --nproc-per-node=2  # <--
+    +       - --nproc-per-node=1
+            - train.py
+    -     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/mig-1g.5gb: 2}}
+    -     volumeMounts: [{name: shm, mountPath: /dev/shm}]
+    - volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]
+    +     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/mig-1g.5gb: 1}}
 
 Fix: run one process per pod on a slice, or request whole GPUs.
 

@@ -1,5 +1,8 @@
 """A launcher starts several processes on GPUs that pods share.
 
+PTC154 processes-on-shared-gpus: warning at run (fails), by ptcompile.
+Needs: {NODE_LAUNCHERS} nvidia shared/sharing/@ConfigMap/@Node/@NodePool
+
 What: a container of several processes requests more than one device of nodes that share their GPUs:
 a `.shared` resource, a product label that ends in -SHARED, GKE's or NVIDIA's label of a sharing
 strategy, time slicing or MPS in the ConfigMap of NVIDIA's device plugin in the same files, or

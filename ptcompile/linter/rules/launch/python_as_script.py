@@ -1,5 +1,8 @@
 """torchrun runs Python, a shell or a launcher as if it were a Python script.
 
+PTC425 python-as-script: error at run (fails), by torchrun.
+Needs: {TORCHRUN}
+
 What: `python`, a shell, a launcher or a shell script takes the place of the script, as in
 `torchrun --nproc-per-node=8 python train.py`.
 
@@ -7,22 +10,13 @@ Why: torchrun starts `python -u python train.py`, which fails: "can't open file 
 starts the interpreter itself. A shell or a shell script fails the same way, as Python cannot read
 it.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-              - --nproc-per-node=1
-    -         - python  # <--
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+        - --nproc-per-node=1
+    -   - python  # <--
+        - train.py
 
 Fix: remove `python`; write -m before the name of a module; use --no-python for a program that is
 not a Python script.

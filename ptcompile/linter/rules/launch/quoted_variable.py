@@ -1,27 +1,21 @@
 """A launcher gets the name of a variable instead of its value.
 
+PTC474 quoted-variable: error at run (fails), by kubelet.
+Needs: {NODE_LAUNCHERS} {SHELLS} $
+
 What: a shell script passes an option of the launcher with a variable in single quotes, or after a
 backslash, such as --node_rank='$RANK'.
 
 Why: the shell replaces no variable in single quotes. The launcher gets the text `$RANK`, which is
 neither a number nor a host: "invalid int value: '$RANK'".
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [bash, -c]
-            args:
-    -         - torchrun --nproc_per_node='$GPUS' train.py  # <--
-    +         - torchrun --nproc_per_node="$GPUS" train.py
-            env: [{name: GPUS, value: "1"}]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command: [bash, -c]
+      args:
+    -   - torchrun --nproc_per_node='$GPUS' train.py  # <--
+    +   - torchrun --nproc_per_node="$GPUS" train.py
+      env: [{name: GPUS, value: "1"}]
 
 Fix: use double quotes.
 

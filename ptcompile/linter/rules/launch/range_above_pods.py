@@ -1,40 +1,25 @@
 """The range of nodes ends above the number of pods.
 
+PTC832 range-above-pods: warning at style (slows), by torchrun.
+Needs: {TORCHRUN} nnodes/{RUNTIME_KINDS} {CLOSED_KINDS}/{RUNTIME_KINDS}
+
 What: the most nodes of --nnodes are more than the pods of a job whose number of pods is fixed.
 
 Why: torchrun waits its last call (30 seconds) at every rendezvous for nodes that cannot come, since
 nothing adds pods to this kind of job.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                        command:
-                          - torchrun
-    -                     - --nnodes=1:4  # <--
-    +                     - --nnodes=1:2
-                          - --max-restarts=3
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+        env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+        command:
+          - torchrun
+    -     - --nnodes=1:4  # <--
+    +     - --nnodes=1:2
+          - --max-restarts=3
+          - --rdzv-backend=c10d
+          - --rdzv-endpoint=train-node-0-0.train:29400
+          - train.py
 
 Fix: end the range at the number of pods.
 

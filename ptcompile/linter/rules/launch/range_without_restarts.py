@@ -1,5 +1,8 @@
 """With a range of nodes, the first lost node ends the training.
 
+PTC776 range-without-restarts: warning at run (risks), by torchrun.
+Needs: {TORCHRUN} nnodes/elasticPolicy
+
 What: torchrun takes a range of nodes, and --max-restarts is 0, which is also the default; or the
 range is a PyTorchJob's elasticPolicy, and restartPolicy is Never.
 
@@ -7,35 +10,17 @@ Why: when a node is lost, the processes of the others fail in the middle of a co
 restarts them with fewer nodes only if it has restarts left. A job that fails ends its other pods,
 or goes on without replacing the lost one.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                        command:
-                          - torchrun
-                          - --nnodes=1:2  # <--
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-    +                     - --max-restarts=3
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+        env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+        command:
+          - torchrun
+          - --nnodes=1:2  # <--
+          - --rdzv-backend=c10d
+          - --rdzv-endpoint=train-node-0-0.train:29400
+    +     - --max-restarts=3
+          - train.py
 
 Fix: give --max-restarts and let the operator replace lost pods, or write one number of nodes.
 

@@ -1,5 +1,8 @@
 """Each pod starts its own Ray cluster.
 
+PTC250 ray-heads-apart: warning at run (apart), by ptcompile.
+Needs: ray start head {MULTI_POD_KINDS}
+
 What: all pods of a role with several pods run `ray start --head`.
 
 Why: --head starts a cluster, and no pod joins another's. What runs in one pod sees the devices of

@@ -1,5 +1,8 @@
 """ray start returns, and the container ends with it.
 
+PTC249 ray-start-returns: error at run (fails), by kubelet.
+Needs: ray start
+
 What: the command of a container, or the last command of its script, is `ray start` without --block.
 
 Why: ray start leaves its processes in the background and returns with status 0. The container's

@@ -1,5 +1,8 @@
 """Pods are created only when another is ready, which it is only after it has met them.
 
+PTC705 ready-before-peers: error at run (waits), by torchrun.
+Needs: {RENDEZVOUS_WORDS} readinessProbe
+
 What: the object creates pods in an order that waits for ready ones: a StatefulSet that is not
 Parallel, LeaderReady of a LeaderWorkerSet, InOrder or dependsOn with Ready of a JobSet, dependsOn
 of a Volcano Job. The training container of the pod that must be ready has a readiness probe, and

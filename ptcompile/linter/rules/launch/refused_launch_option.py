@@ -1,5 +1,8 @@
 """torchrun refuses an option and does not start.
 
+PTC471 refused-launch-option: error at run (fails), by torchrun.
+Needs: {TORCHRUN}
+
 What: an option has a value that torchrun rejects, such as --tee=stdout; a switch has a value, such
 as --standalone=true; an abbreviation fits several options, such as --nproc; or the option is one of
 torch.distributed.launch alone.
@@ -8,22 +11,13 @@ Why: argparse or torchrun itself raises an error before any process starts: "inv
 "ignored explicit argument", "ambiguous option". argparse compares an abbreviation with both
 spellings of an option, so even --nproc is ambiguous.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --tee=stdout  # <--
-    +         - --tee=3
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    -   - --tee=stdout  # <--
+    +   - --tee=3
+        - train.py
 
 Fix: write a value that torchrun accepts, or the whole name of the option.
 

@@ -1,5 +1,8 @@
 """tune run does not start the recipe.
 
+PTC499 refused-tune-run: error at run (fails), by ptcompile.
+Needs: tune run
+
 What: `tune run` of torchtune has no word `--config`; a recipe for one device gets options of
 torchrun, or a distributed recipe none; or neither a recipe nor a configuration of torchtune has the
 name.
@@ -9,25 +12,17 @@ an option of torchrun is before the recipe, and reads no PET_* variable to find 
 one device refuses torchrun: "does not support distributed training". A distributed recipe without
 torchrun is one process that lacks RANK and WORLD_SIZE.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - tune
-              - run
-    -         - full_finetune_distributed  # <--
-    +         - --nproc-per-node=4
-    +         - full_finetune_distributed
-              - --config
-              - llama3_2/3B_full
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 4}}
+      command:
+        - tune
+        - run
+    -   - full_finetune_distributed  # <--
+    +   - --nproc-per-node=4
+    +   - full_finetune_distributed
+        - --config
+        - llama3_2/3B_full
+      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 4}}
 
 Fix: write `tune run --nproc-per-node=4 full_finetune_distributed --config llama3_2/3B_full`.
 

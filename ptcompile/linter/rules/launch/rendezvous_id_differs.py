@@ -1,41 +1,25 @@
 """Every pod joins its own rendezvous: the id differs from pod to pod.
 
+PTC478 rendezvous-id-differs: error at run (fails), by torchrun.
+Needs: @rendezvous-id-differs
+
 What: the rendezvous id of c10d or etcd has a value that no two pods share: the name or address of
 the pod, its host name, a random number.
 
 Why: the id is the name of the rendezvous. Pods with different ids wait for each other until the
 timeout, at the same endpoint.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-    -                     - --rdzv-id=$(POD)  # <--
-    +                     - --rdzv-id=train
-                          - train.py
-    -                   env: [{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nnodes=2
+        - --rdzv-backend=c10d
+        - --rdzv-endpoint=train-node-0-0.train:29400
+    -   - --rdzv-id=$(POD)  # <--
+    +   - --rdzv-id=train
+        - train.py
+    - env: [{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
 
 Fix: use the same id on all pods, such as the name of the job.
 

@@ -1,26 +1,20 @@
 """An option of torchrun is given twice.
 
+PTC422 repeated-launch-option: warning at run (differs), by torchrun.
+Needs: {TORCHRUN}
+
 What: the command line has the same option of torchrun more than once, in any spelling.
 
 Why: argparse silently uses the last one, so the others are dropped.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --nproc-per-node=2  # <--
-    -         - --nproc_per_node=1
-    +         - --nproc-per-node=1
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    -   - --nproc-per-node=2  # <--
+    -   - --nproc_per_node=1
+    +   - --nproc-per-node=1
+        - train.py
 
 Fix: keep the intended one.
 

@@ -1,31 +1,18 @@
 """The operator overwrites a variable that the manifest sets.
 
+PTC401 reserved-env: warning at run (differs), by kubelet.
+Needs: env {ENV_KINDS}
+
 What: a container sets a variable that its operator sets too, with another value.
 
 Why: operators append their variables after the user's, and of two with the same name the last one
 wins. The value in the manifest is never seen.
 
-Example:
+Example: pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-        pytorchReplicaSpecs:
-          Master:
-            replicas: 1
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [python, train.py]
-    -               env:
-    -                 - {name: MASTER_PORT, value: "29500"}  # <--
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command: [python, train.py]
+    - env:
+    -   - {name: MASTER_PORT, value: "29500"}  # <--
 
 Fix: remove the variable, and use the operator's field where there is one.
 

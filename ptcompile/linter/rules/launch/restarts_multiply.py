@@ -1,5 +1,8 @@
 """Restarts within restarts: a job that always fails is tried hundreds of times.
 
+PTC723 restarts-multiply: warning at run (wastes), by ptcompile.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} restarts/maxRestarts
+
 What: torchrun's max-restarts and the operator's retries multiply to a hundred starts or more.
 
 Why: each retry of a pod resets torchrun's own restarts. A mistake in the script that fails every

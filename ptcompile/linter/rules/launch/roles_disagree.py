@@ -1,40 +1,27 @@
 """The roles of a job do not meet: they are started differently.
 
+PTC405 roles-disagree: error at run (fails), by torchrun.
+Needs: @roles-disagree
+
 What: the roles that train have different endpoints, backends, numbers of nodes or rendezvous ids.
 
 Why: the nodes of one job need the same settings. If the Master's command line and the Worker's
 differ, each waits for the others somewhere else.
 
-Example:
+Example: pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-        pytorchReplicaSpecs:
-          Master:
-            replicas: 1
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          Worker:
-            replicas: 1
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-    -               command: [torchrun, --master-port=29501, train.py]  # <--
-    +               command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+    -             command: [torchrun, --master-port=29501, train.py]  # <--
+    +             command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: start all roles with the same command line.
 

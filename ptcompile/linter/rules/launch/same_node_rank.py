@@ -1,38 +1,22 @@
 """Two pods join the rendezvous with the same rank.
 
+PTC410 same-node-rank: error at run (fails), by torchrun.
+Needs: @same-node-rank
+
 What: with a static rendezvous, pods of a job have equal node ranks, for example because all take
 the default 0.
 
 Why: a static rendezvous assigns no ranks: each node brings its own, from 0 to the number of nodes
 minus 1. Two with the same rank overwrite each other, and the missing one never joins.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun  # <--
-                          - --nnodes=2
-    +                     - --node-rank=$(JOB_COMPLETION_INDEX)
-                          - --master-addr=train-node-0-0.train
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun  # <--
+        - --nnodes=2
+    +   - --node-rank=$(JOB_COMPLETION_INDEX)
+        - --master-addr=train-node-0-0.train
+        - train.py
 
 Fix: add --node-rank with the pod's index, or use c10d, which gives the ranks itself.
 

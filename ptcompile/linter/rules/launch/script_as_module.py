@@ -1,26 +1,20 @@
 """A file is started with -m, which takes the name of a module.
 
+PTC472 script-as-module: error at run (fails), by torchrun.
+Needs: {NODE_LAUNCHERS}/python/python3 m/module
+
 What: torchrun, accelerate, deepspeed, composer or python gets -m (--module) and then a path or a
 file name, such as train.py.
 
 Why: Python imports `train.py` as the module `py` of the package `train` and finds none: "No module
 named train.py".
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - -m
-              - train.py  # <--
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    -   - -m
+        - train.py  # <--
 
 Fix: remove -m, or write the module's name with dots and without .py.
 

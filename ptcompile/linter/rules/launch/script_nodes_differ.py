@@ -1,5 +1,8 @@
 """The script expects another number of nodes or processes than the job starts.
 
+PTC476 script-nodes-differ: warning at run (waits), by ptcompile.
+Needs: trainer/nodes/world
+
 What: an argument of the script, such as trainer.num_nodes=4, --num_nodes 4 or --trainer.devices=8,
 differs from the pods that train, or from the processes or GPUs of a pod; or a script without a
 launcher has --world-size 4 for another number of pods, or the same --rank in several.
@@ -8,35 +11,16 @@ Why: Lightning and NeMo wait for num_nodes times devices processes. With fewer p
 they time out; with more, several pods have the same rank. Under torchrun, Lightning compares both
 with what torchrun started.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-    -                     - trainer.num_nodes=4  # <--
-    +                     - trainer.num_nodes=2
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nnodes=2
+        - --rdzv-backend=c10d
+        - --rdzv-endpoint=train-node-0-0.train:29400
+        - train.py
+    -   - trainer.num_nodes=4  # <--
+    +   - trainer.num_nodes=2
 
 Fix: write the number of pods and the GPUs of each.
 

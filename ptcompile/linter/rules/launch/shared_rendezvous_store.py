@@ -1,5 +1,8 @@
 """A recreated or late pod fails the whole job.
 
+PTC468 shared-rendezvous-store: warning at run (risks), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} c10d/elasticPolicy
+
 What: torchrun's agents meet by c10d and may meet again, with --max-restarts or a range of nodes,
 and TORCH_DISABLE_SHARE_RDZV_TCP_STORE is not 1, on PyTorch 2.4 or newer. An official tag of
 pytorch/pytorch says which it is, else the profile's versions.torch, else the newest known.
@@ -11,34 +14,24 @@ until none is left. Measured on 2.13: 11 jobs of 11 failed, with the variable no
 and 2.5 share the store of the rendezvous itself: some jobs of theirs recover, after a restart or
 three.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 4
-                parallelism: 4
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime
-                        command:
-                          - torchrun
-                          - --nnodes=2:4
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - --max-restarts=3  # <--
-                          - train.py
-    +                   env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      completions: 4
+      parallelism: 4
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              image: pytorch/pytorch:2.13.0-cuda13.0-cudnn9-runtime
+              command:
+                - torchrun
+                - --nnodes=2:4
+                - --rdzv-backend=c10d
+                - --rdzv-endpoint=train-node-0-0.train:29400
+                - --max-restarts=3  # <--
+                - train.py
+    +         env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: set TORCH_DISABLE_SHARE_RDZV_TCP_STORE to 1 in the environment of every pod that trains.
 

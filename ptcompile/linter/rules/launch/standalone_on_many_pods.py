@@ -1,38 +1,22 @@
 """--standalone on several pods: each trains alone.
 
+PTC409 standalone-on-many-pods: error at run (apart), by torchrun.
+Needs: @standalone-on-many-pods
+
 What: torchrun has --standalone or PET_STANDALONE in a job whose pods know of one another.
 
 Why: --standalone is a rendezvous at localhost with a random id. It overrides the endpoint and the
 backend, so it never meets the other pods.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-    -                     - --standalone  # <--
-                          - --nnodes=2
-    +                     - --rdzv-backend=c10d
-    +                     - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+    -   - --standalone  # <--
+        - --nnodes=2
+    +   - --rdzv-backend=c10d
+    +   - --rdzv-endpoint=train-node-0-0.train:29400
+        - train.py
 
 Fix: remove --standalone and give torchrun an endpoint.
 

@@ -1,42 +1,27 @@
 """A static rendezvous has no range of nodes.
 
+PTC412 static-range: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} nnodes
+
 What: the number of nodes is a range such as 2:4, and the backend is static, which is torchrun's own
 default.
 
 Why: a static rendezvous waits for the most nodes of the range and never continues with fewer, so
 the job is not elastic.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-    +                   env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                        command:
-                          - torchrun
-                          - --nnodes=1:2  # <--
-    -                     - --node-rank=$(JOB_COMPLETION_INDEX)
-    -                     - --master-addr=train-node-0-0.train
-    +                     - --max-restarts=3
-    +                     - --rdzv-backend=c10d
-    +                     - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+    +   env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+        command:
+          - torchrun
+          - --nnodes=1:2  # <--
+    -     - --node-rank=$(JOB_COMPLETION_INDEX)
+    -     - --master-addr=train-node-0-0.train
+    +     - --max-restarts=3
+    +     - --rdzv-backend=c10d
+    +     - --rdzv-endpoint=train-node-0-0.train:29400
+          - train.py
 
 Fix: add --rdzv-backend=c10d and an endpoint, or write one number.
 

@@ -1,42 +1,27 @@
 """Restarts on one node that the others do not notice.
 
+PTC413 static-restarts: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} restarts/maxRestarts
+
 What: --max-restarts is above 0 with a static rendezvous of several nodes.
 
 Why: with a static rendezvous a node that restarts its processes does not tell the others. The
 others wait in a collective operation until it times out, and each such failure costs their restarts
 too.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-    +                   env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                        command:
-                          - torchrun
-                          - --nnodes=2
-    -                     - --node-rank=$(JOB_COMPLETION_INDEX)
-    -                     - --master-addr=train-node-0-0.train
-    +                     - --rdzv-backend=c10d
-    +                     - --rdzv-endpoint=train-node-0-0.train:29400
-                          - --max-restarts=3  # <--
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      - name: pytorch
+    +   env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+        command:
+          - torchrun
+          - --nnodes=2
+    -     - --node-rank=$(JOB_COMPLETION_INDEX)
+    -     - --master-addr=train-node-0-0.train
+    +     - --rdzv-backend=c10d
+    +     - --rdzv-endpoint=train-node-0-0.train:29400
+          - --max-restarts=3  # <--
+          - train.py
 
 Fix: use c10d, which starts all nodes again together; or leave restarts to the operator.
 

@@ -1,6 +1,9 @@
 """The pod that hosts the store of the rendezvous is not the one with rank 0, and may leave before
 it.
 
+PTC771 store-not-on-rank-0: warning at run (risks), by torchrun.
+Needs: @store-not-on-rank-0
+
 What: the endpoint of a c10d rendezvous names a pod whose host name is not the first in the order of
 the names.
 
@@ -10,33 +13,23 @@ seconds for the others after its own processes have ended. Then it exits with th
 torchrun on every pod that still works fails and stops its processes. If the operator hands the
 address out, as LWS_LEADER_ADDRESS, it is a note: `<name>-0-1` sorts before `<name>-0`.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 4
-                parallelism: 4
-                backoffLimit: 24
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=4
-                          - --rdzv-backend=c10d
-    -                     - --rdzv-endpoint=train-node-0-3.train:29400  # <--
-    +                     - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      completions: 4
+      parallelism: 4
+      backoffLimit: 24
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              command:
+                - torchrun
+                - --nnodes=4
+                - --rdzv-backend=c10d
+    -           - --rdzv-endpoint=train-node-0-3.train:29400  # <--
+    +           - --rdzv-endpoint=train-node-0-0.train:29400
+                - train.py
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: let the endpoint name the pod whose host name sorts first.
 

@@ -1,43 +1,22 @@
 """Another container uses the port of the rendezvous.
 
+PTC482 taken-port: error at run (fails), by kubelet.
+Needs: {RENDEZVOUS_WORDS}
+
 What: another container of the pod opens the port that torchrun meets at: as its containerPort, or
 by an option that makes it listen there.
 
 Why: containers of a pod share one network. The second one fails with EADDRINUSE, and if that is the
 rendezvous, the job does not start.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-                      - name: metrics
-                        image: ghcr.io/acme/metrics:1.0
-    -                   args: ["--listen=:29400"]  # <--
-    +                   args: ["--listen=:9400"]
-                        resources: {limits: {cpu: 1, memory: 1Gi}}
+      containers:
+        - name: metrics
+          image: ghcr.io/acme/metrics:1.0
+    -     args: ["--listen=:29400"]  # <--
+    +     args: ["--listen=:9400"]
+          resources: {limits: {cpu: 1, memory: 1Gi}}
 
 Fix: change one of the two ports.
 

@@ -1,39 +1,23 @@
 """The launcher waits for more nodes than the job has pods.
 
+PTC406 too-few-pods: error at run (fails), by torchrun.
+Needs: @too-few-pods
+
 What: the number of nodes is above the number of pods that train: --nnodes, PET_NNODES, or the
 fewest nodes of a range.
 
 Why: the rendezvous is complete when that many nodes have joined. With fewer pods it waits until its
 timeout, and all GPUs wait with it.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-    -                     - --nnodes=4  # <--
-    +                     - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+    -   - --nnodes=4  # <--
+    +   - --nnodes=2
+        - --rdzv-backend=c10d
+        - --rdzv-endpoint=train-node-0-0.train:29400
+        - train.py
 
 Fix: make the number of nodes the number of pods.
 

@@ -1,39 +1,29 @@
 """A job has more pods than the launcher allows nodes.
 
+PTC407 too-many-pods: error at run (fails), by torchrun.
+Needs: @too-many-pods
+
 What: the number of pods that train is above the most nodes of the rendezvous.
 
 Why: the last pods find the rendezvous complete. They hold their GPUs, wait, and fail after the join
 timeout of 600 s, and the job with them; with a static rendezvous their rank is not below the number
 of nodes.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 4
-                parallelism: 4
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-    -                     - --nnodes=2  # <--
-    +                     - --nnodes=4
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      completions: 4
+      parallelism: 4
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              command:
+                - torchrun
+    -           - --nnodes=2  # <--
+    +           - --nnodes=4
+                - --rdzv-backend=c10d
+                - --rdzv-endpoint=train-node-0-0.train:29400
+                - train.py
 
 Fix: make the number of nodes the number of pods.
 

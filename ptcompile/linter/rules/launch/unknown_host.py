@@ -1,47 +1,26 @@
 """A command or variable names a pod that does not exist.
 
+PTC484 unknown-host: error at run (fails), by kubelet.
+Needs: {MULTI_POD_KINDS}
+
 What: a word of a command or the value of a variable has POD.SERVICE, the Service is known and
 publishes the pods of this job, and no pod has that name.
 
 Why: the name never resolves: a process that waits for it waits forever, and one that connects
 fails.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    initContainers:
-                      - name: wait
-                        image: busybox:1.36
-                        command:
-                          - sh
-                          - -c
-    -                     - until nslookup train-node-0-9.train; do sleep 2; done  # <--
-    +                     - until nslookup train-node-0-0.train; do sleep 2; done
-                        resources: {limits: {cpu: 1, memory: 1Gi}}
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      restartPolicy: Never
+      initContainers:
+        - name: wait
+          image: busybox:1.36
+          command:
+            - sh
+            - -c
+    -       - until nslookup train-node-0-9.train; do sleep 2; done  # <--
+    +       - until nslookup train-node-0-0.train; do sleep 2; done
+          resources: {limits: {cpu: 1, memory: 1Gi}}
 
 Fix: write the name of an existing pod.
 

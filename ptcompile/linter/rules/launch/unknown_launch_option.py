@@ -1,5 +1,8 @@
 """An unknown torchrun option.
 
+PTC423 unknown-launch-option: warning at run (fails), by torchrun.
+Needs: {TORCHRUN}
+
 What: an option before the script is neither an option of torchrun nor an abbreviation of one, or
 the image's PyTorch is too old for it. An official tag of pytorch/pytorch says which it is, else the
 profile's versions.torch, else the newest known.
@@ -7,22 +10,13 @@ profile's versions.torch, else the newest known.
 Why: argparse ends the process: "unrecognized arguments". An option of the script belongs after the
 script. Before PyTorch 2.0, torchrun spells its options with underscores only.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    +         - train.py
-              - --epochs=3  # <--
-    -         - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    +   - train.py
+        - --epochs=3  # <--
+    -   - train.py
 
 Fix: correct the spelling, put the script's own options after the script, or use a newer PyTorch.
 

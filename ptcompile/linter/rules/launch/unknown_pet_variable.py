@@ -1,27 +1,21 @@
 """An unknown PET_* variable.
 
+PTC427 unknown-pet-variable: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} PET
+
 What: a container started by torchrun has a variable PET_... that is not an option of torchrun.
 
 Why: torchrun reads PET_ and the name of an option in capital letters, and knows no others. A
 misspelled one is silently ignored.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-              - train.py
-            env:
-    -         - {name: PET_NPROC_PERNODE, value: "1"}  # <--
-    +         - {name: PET_NPROC_PER_NODE, value: "1"}
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+        - train.py
+      env:
+    -   - {name: PET_NPROC_PERNODE, value: "1"}  # <--
+    +   - {name: PET_NPROC_PER_NODE, value: "1"}
 
 Fix: correct the name, or remove the variable.
 

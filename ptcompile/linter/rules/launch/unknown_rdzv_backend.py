@@ -1,28 +1,22 @@
 """An unknown rendezvous backend: torchrun does not start.
 
+PTC419 unknown-rdzv-backend: error at run (fails), by torchrun.
+Needs: {TORCHRUN} backend/elasticPolicy
+
 What: --rdzv-backend, PET_RDZV_BACKEND or elasticPolicy.rdzvBackend is a misspelled name of a
 backend.
 
 Why: torchrun looks the name up as it is written, capital letters included, and raises ValueError if
 it is not registered. The CRD of PyTorchJob accepts any text.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --rdzv-backend=C10D  # <--
-    +         - --rdzv-backend=c10d
-              - --rdzv-endpoint=localhost:29400
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    -   - --rdzv-backend=C10D  # <--
+    +   - --rdzv-backend=c10d
+        - --rdzv-endpoint=localhost:29400
+        - train.py
 
 Fix: write c10d, static, etcd or etcd-v2. Names unlike these are taken as custom backends of the
 image.

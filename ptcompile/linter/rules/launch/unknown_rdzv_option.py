@@ -1,27 +1,21 @@
 """The rendezvous does not know this option and ignores it.
 
+PTC464 unknown-rdzv-option: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} conf/elasticPolicy
+
 What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf has an option that no rendezvous of torch
 reads, such as join_timout.
 
 Why: torch looks up the options that it knows and ignores the rest. The nodes wait as long as the
 default says: 600 seconds to join, 60 for the store.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - torchrun
-    -         - --rdzv-conf=timeout=900,join_timout=900  # <--
-    +         - --rdzv-conf=timeout=900,join_timeout=900
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      command:
+        - torchrun
+    -   - --rdzv-conf=timeout=900,join_timout=900  # <--
+    +   - --rdzv-conf=timeout=900,join_timeout=900
+        - train.py
 
 Fix: write the name of an option that torch has.
 

@@ -1,5 +1,8 @@
 """c10d publishes a pod's host name, and no Service makes it resolve.
 
+PTC452 unpublished-name: error at run (fails), by torchrun.
+Needs: @unpublished-name
+
 What: pods meet by c10d, and the host name of one of them is no DNS name: it has no subdomain, no
 headless Service has that name, or the Service does not select the pod.
 

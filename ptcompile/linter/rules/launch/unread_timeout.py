@@ -1,5 +1,8 @@
 """A rendezvous timeout that c10d does not read.
 
+PTC469 unread-timeout: warning at run (differs), by torchrun.
+Needs: {TORCHRUN} {MULTI_POD_KINDS} timeout c10d/elasticPolicy
+
 What: --rdzv-conf gives `timeout` and no `read_timeout`, and the backend is c10d.
 
 Why: c10d reads join_timeout, how long nodes wait for enough others, and read_timeout, how long they
@@ -7,34 +10,23 @@ wait for node 0 to host the store: 60 seconds by default. `timeout` is read only
 rendezvous and etcd. A node 0 whose image is pulled two minutes later than the others' finds that
 they have given up: measured after 83 and 104 seconds, with timeout=900.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 4
-                parallelism: 4
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=4
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-    -                     - --rdzv-conf=timeout=900,join_timeout=900  # <--
-    +                     - --rdzv-conf=timeout=900,join_timeout=900,read_timeout=900
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      completions: 4
+      parallelism: 4
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              command:
+                - torchrun
+                - --nnodes=4
+                - --rdzv-backend=c10d
+                - --rdzv-endpoint=train-node-0-0.train:29400
+    -           - --rdzv-conf=timeout=900,join_timeout=900  # <--
+    +           - --rdzv-conf=timeout=900,join_timeout=900,read_timeout=900
+                - train.py
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: add read_timeout with that many seconds.
 

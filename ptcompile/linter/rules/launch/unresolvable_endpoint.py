@@ -1,5 +1,8 @@
 """The rendezvous endpoint is a name that no pod of the job has.
 
+PTC404 unresolvable-endpoint: error at run (fails), by torchrun.
+Needs: @unresolvable-endpoint
+
 What: the address that the pods meet at (--rdzv-endpoint, --master-addr, --main_process_ip,
 MASTER_ADDR) resolves to no pod of the job: another index, role, job, subdomain, namespace or
 cluster domain, a Service of another namespace, or the name that the job had before Kustomize's
@@ -9,34 +12,15 @@ Why: a pod's name resolves only through its Service: <pod>.<subdomain> in an Ind
 <pod>.<jobset> in a JobSet, <job>-worker-0 in a PyTorchJob. Every pod would look for it until the
 rendezvous times out.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-    -                     - --rdzv-endpoint=train-node-0-0:29400  # <--
-    +                     - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nnodes=2
+        - --rdzv-backend=c10d
+    -   - --rdzv-endpoint=train-node-0-0:29400  # <--
+    +   - --rdzv-endpoint=train-node-0-0.train:29400
+        - train.py
 
 Fix: write the name that the operator's Service gives the pod.
 

@@ -1,5 +1,8 @@
 """A script passes the launcher a variable that nothing sets.
 
+PTC485 unset-shell-variable: warning at run (fails), by torchrun.
+Needs: {NODE_LAUNCHERS} $
+
 What: an option of the launcher is $RANK, $WORLD_SIZE, $MASTER_ADDR or another variable of an
 operator, or its endpoint contains any variable, such as $PORT; the script does not set it, and
 neither does the container or its operator.
@@ -7,32 +10,23 @@ neither does the container or its operator.
 Why: the shell puts nothing in its place, and the launcher rejects an empty number or meets at an
 empty host. Only an image that sets the variable would run.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
       metadata: {name: job}
       spec:
-        failurePolicy: {maxRestarts: 3}
         replicatedJobs:
           - name: node
             template:
               spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
                 template:
                   spec:
-                    restartPolicy: Never
                     containers:
                       - name: pytorch
-                        image: ghcr.io/acme/train:1.0
                         command:
                           - bash
                           - -c
     -                     - torchrun --nnodes=2 --node-rank=$RANK --master-addr=job-node-0-0.job t.py  # <--
     +                     - torchrun --nnodes=2 --node-rank=$JOB_COMPLETION_INDEX --master-addr=job-node-0-0.job t.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: set the variable, or use one that the operator sets.
 

@@ -1,41 +1,25 @@
 """A script without a launcher waits for more processes than there are pods.
 
+PTC479 world-size-differs: warning at run (fails), by ptcompile.
+Needs: @world-size-differs
+
 What: the command is a script without a launcher, its variables point it at others (env://), and
 WORLD_SIZE is not the number of pods.
 
 Why: init_process_group waits until WORLD_SIZE processes have joined, or leaves out those with a
 rank above it. Without a launcher each pod is one process, unless the script starts more.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command: [python, train.py]
-                        env:
-    -                     - {name: WORLD_SIZE, value: "8"}  # <--
-    +                     - {name: WORLD_SIZE, value: "2"}
-                          - name: RANK
-                            valueFrom:
-                              fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
-                          - {name: MASTER_ADDR, value: train-node-0-0.train}
-                          - {name: MASTER_PORT, value: "29500"}
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command: [python, train.py]
+      env:
+    -   - {name: WORLD_SIZE, value: "8"}  # <--
+    +   - {name: WORLD_SIZE, value: "2"}
+        - name: RANK
+          valueFrom:
+            fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
+        - {name: MASTER_ADDR, value: train-node-0-0.train}
+        - {name: MASTER_PORT, value: "29500"}
 
 Fix: write the number of pods, or start the processes of a pod with torchrun.
 

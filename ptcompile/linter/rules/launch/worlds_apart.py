@@ -1,39 +1,23 @@
 """Several pods that should meet train separately.
 
+PTC408 worlds-apart: warning at run (apart), by torchrun.
+Needs: @worlds-apart
+
 What: torchrun runs with one node on every pod, though the pods know of one another: through
 MASTER_ADDR, --master-addr, an endpoint, a subdomain, or the operator.
 
 Why: torchrun takes the number of nodes from --nnodes or PET_NNODES, and 1 if neither is set. Each
 pod then trains its own copy of the model to the end, and nothing shows it.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun  # <--
-    -                     - --master-addr=train-node-0-0.train
-    +                     - --nnodes=2
-    +                     - --rdzv-backend=c10d
-    +                     - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun  # <--
+    -   - --master-addr=train-node-0-0.train
+    +   - --nnodes=2
+    +   - --rdzv-backend=c10d
+    +   - --rdzv-endpoint=train-node-0-0.train:29400
+        - train.py
 
 Fix: give torchrun --nnodes, --node-rank and --master-addr, or --nnodes and a c10d endpoint.
 

@@ -1,5 +1,8 @@
 """A claim asks a block storage class for ReadWriteMany.
 
+PTC383 block-storage-shared: error at run (waits), by ptcompile.
+Needs: ReadWriteMany
+
 What: the accessModes have ReadWriteMany, volumeMode is Filesystem, and the storage class is of
 single-attach disks: EBS, Persistent Disk, Azure Disk, RBD and the like. An error if the stream has
 the class, else a warning by its name.

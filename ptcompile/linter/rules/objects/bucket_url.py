@@ -1,20 +1,20 @@
 """A Cloud Storage volume names its bucket by a URL.
 
+PTC861 bucket-url: error at run (waits), by kubelet.
+Needs: gcsfuse
+
 What: a volume of the CSI driver gcsfuse.csi.storage.gke.io has a bucketName, or a PersistentVolume
 of it a volumeHandle, that begins with a scheme such as gs:// or contains a slash.
 
 Why: the driver looks up a bucket of exactly this name and finds none ("failed to get GCS bucket").
 The pod stays in ContainerCreating.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
       metadata:
         name: train
         annotations: {gke-gcsfuse/volumes: "true"}
       spec:
-        restartPolicy: Never
         volumes:
           - name: data
             csi:
@@ -23,9 +23,6 @@ Example:
     +         volumeAttributes: {bucketName: imagenet}
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
             volumeMounts: [{name: data, mountPath: /data}]
 
 Fix: write only the bucket's name; the mount option only-dir mounts a folder of it.

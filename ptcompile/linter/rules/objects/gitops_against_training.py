@@ -1,5 +1,8 @@
 """A GitOps tool runs a training again, or deletes it while it runs.
 
+PTC744 gitops-against-training: warning at run (endless), by ptcompile.
+Needs: ttlSecondsAfterFinished/HookSucceeded
+
 What: a job that Argo CD or Flux applies has ttlSecondsAfterFinished; or a job of a kind whose
 health Argo CD does not know is a hook with the delete policy HookSucceeded. The tool is known by
 its mark on the object (argocd.argoproj.io/tracking-id, kustomize.toolkit.fluxcd.io/name), or by an
@@ -10,24 +13,14 @@ next reconciliation, Argo CD at once with selfHeal, else at the next commit, and
 hook without a health check counts as succeeded as soon as it is created, so HookSucceeded deletes
 the running training.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
       metadata:
         name: train
         labels: {kustomize.toolkit.fluxcd.io/name: jobs, kustomize.toolkit.fluxcd.io/namespace: flux-system}
       spec:
     -   ttlSecondsAfterFinished: 900  # <--
         backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: leave the field out, and delete the file when the job is done; or make a batch/v1 Job a hook.
 

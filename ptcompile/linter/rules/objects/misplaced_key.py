@@ -1,5 +1,8 @@
 """A label or annotation is where no program reads it.
 
+PTC258 misplaced-key: warning at run (differs), by ptcompile.
+Needs: {KEY_WORDS}
+
 What: a key that one program reads in one place only is in another: on the job instead of its pods,
 on the pods instead of the object, among the labels instead of the annotations, on pods though it is
 a label of nodes. Or it has a name that the program no longer reads, or a value that means nothing
@@ -9,25 +12,16 @@ Why: a label or annotation that no program reads is accepted by every API server
 The pods get no second network, no sidecar and no protection from the autoscaler, and no message
 says so.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
       metadata:
         name: train
     -   annotations: {karpenter.sh/do-not-disrupt: "true"}  # <--
       spec:
-        backoffLimit: 0
         template:
     +     metadata:
     +       annotations: {karpenter.sh/do-not-disrupt: "true"}
           spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: move it to where it is read.
 

@@ -1,5 +1,9 @@
 """A reference is almost the name of an object in the stream.
 
+PTC376 misspelt-reference: warning at run (waits), by kubelet.
+Needs:
+@PersistentVolumeClaim/@ConfigMap/@Secret/@ServiceAccount/@PriorityClass/@RuntimeClass/@StorageClass
+
 What: a pod or a claim refers to an object that the stream does not have, and the stream has one of
 that kind whose name differs by a letter: a claim, ConfigMap, Secret, ServiceAccount, PriorityClass,
 RuntimeClass or StorageClass.
@@ -7,29 +11,22 @@ RuntimeClass or StorageClass.
 Why: a pod whose claim, ConfigMap or Secret does not exist stays Pending, or in ContainerCreating.
 One whose service account or class does not exist is not created.
 
-Example:
+Example: gpu_pod.yaml with
 
       apiVersion: v1
       kind: PersistentVolumeClaim
       metadata: {name: imagenet}
       spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Ti}}}
       ---
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes:
-          - name: data
-            persistentVolumeClaim:
-    -         claimName: imagnet  # <--
-    +         claimName: imagenet
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            volumeMounts: [{name: data, mountPath: /data}]
+      volumes:
+        - name: data
+          persistentVolumeClaim:
+    -       claimName: imagnet  # <--
+    +       claimName: imagenet
+      containers:
+        - name: pytorch
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts: [{name: data, mountPath: /data}]
 
 Fix: write the name of the intended object.
 

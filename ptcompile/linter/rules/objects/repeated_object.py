@@ -1,5 +1,8 @@
 """Two objects in a stream have the same kind, name and namespace.
 
+PTC576 repeated-object: error at run (differs), by ptcompile.
+Needs: name
+
 What: an earlier document of the stream has the same kind, name and namespace. If it is in another
 file of the same folder, it is a warning, because the two files may not be applied together.
 

@@ -1,5 +1,7 @@
 """A secret is written into a manifest.
 
+PTC814 secret-in-env: warning at style (exposes), by ptcompile.
+
 What: an env entry has its value in the manifest although its name is that of a secret (a token, a
 key, a password), or a text anywhere in the manifest has the form of a well-known token: those of
 Hugging Face, GitHub, GitLab, AWS, Google, OpenAI, Anthropic, Slack, Stripe, npm, PyPI and others, a
@@ -9,22 +11,13 @@ searched.
 Why: everyone who can read the object, the repository or the logs of a pipeline has the secret.
 kubectl describe shows it, and git history keeps it.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            env:
-              - name: WANDB_API_KEY
-    -           value: 0c5a7f3e9b1d48f2a6c4  # <--
-    +           valueFrom: {secretKeyRef: {name: wandb, key: api-key}}
+      - name: pytorch
+        env:
+          - name: WANDB_API_KEY
+    -       value: 0c5a7f3e9b1d48f2a6c4  # <--
+    +       valueFrom: {secretKeyRef: {name: wandb, key: api-key}}
 
 Fix: keep it in a Secret, refer to it by secretKeyRef, and revoke the one that was written.
 

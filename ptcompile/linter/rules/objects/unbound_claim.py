@@ -1,5 +1,8 @@
 """A claim and the volume that is meant for it can never be bound.
 
+PTC330 unbound-claim: error at run (waits), by ptcompile.
+Needs: PersistentVolumeClaim @PersistentVolume
+
 What: a claim names a volume of the stream, or the volume names the claim, and they differ in what
 the controller compares: the volume is smaller, of another storage class, of another volumeMode,
 without an access mode of the claim, or it belongs to another claim. If each names the other,

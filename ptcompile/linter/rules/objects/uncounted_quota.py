@@ -1,5 +1,8 @@
 """A quota has a limit that counts nothing.
 
+PTC259 uncounted-quota: warning at run (differs), by kube-apiserver.
+Needs: ResourceQuota hard
+
 What: spec.hard of a ResourceQuota has an extended resource without the prefix requests., or with
 limits., or with requests. and a name that is almost that of a known device.
 

@@ -1,18 +1,17 @@
 """Only an init container requests accelerators.
 
+PTC111 accelerators-in-init: warning at run (differs), by kubelet.
+Needs: initContainers {VENDORS}
+
 What: an init container that runs to completion requests accelerators, and no container that runs
 after it does.
 
 Why: a pod holds the maximum that any of its init containers requests, for as long as it lives. The
 devices stay reserved and no training container can use them.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         initContainers:
           - name: warm-up
             image: ghcr.io/acme/train:1.0
@@ -22,8 +21,6 @@ Example:
     +       resources: {limits: {cpu: 8, memory: 64Gi}}
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
     -       resources: {limits: {cpu: 8, memory: 64Gi}}
     +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 

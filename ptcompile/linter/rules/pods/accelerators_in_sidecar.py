@@ -1,5 +1,8 @@
 """The accelerators are requested by a container that does not train.
 
+PTC112 accelerators-in-sidecar: warning at run (differs), by kubelet.
+Needs: {VENDORS}
+
 What: the operator names the container that trains (`pytorch`, `node`), it requests no accelerator,
 and another container of the same pod does.
 

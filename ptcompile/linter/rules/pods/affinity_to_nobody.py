@@ -1,14 +1,15 @@
 """A pod requires affinity to pods that nothing in the stream creates.
 
+PTC277 affinity-to-nobody: warning at run (waits), by ptcompile.
+Needs: podAffinity
+
 What: a required podAffinity selects labels that no pod of the stream has, the pod itself included.
 
 Why: until such a pod runs, no node fits, and the pod stays Pending. Only a pod from another file
 could help.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
       metadata: {name: train, labels: {app: train}}
       spec:
         restartPolicy: Never
@@ -18,11 +19,6 @@ Example:
     -         - labelSelector: {matchLabels: {app: trian}}  # <--
     +         - labelSelector: {matchLabels: {app: train}}
                 topologyKey: topology.kubernetes.io/zone
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: select labels that the pods have, or prefer instead of requiring.
 

@@ -1,5 +1,8 @@
 """A pod with GPUs is evicted first, because it requests no CPU and no memory.
 
+PTC109 best-effort-gpus: warning at run (risks), by kubelet.
+Needs: {VENDORS}
+
 What: a container requests accelerators, and no container of the pod has a CPU or memory request or
 limit.
 
@@ -7,20 +10,11 @@ Why: accelerators do not count for the quality of service class: the pod is Best
 node runs short of memory it is killed first, and with it the whole job. The scheduler may also
 place it on a node whose CPUs are all in use.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources:  # <--
-    -         limits: {nvidia.com/gpu: 1}
-    +         limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}
+      resources:  # <--
+    -   limits: {nvidia.com/gpu: 1}
+    +   limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}
 
 Fix: request CPU and memory as well. A LimitRange of the namespace can also do it.
 

@@ -1,36 +1,28 @@
 """A sidecar container never ends, so the pod never completes.
 
+PTC826 blocking-sidecar: warning at run (endless), by kubelet.
+Needs: containers
+
 What: in a pod that should end, one of several containers runs `sleep infinity`, `tail -F`,
 tensorboard or another server, or a shell loop without an exit.
 
 Why: a pod succeeds when all its containers have. The training ends, the sidecar goes on, the pod
 stays Running and the job never completes.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-    +       initContainers:
-    +         - name: board
-    +           image: ghcr.io/acme/board:1.0
-    +           command: [tensorboard, --logdir, /logs]
-    +           restartPolicy: Always
-    +           resources: {limits: {cpu: 1, memory: 1Gi}}
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
-    -         - name: board  # <--
-    -           image: ghcr.io/acme/board:1.0
-    -           command: [tensorboard, --logdir, /logs]
-    -           resources: {limits: {cpu: 1, memory: 1Gi}}
+      restartPolicy: Never
+    + initContainers:
+    +   - name: board
+    +     image: ghcr.io/acme/board:1.0
+    +     command: [tensorboard, --logdir, /logs]
+    +     restartPolicy: Always
+    +     resources: {limits: {cpu: 1, memory: 1Gi}}
+      containers:
+    -   - name: board  # <--
+    -     image: ghcr.io/acme/board:1.0
+    -     command: [tensorboard, --logdir, /logs]
+    -     resources: {limits: {cpu: 1, memory: 1Gi}}
 
 Fix: make it a native sidecar: an init container with restartPolicy Always, from Kubernetes 1.29 on.
 

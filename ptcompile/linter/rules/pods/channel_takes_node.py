@@ -1,5 +1,8 @@
 """A pod that claims a channel of a ComputeDomain keeps a node's other GPUs from pods of the domain.
 
+PTC155 channel-takes-node: note at style, by ptcompile.
+Needs: resourceClaims @ComputeDomain
+
 What: a pod claims an IMEX channel of a ComputeDomain of the same files, and requests fewer GPUs
 than the machine type that it selects has.
 

@@ -1,5 +1,8 @@
 """A pod claims devices from a template in another namespace.
 
+PTC262 claim-in-other-namespace: warning at run (waits), by kube-apiserver.
+Needs: resourceClaims @ComputeDomain/@ResourceClaimTemplate/@ResourceClaim
+
 What: the stream has a ResourceClaimTemplate, ResourceClaim or ComputeDomain of that name, but in
 another namespace than the pods.
 

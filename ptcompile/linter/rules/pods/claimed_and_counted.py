@@ -1,5 +1,8 @@
 """A container requests GPUs both by a claim and by their resource name.
 
+PTC163 claimed-and-counted: warning at run (differs), by kubelet.
+Needs: resourceClaims nvidia @ResourceClaimTemplate/@ResourceClaim
+
 What: the claim of a container is made from a template of the stream for gpu.nvidia.com or
 mig.nvidia.com, and its limits have nvidia.com/gpu or nvidia.com/mig-*.
 

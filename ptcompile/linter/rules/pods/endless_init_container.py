@@ -1,33 +1,24 @@
 """An init container never ends, so the training never starts.
 
+PTC742 endless-init-container: error at run (waits), by kubelet.
+Needs: initContainers
+
 What: an init container without restartPolicy Always runs `sleep infinity`, `tail -F`, tensorboard
 or another server, or a shell loop without an exit. Reported as a warning if only the image says so.
 
 Why: the kubelet starts the containers of a pod when its init containers have ended, one after
 another. The pod stays in Init, and holds its accelerators.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            initContainers:
-              - name: board
-                image: ghcr.io/acme/board:1.0
-    -           command: [tensorboard, --logdir, /logs]  # <--
-    +           command: [tensorboard, --logdir, /logs]
-    +           restartPolicy: Always
-                resources: {limits: {cpu: 1, memory: 1Gi}}
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
+      restartPolicy: Never
+      initContainers:
+        - name: board
+          image: ghcr.io/acme/board:1.0
+    -     command: [tensorboard, --logdir, /logs]  # <--
+    +     command: [tensorboard, --logdir, /logs]
+    +     restartPolicy: Always
+          resources: {limits: {cpu: 1, memory: 1Gi}}
 
 Fix: set restartPolicy to Always, which makes it a sidecar from Kubernetes 1.29 on, or end the
 command.

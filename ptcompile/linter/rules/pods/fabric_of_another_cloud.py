@@ -1,5 +1,8 @@
 """A pod uses the network of one cloud but selects machines of another.
 
+PTC177 fabric-of-another-cloud: error at run (waits), by ptcompile.
+Needs: instance/accelerator efa/GPUDIRECTTCPX/FASTRAK/NET
+
 What: the pod selects an instance type or an accelerator of one cloud, and requests
 vpc.amazonaws.com/efa or sets the variables of GPUDirect-TCPX, -TCPXO or gIB, which only another
 cloud has.
@@ -7,19 +10,13 @@ cloud has.
 Why: no node of that cloud has the device, and the pod stays Pending; or its plugin is missing, and
 NCCL stops when the first collective starts.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         nodeSelector: {cloud.google.com/gke-accelerator: nvidia-h100-80gb}
         volumes: [{name: shm, emptyDir: {medium: Memory}}]
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             volumeMounts: [{name: shm, mountPath: /dev/shm}]
             resources:
               limits:

@@ -1,24 +1,21 @@
 """A pod uses a network that the machines it selects do not have.
 
+PTC178 fabric-without-machine: warning at run (waits), by ptcompile.
+Needs: instance/accelerator efa/GPUDIRECTTCPX/FASTRAK/NET
+
 What: the pod selects an instance type or an accelerator, and requests vpc.amazonaws.com/efa or sets
 the variables of GPUDirect-TCPX, -TCPXO or gIB, which the cloud offers only on other machines.
 
 Why: no such node has the device, and the pod stays Pending; or its plugin is missing, and NCCL
 falls back to TCP or stops when the first collective starts.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
     -   nodeSelector: {node.kubernetes.io/instance-type: g6.4xlarge}
     +   nodeSelector: {node.kubernetes.io/instance-type: g6.8xlarge}
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             securityContext: {capabilities: {add: [IPC_LOCK]}}
             resources:
               limits:

@@ -1,5 +1,8 @@
 """No machine type that a pod selects, or no node pool of the cluster, takes the pod.
 
+PTC198 fits-no-machine: error at run (waits), by ptcompile.
+Needs: instance/accelerator/product/@Node/@NodePool
+
 What: the pod selects an instance type, or an accelerator, by nodeSelector or required node
 affinity, and requests more accelerators, network devices, CPUs or memory than any such machine has.
 Or no node pool of the profile takes it: the finding counts the pools by their first reason, in
@@ -10,20 +13,14 @@ Why: no node fits, and no autoscaler can make one: the pod stays Pending. It is 
 cluster may have other nodes: with `otherPools: true` in the profile, and if the profile lists no
 pools.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         nodeSelector: {node.kubernetes.io/instance-type: p5.48xlarge}
         tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]
         volumes: [{name: shm, emptyDir: {medium: Memory}}]
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             volumeMounts: [{name: shm, mountPath: /dev/shm}]
             resources:
               limits:

@@ -1,5 +1,8 @@
 """A pod selects nodes with accelerators but requests none.
 
+PTC205 gpu-nodes-without-gpus: warning at run (wastes), by ptcompile.
+Needs: nodeSelector
+
 What: a pod without accelerators has a nodeSelector that names an accelerator, such as
 cloud.google.com/gke-accelerator.
 
@@ -8,19 +11,13 @@ stay idle. Where NVIDIA's runtime is the node's default and the image sets
 NVIDIA_VISIBLE_DEVICES=all, as CUDA images do, it sees all GPUs of the node, which other pods use
 too. Cloud node pools keep such pods out with a taint, so it stays Pending there.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         nodeSelector:
           cloud.google.com/gke-accelerator: nvidia-h100-80gb  # <--
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
     -       resources: {limits: {cpu: 8, memory: 64Gi}}
     +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 

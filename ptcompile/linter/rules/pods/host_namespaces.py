@@ -1,5 +1,8 @@
 """A pod shares its node's processes or memory.
 
+PTC821 host-namespaces: warning at style (exposes), by ptcompile.
+Needs: hostIPC/hostPID
+
 What: hostPID or hostIPC is true.
 
 Why: with hostPID the pod sees and may signal the node's other processes; with hostIPC all such pods
@@ -7,19 +10,13 @@ share one /dev/shm, and files of a killed process stay there. Both were once use
 memory, but a volume is enough for that. The guides of Gaudi and AMD, and of clouds whose pods take
 the devices of the node by a hostPath, set hostIPC: there it is a note.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
     -   hostIPC: true  # <--
     +   volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
     +       volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 

@@ -1,5 +1,8 @@
 """A pod that asks its node's resolver cannot resolve the names of other pods.
 
+PTC201 host-network-dns: warning at run (fails), by kubelet.
+Needs: hostNetwork/dnsPolicy
+
 What: a pod has `dnsPolicy: Default`, or `hostNetwork: true` and the dnsPolicy ClusterFirst, which
 is also the default, and looks up a cluster name: its rendezvous, or NAME.svc in its command or
 variables.
@@ -8,20 +11,14 @@ Why: for such a pod ClusterFirst falls back to the node's own resolver, which do
 cluster's names. A rendezvous at `train-0.train` never resolves, and the job waits until it times
 out.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         hostNetwork: true  # <--
     +   dnsPolicy: ClusterFirstWithHostNet
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
             command: [python, train.py, --data=http://data.ml.svc]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: set dnsPolicy to ClusterFirstWithHostNet; names outside the cluster resolve as before.
 

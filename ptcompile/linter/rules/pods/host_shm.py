@@ -1,5 +1,8 @@
 """A pod uses its node's /dev/shm.
 
+PTC309 host-shm: warning at run (risks), by ptcompile.
+Needs: hostPath shm
+
 What: a hostPath volume is the node's /dev/shm.
 
 Why: all pods on the node that mount it share one folder. Files of a killed process stay until the
@@ -7,23 +10,12 @@ node restarts and fill the node's memory, none of it counts against the pod's li
 may use the same file name. A pod that takes all accelerators of a machine, as in the guides for
 EFA, shares it with no other job: then this is a note.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes:
-          - name: dshm
-    -       hostPath: {path: /dev/shm}  # <--
-    +       emptyDir: {medium: Memory, sizeLimit: 16Gi}
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      volumes:
+        - name: dshm
+    -     hostPath: {path: /dev/shm}  # <--
+    +     emptyDir: {medium: Memory, sizeLimit: 16Gi}
 
 Fix: use an emptyDir of medium Memory.
 

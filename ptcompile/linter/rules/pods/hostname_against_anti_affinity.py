@@ -1,5 +1,8 @@
 """Pods must avoid one another's nodes, but are pinned to fewer nodes than there are pods.
 
+PTC270 hostname-against-anti-affinity: error at run (waits), by kube-apiserver.
+Needs: hostname
+
 What: a nodeSelector or required affinity pins pods of one object to nodes by
 kubernetes.io/hostname, and a required podAntiAffinity on that label selects the same pods, or all
 use the same port of the node. An error if the pods wait for one another before they train.
@@ -7,40 +10,28 @@ use the same port of the node. An error if the pods wait for one another before 
 Why: each node takes one of the pods. The others stay Pending ("didn't match pod anti-affinity
 rules"), and the ranks that run wait for them.
 
-Example:
+Example: indexed_torchrun.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 2
-        parallelism: 2
-        backoffLimit: 0
-        template:
-          metadata: {labels: {app: train}}
-          spec:
-            restartPolicy: Never
-            subdomain: train
-    -       nodeSelector: {kubernetes.io/hostname: gpu-7}  # <--
-    +       nodeSelector: {acme.example/pool: gpu}
-            affinity:
-              podAntiAffinity:
-                requiredDuringSchedulingIgnoredDuringExecution:
-                  - labelSelector: {matchLabels: {app: train}}
-                    topologyKey: kubernetes.io/hostname
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command:
-                  - torchrun
-                  - --nnodes=2
-                  - --nproc-per-node=1
-                  - --node-rank=$(JOB_COMPLETION_INDEX)
-                  - --master-addr=train-0.train
-                  - --master-port=29500
-                  - train.py
-                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      template:
+        metadata: {labels: {app: train}}
+        spec:
+    -     nodeSelector: {kubernetes.io/hostname: gpu-7}  # <--
+    +     nodeSelector: {acme.example/pool: gpu}
+          affinity:
+            podAntiAffinity:
+              requiredDuringSchedulingIgnoredDuringExecution:
+                - labelSelector: {matchLabels: {app: train}}
+                  topologyKey: kubernetes.io/hostname
+          containers:
+            - name: pytorch
+              command:
+                - torchrun
+                - --nnodes=2
+                - --nproc-per-node=1
+                - --node-rank=$(JOB_COMPLETION_INDEX)
+                - --master-addr=train-0.train
+                - --master-port=29500
+                - train.py
 
 Fix: select the nodes by a label that enough of them have, or drop one of the two rules.
 

@@ -1,5 +1,8 @@
 """A pod that trains gets the sidecar of a service mesh.
 
+PTC825 istio-sidecar: warning at run (fails), by ptcompile.
+Needs: istio/linkerd/@Namespace
+
 What: a pod that should end has the label or annotation sidecar.istio.io/inject set to "true", or
 the annotation linkerd.io/inject set to enabled; or its namespace asks for the sidecar in the same
 stream, by istio-injection: enabled, istio.io/rev or linkerd.io/inject, and the pod does not opt
@@ -12,22 +15,13 @@ ports at random, so they break under mutual TLS. The sidecar of Cloud Storage FU
 server before the proxy is ready, and the mount fails. Unless it is a native sidecar the proxy also
 outlives the training, and the pod never ends; Linkerd's is one by default since 2.20.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
       metadata:
         name: train
         labels:
     -     sidecar.istio.io/inject: "true"  # <--
     +     sidecar.istio.io/inject: "false"
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: set the label to "false", or linkerd.io/inject to disabled.
 

@@ -1,5 +1,8 @@
 """Pods of a job that has ended keep their accelerators.
 
+PTC745 kept-after-failure: note at run (wastes), by ptcompile.
+Needs: pytorchReplicaSpecs/mpiReplicaSpecs
+
 What: cleanPodPolicy is not set, so it is None, in a PyTorchJob of several pods with restartPolicy
 Never, or in an MPIJob, and the pods request accelerators.
 

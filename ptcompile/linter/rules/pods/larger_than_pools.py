@@ -1,5 +1,8 @@
 """The node pools have no room for all pods of a job at once.
 
+PTC171 larger-than-pools: warning at run (waits), by ptcompile.
+Needs: @Node/@NodePool
+
 What: pods that wait for one another before they train need more than all nodes that take them hold
 together: the nodes of the profile's pools, of Node objects, or within the limits of Karpenter's
 NodePools. Pods that use one port of the node, or avoid one another by a required anti-affinity on

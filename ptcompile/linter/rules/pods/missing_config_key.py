@@ -1,35 +1,29 @@
 """A reference names a key that its ConfigMap or Secret does not have.
 
+PTC317 missing-config-key: error at pod, by kubelet.
+Needs: @ConfigMap/@Secret
+
 What: an env entry or a volume item that is not optional names a key that the ConfigMap or Secret of
 the same stream lacks.
 
 Why: the kubelet does not start the container: it stays in CreateContainerConfigError, or in
 ContainerCreating for a volume.
 
-Example:
+Example: pod.yaml with
 
       apiVersion: v1
       kind: ConfigMap
       metadata: {name: settings}
       data: {learning-rate: "0.1"}
       ---
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            env:
-              - name: LEARNING_RATE
-                valueFrom:
-                  configMapKeyRef:
-                    name: settings
-    -               key: lr  # <--
-    +               key: learning-rate
+      - name: pytorch
+        env:
+          - name: LEARNING_RATE
+            valueFrom:
+              configMapKeyRef:
+                name: settings
+    -           key: lr  # <--
+    +           key: learning-rate
 
 Fix: use an existing key.
 

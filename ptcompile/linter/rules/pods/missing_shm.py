@@ -1,21 +1,19 @@
 """A pod trains on several GPUs with the container runtime's 64 MiB of shared memory.
 
+PTC302 missing-shm: warning at run (fails), by ptcompile.
+Needs: {VENDORS}
+
 What: a container that requests two or more GPUs has no memory volume mounted at /dev/shm.
 
 Why: data loader workers and NCCL pass tensors through /dev/shm. A container's default is 64 MiB:
 when it is full a worker dies with "Bus error", often hours into a run.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
     +   volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
         containers:
           - name: pytorch  # <--
-            image: ghcr.io/acme/train:1.0
             command: [torchrun, --nproc-per-node, "8", train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
     +       volumeMounts: [{name: dshm, mountPath: /dev/shm}]

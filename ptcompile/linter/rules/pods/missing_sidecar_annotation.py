@@ -1,5 +1,8 @@
 """A pod mounts a Cloud Storage bucket but does not request the sidecar that mounts it.
 
+PTC319 missing-sidecar-annotation: warning at run (waits), by kubelet.
+Needs: gcsfuse/@PersistentVolumeClaim
+
 What: a volume uses the CSI driver gcsfuse.csi.storage.gke.io, directly or through a claim of the
 same stream, and the pod template does not have the annotation gke-gcsfuse/volumes: "true".
 
@@ -7,15 +10,12 @@ Why: GKE's webhook gives the sidecar of Cloud Storage FUSE only to pods with the
 the sidecar the mount fails ("failed to find the sidecar container in Pod spec"), and the pod stays
 in ContainerCreating.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
       metadata:
         name: train
     +   annotations: {gke-gcsfuse/volumes: "true"}
       spec:
-        restartPolicy: Never
         volumes:
           - name: data
             csi:
@@ -23,9 +23,6 @@ Example:
               volumeAttributes: {bucketName: imagenet}
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
             volumeMounts: [{name: data, mountPath: /data}]
 
 Fix: add the annotation to the pod template; on the Job or JobSet it has no effect.

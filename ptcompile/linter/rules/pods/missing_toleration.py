@@ -1,23 +1,21 @@
 """A pod selects nodes whose taint it does not tolerate.
 
+PTC276 missing-toleration: warning at run (waits), by ptcompile.
+Needs: nodeSelector scalesetpriority/preemptible/master/control/kubelet
+
 What: the pod selects nodes by a label that comes with a taint, and does not tolerate the taint:
 spot nodes of AKS and OKE, control-plane nodes, virtual nodes.
 
 Why: no node with the label accepts the pod. It stays Pending.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         nodeSelector:
           kubernetes.azure.com/scalesetpriority: spot  # <--
     +   tolerations: [{key: kubernetes.azure.com/scalesetpriority, value: spot, effect: NoSchedule}]
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
             command: [torchrun, --standalone, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 

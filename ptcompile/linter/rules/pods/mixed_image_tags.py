@@ -1,5 +1,8 @@
 """The roles of a job train with different versions of one image.
 
+PTC803 mixed-image-tags: warning at run (risks), by ptcompile.
+Needs: {COMPARED_KINDS}
+
 What: containers that train in one job use the same image repository with different tags or digests.
 (PyTorchJobs have their own rule.)
 

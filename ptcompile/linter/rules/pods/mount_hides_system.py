@@ -1,28 +1,24 @@
 """A volume hides the image's own system folders.
 
+PTC311 mount-hides-system: warning at run (fails), by ptcompile.
+Needs: mountPath
+
 What: a volume other than a hostPath is mounted, without subPath, at a folder such as /, /usr, /bin,
 /lib, /etc, /proc or /dev.
 
 Why: a mount hides the image's files below that folder. Without /usr there is no Python and no libc:
 the container does not start, or stops at its first import.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: tools, persistentVolumeClaim: {claimName: tools}}]
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            volumeMounts:
-              - name: tools
-    -           mountPath: /usr  # <--
-    +           mountPath: /opt/tools
+      volumes: [{name: tools, persistentVolumeClaim: {claimName: tools}}]
+      containers:
+        - name: pytorch
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts:
+            - name: tools
+    -         mountPath: /usr  # <--
+    +         mountPath: /opt/tools
 
 Fix: mount it in its own folder, or mount single files with subPath.
 

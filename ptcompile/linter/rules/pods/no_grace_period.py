@@ -1,5 +1,8 @@
 """A pod that trains is killed without warning.
 
+PTC828 no-grace-period: warning at style (risks), by kubelet.
+Needs: terminationGracePeriodSeconds/preStop {VENDORS}
+
 What: in a pod with accelerators, terminationGracePeriodSeconds is 0, or no longer than a preStop
 hook sleeps; or on spot machines it is longer than the machine lives after its notice.
 
@@ -9,19 +12,13 @@ up. They cannot write a last checkpoint, and all work since the previous one is 
 of spot machines 15 seconds, from 1.35 up to 120 by its node system configuration, Azure about 30,
 AWS and OCI 120.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
     -   terminationGracePeriodSeconds: 0  # <--
     +   terminationGracePeriodSeconds: 120
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: allow the time that a checkpoint takes; the default is 30 seconds.

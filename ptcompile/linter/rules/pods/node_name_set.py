@@ -1,5 +1,8 @@
 """A pod bypasses the scheduler.
 
+PTC202 node-name-set: warning at run (risks), by kubelet.
+Needs: nodeName
+
 What: a pod template of a job, or a Pod that requests accelerators, sets nodeName.
 
 Why: no scheduler checks whether the node has room. If it does not, the kubelet rejects the pod
@@ -7,23 +10,14 @@ Why: no scheduler checks whether the node has room. If it does not, the kubelet 
 kubelet drops the request, and the pod starts without a GPU; all pods of a template go to the one
 node; queues and gangs are bypassed.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-    -       nodeName: gpu-node-7  # <--
-    +       nodeSelector: {kubernetes.io/hostname: gpu-node-7}
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      restartPolicy: Never
+    - nodeName: gpu-node-7  # <--
+    + nodeSelector: {kubernetes.io/hostname: gpu-node-7}
+      containers:
+        - name: pytorch
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: choose the node with nodeSelector, so that the scheduler checks its free resources.
 

@@ -1,5 +1,8 @@
 """A pod refers to a claim, ConfigMap, Secret or ServiceAccount of another namespace.
 
+PTC382 object-in-other-namespace: warning at run (waits), by kubelet.
+Needs: namespace @PersistentVolumeClaim/@ConfigMap/@Secret/@ServiceAccount
+
 What: the stream has an object of that kind and name, but only in other namespaces than the pods'.
 Objects without a namespace are not compared: they get the one that the manifests are applied to.
 

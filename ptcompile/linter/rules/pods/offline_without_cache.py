@@ -1,22 +1,20 @@
 """Hugging Face libraries may not download, and nothing brings their cache.
 
+PTC463 offline-without-cache: warning at run (fails), by ptcompile.
+Needs: offline
+
 What: HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is on, the cache folder is on no volume, and the pod
 mounts no other volume from which models could come.
 
 Why: offline, a model or dataset that is not in the cache fails to load ("couldn't find it in the
 cached files"). Only an image that has the cache helps.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
     +   volumes: [{name: cache, persistentVolumeClaim: {claimName: hub}}]
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
             command: [python, train.py, --model_name_or_path=meta-llama/Llama-3.1-8B]
             env:
     -         - {name: HF_HUB_OFFLINE, value: "1"}  # <--

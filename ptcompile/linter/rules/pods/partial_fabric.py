@@ -1,5 +1,8 @@
 """A pod has only some of the settings that its network fabric needs.
 
+PTC118 partial-fabric: warning at run (slows), by ptcompile.
+Needs: rdma/hostdev/mellanox/FI/IB/NET/IFNAME/GPUDIRECTTCPX/FASTRAK/MNNVL/TUNER/RDMAV/efa
+
 What: the variables of RDMA, EFA or GPUDirect are set but the device, capability, network or daemon
 that they need is missing; or the reverse; or a variable turns off the device that the container
 requests.
@@ -7,36 +10,13 @@ requests.
 Why: NCCL falls back to TCP, silently and ten times slower, or stops when the first collective
 starts.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-    -                   env:
-    -                     - {name: NCCL_IB_DISABLE, value: "1"}  # <--
-                        securityContext: {capabilities: {add: [IPC_LOCK]}}
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1, rdma/hca: 1}}
+      - name: pytorch
+    -   env:
+    -     - {name: NCCL_IB_DISABLE, value: "1"}  # <--
+        securityContext: {capabilities: {add: [IPC_LOCK]}}
+        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1, rdma/hca: 1}}
 
 Fix: add the missing setting that the message names, or remove the other settings.
 

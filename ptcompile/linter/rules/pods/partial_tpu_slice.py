@@ -1,5 +1,8 @@
 """A job uses part of a TPU slice, which works only as a whole.
 
+PTC274 partial-tpu-slice: error at run (fails), by ptcompile.
+Needs: google tpu topology
+
 What: the pods select a cloud.google.com/gke-tpu-topology of several hosts, and the chips that they
 request together are not a multiple of the chips of the topology; or one pod requests more chips
 than a slice has.
@@ -7,31 +10,22 @@ than a slice has.
 Why: the TPUs of a slice initialize only when a process runs on every one of its hosts. With fewer
 pods the job hangs at the first use of a device; with more, the last ones stay Pending.
 
-Example:
+Example: indexed_torchrun.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-    -   completions: 3
-    -   parallelism: 3
-    +   completions: 4
-    +   parallelism: 4
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            subdomain: train
-            nodeSelector:
-              cloud.google.com/gke-tpu-accelerator: tpu-v5-lite-podslice
-    -         cloud.google.com/gke-tpu-topology: 4x4  # <--
-    +         cloud.google.com/gke-tpu-topology: 4x4
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi, google.com/tpu: 4}}
+    - completions: 3
+    - parallelism: 3
+    + completions: 4
+    + parallelism: 4
+      template:
+        spec:
+          nodeSelector:
+            cloud.google.com/gke-tpu-accelerator: tpu-v5-lite-podslice
+    -       cloud.google.com/gke-tpu-topology: 4x4  # <--
+    +       cloud.google.com/gke-tpu-topology: 4x4
+          containers:
+            - name: pytorch
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi, google.com/tpu: 4}}
 
 Fix: run a pod on every host of the slice: pods = chips of the topology / chips of a host.
 

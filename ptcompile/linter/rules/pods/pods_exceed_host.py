@@ -1,5 +1,8 @@
 """All pods of a job are pinned to one node, which has too few accelerators for them.
 
+PTC271 pods-exceed-host: warning at run (waits), by kube-apiserver.
+Needs: hostname {VENDORS}
+
 What: a nodeSelector or required affinity names one node by kubernetes.io/hostname, and the pods
 together request more accelerators than the selected machine type has; if none is selected, more
 than 8.
@@ -7,28 +10,17 @@ than 8.
 Why: the node takes as many pods as it has accelerators for. The others stay Pending, and the ranks
 that run wait for them.
 
-Example:
+Example: indexed_job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 2
-        parallelism: 2
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-    -       nodeSelector: {kubernetes.io/hostname: gpu-7}  # <--
-    +       nodeSelector: {acme.example/pool: gpu}
-            volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, share.py]
-                resources: {limits: {cpu: 64, memory: 640Gi, nvidia.com/gpu: 8}}
-                volumeMounts: [{name: shm, mountPath: /dev/shm}]
+      restartPolicy: Never
+    - nodeSelector: {kubernetes.io/hostname: gpu-7}  # <--
+    + nodeSelector: {acme.example/pool: gpu}
+      volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+      containers:
+        - name: pytorch
+          command: [python, share.py]
+          resources: {limits: {cpu: 64, memory: 640Gi, nvidia.com/gpu: 8}}
+          volumeMounts: [{name: shm, mountPath: /dev/shm}]
 
 Fix: select the nodes by a label that enough of them have.
 

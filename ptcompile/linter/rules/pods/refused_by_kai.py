@@ -1,5 +1,8 @@
 """KAI refuses a pod, never has room for it in its queue, or puts it into its default queue.
 
+PTC295 refused-by-kai: error at run (waits), by ptcompile.
+Needs: kai
+
 What: a pod of the scheduler kai-scheduler asks for a fraction of a GPU (gpu-fraction, gpu-memory)
 and for whole GPUs at once; or, as a warning, for more GPUs than its queue may have; or, as a note,
 neither the pod nor its job names a queue.

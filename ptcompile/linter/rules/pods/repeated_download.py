@@ -1,5 +1,8 @@
 """Every pod downloads the same data into one claim.
 
+PTC380 repeated-download: warning at run (risks), by ptcompile.
+Needs: initContainers persistentVolumeClaim
+
 What: an init container of a job of several pods downloads into a claim that all pods share, and
 does so in every pod.
 

@@ -1,5 +1,8 @@
 """A pod that trains restarts after it ends.
 
+PTC710 restart-always: warning at run (endless), by kubelet.
+Needs: {RESTARTING_KINDS} {TRAINING_LAUNCHERS}
+
 What: a Pod whose command is torchrun or another launcher of training has restartPolicy Always,
 which is also the default; or a Deployment, StatefulSet or LeaderWorkerSet, whose pods have no other
 policy, starts such a command, and its script or an argument says that it trains.
@@ -7,19 +10,14 @@ policy, starts such a command, and its script or an argument says that it trains
 Why: the kubelet restarts the container after success and after failure. The training starts over
 when it is done, and the accelerators are never released.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-    -   restartPolicy: Always  # <--
-    +   restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [torchrun, --nproc-per-node, "1", train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    - restartPolicy: Always  # <--
+    + restartPolicy: Never
+      containers:
+        - name: pytorch
+          command: [torchrun, --nproc-per-node, "1", train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: set restartPolicy to Never, or to OnFailure if the training resumes from its checkpoint. Use a
 Job or a JobSet instead of a Deployment, a StatefulSet or a LeaderWorkerSet.

@@ -1,25 +1,21 @@
 """A container runs as root although its security context forbids root.
 
+PTC822 root-against-non-root: error at pod, by kubelet.
+Needs: runAsNonRoot
+
 What: runAsNonRoot is true and runAsUser is 0, on the container, or on the pod if the container does
 not set them.
 
 Why: the kubelet does not start it: "container's runAsUser breaks non-root policy"
 (CreateContainerConfigError). The pod waits forever.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         securityContext:
           runAsNonRoot: true
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
             securityContext:
     -         runAsUser: 0  # <--
     +         runAsUser: 1000

@@ -1,27 +1,24 @@
 """The command is a file of a ConfigMap or Secret that is not executable.
 
+PTC315 script-not-executable: error at run (fails), by kubelet.
+Needs: command configMap/secret/projected
+
 What: a command starts a file in a mounted ConfigMap, Secret or projected volume, and neither
 defaultMode nor the item's mode makes the file executable.
 
 Why: such files have mode 0644 by default. The container does not start: "permission denied".
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes:
-          - name: scripts
-    -       configMap: {name: train-scripts}
-    +       configMap: {name: train-scripts, defaultMode: 0755}
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [/scripts/run.sh]  # <--
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            volumeMounts: [{name: scripts, mountPath: /scripts}]
+      volumes:
+        - name: scripts
+    -     configMap: {name: train-scripts}
+    +     configMap: {name: train-scripts, defaultMode: 0755}
+      containers:
+        - name: pytorch
+          command: [/scripts/run.sh]  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts: [{name: scripts, mountPath: /scripts}]
 
 Fix: set defaultMode to 0755, or start it with its interpreter: [bash, /scripts/run.sh].
 

@@ -1,12 +1,15 @@
 """The mounted volume does not contain the script that the command runs.
 
+PTC377 script-not-mounted: error at run (fails), by kubelet.
+Needs: mountPath emptyDir/@ConfigMap/@Secret
+
 What: the command runs a file below the mount of a ConfigMap or Secret of the stream that has no
 such key, or of an emptyDir that nothing fills.
 
 Why: a mounted ConfigMap contains only its keys, as files, an emptyDir nothing, and both hide the
 image's own files below that path. The program stops with "No such file or directory".
 
-Example:
+Example: gpu_pod.yaml with
 
       apiVersion: v1
       kind: ConfigMap
@@ -14,20 +17,14 @@ Example:
     - data: {main.py: print(1)}
     + data: {train.py: print(1)}
       ---
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: code, configMap: {name: code}}]
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:
-              - python
-              - /code/train.py  # <--
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            volumeMounts: [{name: code, mountPath: /code}]
+      volumes: [{name: code, configMap: {name: code}}]
+      containers:
+        - name: pytorch
+          command:
+            - python
+            - /code/train.py  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts: [{name: code, mountPath: /code}]
 
 Fix: use the same name for the key and in the command; mount an emptyDir in another folder.
 

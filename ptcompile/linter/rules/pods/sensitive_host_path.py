@@ -1,30 +1,26 @@
 """A pod mounts a folder that gives it control of the node.
 
+PTC316 sensitive-host-path: warning at style (exposes), by ptcompile.
+Needs: hostPath
+
 What: a hostPath volume is /, /etc, /root, /boot, /var/run, /var/lib/kubelet or the socket of a
 container runtime.
 
 Why: any code in the pod, dependencies included, can read the node's credentials or start containers
 as root on it. Training needs none of it.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes:
-    -     - name: docker
-    -       hostPath: {path: /var/run/docker.sock}  # <--
-    +     - name: scratch
-    +       hostPath: {path: /mnt/nvme/scratch}
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-    -       volumeMounts: [{name: docker, mountPath: /var/run/docker.sock}]
-    +       volumeMounts: [{name: scratch, mountPath: /scratch}]
+      volumes:
+    -   - name: docker
+    -     hostPath: {path: /var/run/docker.sock}  # <--
+    +   - name: scratch
+    +     hostPath: {path: /mnt/nvme/scratch}
+      containers:
+        - name: pytorch
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+    -     volumeMounts: [{name: docker, mountPath: /var/run/docker.sock}]
+    +     volumeMounts: [{name: scratch, mountPath: /scratch}]
 
 Fix: remove the volume, or mount only the folder that is needed.
 

@@ -1,12 +1,15 @@
 """The Service of the rendezvous does not forward the rendezvous port.
 
+PTC217 service-port-missing: error at run (fails), by ptcompile.
+Needs: @Service
+
 What: the endpoint of the rendezvous is a Service of the same stream with a cluster IP, but the
 Service does not list the endpoint's port.
 
 Why: a cluster IP forwards only the ports that the Service lists: other connections are refused, or
 hang.
 
-Example:
+Example: pod.yaml with
 
       apiVersion: v1
       kind: Service
@@ -15,24 +18,16 @@ Example:
         selector: {app: train-store}
         ports: [{port: 2379}]
       ---
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command:  # <--
-              - torchrun
-              - --nnodes=1
-              - --nproc-per-node=1
-              - --rdzv-backend=etcd-v2
-    -         - --rdzv-endpoint=train-store:2380
-    +         - --rdzv-endpoint=train-store:2379
-              - --rdzv-id=train
-              - train.py
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:  # <--
+        - torchrun
+        - --nnodes=1
+        - --nproc-per-node=1
+        - --rdzv-backend=etcd-v2
+    -   - --rdzv-endpoint=train-store:2380
+    +   - --rdzv-endpoint=train-store:2379
+        - --rdzv-id=train
+        - train.py
+      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: add the port to the Service, or use one that it has.
 

@@ -1,5 +1,8 @@
 """Several pods of a job share one ResourceClaim.
 
+PTC162 shared-claim: warning at run (waits), by kube-apiserver.
+Needs: resourceClaimName
+
 What: a template with more than one pod names a ResourceClaim instead of a ResourceClaimTemplate.
 
 Why: a ResourceClaim is allocated once, for all pods that name it. They all get the same devices,

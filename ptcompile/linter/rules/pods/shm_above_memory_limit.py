@@ -1,29 +1,21 @@
 """Shared memory may grow beyond the memory limit that it counts against.
 
+PTC301 shm-above-memory-limit: warning at run (fails), by kubelet.
+Needs: emptyDir sizeLimit
+
 What: a volume in memory has a sizeLimit above the memory limit of every container that mounts it.
 
 Why: what a process writes to the volume counts as its container's memory. The container is killed
 (OOMKilled) before /dev/shm is full: the sizeLimit promises more than can be used.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes:
-          - name: dshm
-            emptyDir:
-              medium: Memory
-    -         sizeLimit: 128Gi  # <--
-    +         sizeLimit: 16Gi
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      volumes:
+        - name: dshm
+          emptyDir:
+            medium: Memory
+    -       sizeLimit: 128Gi  # <--
+    +       sizeLimit: 16Gi
 
 Fix: raise the memory limit by the size of the shared memory, or lower the sizeLimit.
 

@@ -1,28 +1,20 @@
 """A volume for shared memory is mounted, but not at /dev/shm.
 
+PTC305 shm-mounted-elsewhere: warning at run (fails), by ptcompile.
+Needs: emptyDir mountPath
+
 What: a volume in memory with a name such as `shm`, `dshm` or `shared-memory` is mounted at another
 path, and the container has no mount at /dev/shm.
 
 Why: PyTorch and NCCL use only /dev/shm. They keep the container runtime's 64 MiB, and the volume
 stays empty.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-            volumeMounts:
-              - name: dshm
-    -           mountPath: /dev/shmem  # <--
-    +           mountPath: /dev/shm
+      volumeMounts:
+        - name: dshm
+    -     mountPath: /dev/shmem  # <--
+    +     mountPath: /dev/shm
 
 Fix: mount it at /dev/shm.
 

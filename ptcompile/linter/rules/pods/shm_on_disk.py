@@ -1,27 +1,19 @@
 """Shared memory is on the node's disk.
 
+PTC307 shm-on-disk: warning at run (slows), by kubelet.
+Needs: emptyDir shm
+
 What: an emptyDir without `medium: Memory` is mounted at /dev/shm.
 
 Why: every batch from a data loader worker goes through a file on the node's disk, which is slow and
 counts against the pod's ephemeral storage.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes:
-          - name: dshm
-    -       emptyDir: {}  # <--
-    +       emptyDir: {medium: Memory, sizeLimit: 16Gi}
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      volumes:
+        - name: dshm
+    -     emptyDir: {}  # <--
+    +     emptyDir: {medium: Memory, sizeLimit: 16Gi}
 
 Fix: set medium to Memory, and a sizeLimit below the memory limit.
 

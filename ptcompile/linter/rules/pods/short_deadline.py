@@ -1,5 +1,8 @@
 """A deadline ends the pods before they have started.
 
+PTC715 short-deadline: warning at run (fails), by kubelet.
+Needs: activeDeadlineSeconds
+
 What: activeDeadlineSeconds of a pod or a Job is less than a minute.
 
 Why: the deadline counts from the start of the object and includes pulling an image of many GB. The

@@ -1,5 +1,8 @@
 """A shell keeps SIGTERM from the training.
 
+PTC743 sigterm-lost: warning at run (risks), by kubelet.
+Needs: terminationGracePeriodSeconds/spot/preemptible/scalesetpriority/capacityType/capacity
+
 What: the pods run on spot machines, or ask for more than 30 seconds of grace, and the first process
 of the training container is a shell that stays: sh, for any script, or bash, unless the training is
 the last command of bash -c. No exec, no trap, and nothing such as tini before the shell.
@@ -8,17 +11,12 @@ Why: the first process of a container gets the SIGTERM. A shell does not pass it
 1, does not end by it. torchrun and the training learn nothing until all are killed at the end of
 the grace period, without a checkpoint.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         terminationGracePeriodSeconds: 120
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
             command: [sh, -c]
             args:
     -         - cd /app && torchrun --nproc-per-node=1 train.py  # <--

@@ -1,12 +1,15 @@
 """Several pods share a claim that only one node or one pod can mount.
 
+PTC314 single-node-claim: warning at run (waits), by kubelet.
+Needs: persistentVolumeClaim @PersistentVolumeClaim
+
 What: pods of one object mount a claim of the same stream whose only accessModes are ReadWriteOnce
 or ReadWriteOncePod.
 
 Why: such a volume is attached to one node at a time. The pods that land on another node stay in
 ContainerCreating ("Multi-Attach error"), and the ranks that run wait for them.
 
-Example:
+Example: indexed_job.yaml with
 
       apiVersion: v1
       kind: PersistentVolumeClaim
@@ -16,26 +19,17 @@ Example:
     +   accessModes: [ReadWriteMany]
         resources: {requests: {storage: 200Gi}}
       ---
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 4
-        parallelism: 4
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            volumes:
-              - name: dataset
-                persistentVolumeClaim:
-                  claimName: imagenet  # <--
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                resources: {limits: {cpu: 8, memory: 64Gi}}
-                volumeMounts: [{name: dataset, mountPath: /data}]
+      completions: 4
+      parallelism: 4
+      template:
+        spec:
+          volumes:
+            - name: dataset
+              persistentVolumeClaim:
+                claimName: imagenet  # <--
+          containers:
+            - name: pytorch
+              volumeMounts: [{name: dataset, mountPath: /data}]
 
 Fix: use a storage class with ReadWriteMany or ReadOnlyMany, or a volume for each pod (ephemeral).
 

@@ -1,12 +1,15 @@
 """The kubelet changes the owner of every file of a large volume before each start.
 
+PTC332 slow-ownership: note at run (slows), by kubelet.
+Needs: fsGroup @PersistentVolumeClaim
+
 What: a pod has fsGroup without fsGroupChangePolicy: OnRootMismatch, and mounts a claim of the
 stream of 1 Ti or more whose driver may apply it.
 
 Why: by default the kubelet walks the whole volume at every start. For millions of files that takes
 minutes to hours, in which the pod waits with its GPUs.
 
-Example:
+Example: pod.yaml with
 
       apiVersion: v1
       kind: PersistentVolumeClaim
@@ -15,20 +18,13 @@ Example:
         accessModes: [ReadWriteOnce]
         resources: {requests: {storage: 8Ti}}
       ---
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         securityContext:
           fsGroup: 1000  # <--
     +     fsGroupChangePolicy: OnRootMismatch
         volumes: [{name: crawl, persistentVolumeClaim: {claimName: crawl}}]
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
             volumeMounts: [{name: crawl, mountPath: /data}]
 
 Fix: set fsGroupChangePolicy to OnRootMismatch: the walk is skipped if the volume's root has the

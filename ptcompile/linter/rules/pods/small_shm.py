@@ -1,29 +1,21 @@
 """The volume at /dev/shm is no larger than the container's default shared memory.
 
+PTC308 small-shm: warning at run (fails), by kubelet.
+Needs: sizeLimit shm
+
 What: the sizeLimit of a volume in memory at /dev/shm is 64 MiB or less.
 
 Why: a container has 64 MiB of shared memory by default, which is too little for data loader
 workers. Most often the unit is missing: `sizeLimit: 16` is 16 bytes.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes:
-          - name: dshm
-            emptyDir:
-              medium: Memory
-    -         sizeLimit: 16  # <--
-    +         sizeLimit: 16Gi
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      volumes:
+        - name: dshm
+          emptyDir:
+            medium: Memory
+    -       sizeLimit: 16  # <--
+    +       sizeLimit: 16Gi
 
 Fix: write the unit, and a size that fits the batches in flight: a few GiB.
 

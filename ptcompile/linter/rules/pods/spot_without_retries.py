@@ -1,27 +1,24 @@
 """A job on preemptible machines ends with the first preemption.
 
+PTC777 spot-without-retries: warning at run (risks), by ptcompile.
+Needs: spot/preemptible/scalesetpriority/capacityType/capacity
+
 What: the pods run only on spot or preemptible nodes, and when one is lost, nothing recreates it.
 
 Why: with most operators a preemption counts as a failed pod. With no retries left the job fails,
 regardless of its progress.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-    -   backoffLimit: 0  # <--
-    +   backoffLimit: 6
-        template:
-          spec:
-            restartPolicy: Never
-            nodeSelector: {cloud.google.com/gke-spot: "true"}
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [torchrun, --standalone, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    - backoffLimit: 0  # <--
+    + backoffLimit: 6
+      template:
+        spec:
+          nodeSelector: {cloud.google.com/gke-spot: "true"}
+          containers:
+            - name: pytorch
+              command: [torchrun, --standalone, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: allow retries, or ignore pods with the condition DisruptionTarget in podFailurePolicy.
 

@@ -1,25 +1,22 @@
 """A pod requests all CPUs or all memory of the machine type that it selects.
 
+PTC199 takes-the-whole-machine: warning at run (waits), by kubelet.
+Needs: instance/accelerator/product
+
 What: the pod selects an instance type or an accelerator, and requests more CPU or memory than such
 a machine has for pods after the reservations of the kubelet and the system.
 
 Why: pods cannot use the part that the kubelet reserves: the machine is large enough, but its node
 never is. The pod stays Pending.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         nodeSelector: {node.kubernetes.io/instance-type: p5.48xlarge}
         tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]
         volumes: [{name: shm, emptyDir: {medium: Memory}}]
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             volumeMounts: [{name: shm, mountPath: /dev/shm}]
             resources:
               limits:

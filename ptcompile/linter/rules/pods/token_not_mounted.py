@@ -1,30 +1,24 @@
 """A container calls the API server without a token.
 
+PTC521 token-not-mounted: warning at run (fails), by kube-apiserver.
+Needs: kubectl automountServiceAccountToken/@ServiceAccount
+
 What: automountServiceAccountToken is false, in the pod or in its service account of the stream, and
 a container runs kubectl, without another kubeconfig and without a projected token.
 
 Why: kubectl finds no credentials in the pod. It asks localhost:8080, gets "connection refused", and
 an init container that waits with it never ends.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-    -   automountServiceAccountToken: false  # <--
-    +   serviceAccountName: waiter
-        initContainers:
-          - name: wait
-            image: registry.k8s.io/kubectl:v1.36.0
-            command: [kubectl, wait, --for=condition=Ready, pod/head]
-            resources: {limits: {cpu: 1, memory: 1Gi}}
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      restartPolicy: Never
+    - automountServiceAccountToken: false  # <--
+    + serviceAccountName: waiter
+      initContainers:
+        - name: wait
+          image: registry.k8s.io/kubectl:v1.36.0
+          command: [kubectl, wait, --for=condition=Ready, pod/head]
+          resources: {limits: {cpu: 1, memory: 1Gi}}
 
 Fix: mount the token of an account that may do this.
 

@@ -1,25 +1,22 @@
 """A pod tolerates every taint, even those of broken nodes.
 
+PTC204 tolerates-everything: warning at run (risks), by ptcompile.
+Needs: tolerations Exists
+
 What: a toleration has the operator Exists, no key, and no effect or the effect NoExecute.
 
 Why: the pod can start on nodes that are not ready or under pressure, on control planes and in node
 pools of other teams, and it is never evicted from a dead node: the job hangs instead of being
 restarted.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         tolerations:
     -     - operator: Exists  # <--
     +     - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: name the taints of the intended node pool.

@@ -1,5 +1,8 @@
 """A pod requests TPUs without the node selectors that GKE requires.
 
+PTC273 tpu-without-selectors: warning at pod, by ptcompile.
+Needs: google tpu
+
 What: a container requests google.com/tpu, and the pod selects no
 cloud.google.com/gke-tpu-accelerator or no gke-tpu-topology. Jobs in a queue are not checked: its
 flavors may add the selectors.
@@ -7,20 +10,14 @@ flavors may add the selectors.
 Why: GKE rejects such pods at admission ("GKE Warden rejected the request"), and elsewhere a pod may
 land on part of a larger slice, whose TPUs initialize only with all its hosts.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
     +   nodeSelector:
     +     cloud.google.com/gke-tpu-accelerator: tpu-v5-lite-podslice
     +     cloud.google.com/gke-tpu-topology: 2x4
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
     -       resources: {limits: {cpu: 8, memory: 64Gi, google.com/tpu: 8}}  # <--
     +       resources: {limits: {cpu: 8, memory: 64Gi, google.com/tpu: 8}}
 

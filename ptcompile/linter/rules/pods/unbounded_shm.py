@@ -1,5 +1,8 @@
 """Shared memory may fill the whole node.
 
+PTC303 unbounded-shm: warning at run (risks), by kubelet.
+Needs: emptyDir
+
 What: a volume in memory without a sizeLimit is mounted in a pod that requests memory, and a
 container has no memory limit.
 
@@ -7,23 +10,15 @@ Why: such a volume is bounded by its sizeLimit, or else by the pod's memory limi
 container has one. With neither it can take all of the node's memory: the kernel then kills
 processes of this pod and of other pods.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes:
-          - name: dshm
-    -       emptyDir: {medium: Memory}  # <--
-    +       emptyDir: {medium: Memory, sizeLimit: 16Gi}
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {requests: {cpu: 8, memory: 64Gi}}
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      volumes:
+        - name: dshm
+    -     emptyDir: {medium: Memory}  # <--
+    +     emptyDir: {medium: Memory, sizeLimit: 16Gi}
+      containers:
+        - name: pytorch
+          resources: {requests: {cpu: 8, memory: 64Gi}}
 
 Fix: give the volume a sizeLimit, or every container a memory limit.
 

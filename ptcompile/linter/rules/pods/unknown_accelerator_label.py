@@ -1,5 +1,8 @@
 """A pod selects nodes by an accelerator that no node has.
 
+PTC272 unknown-accelerator-label: warning at run (waits), by ptcompile.
+Needs: accelerator/topology/product/instance
+
 What: a nodeSelector or required affinity has a value of cloud.google.com/gke-accelerator,
 gke-tpu-accelerator, gke-tpu-topology, nvidia.com/gpu.product or the instance type that no node has,
 but that is close to one: another name of the same accelerator, or a misspelling. Values that
@@ -8,20 +11,14 @@ resemble none are not reported, since the cloud may offer newer ones.
 Why: the scheduler compares the whole value. No node matches, no node pool is scaled up, and the
 pods stay Pending.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         nodeSelector:
     -     cloud.google.com/gke-accelerator: nvidia-tesla-h100  # <--
     +     cloud.google.com/gke-accelerator: nvidia-h100-80gb
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: use the value that the nodes have (`kubectl get nodes -L cloud.google.com/gke-accelerator`).

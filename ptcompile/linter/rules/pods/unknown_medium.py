@@ -1,30 +1,22 @@
 """An emptyDir has a medium that the kubelet does not know.
 
+PTC310 unknown-medium: error at pod, by kubelet.
+Needs: medium
+
 What: an emptyDir has a medium other than Memory, HugePages or HugePages-<size>, such as `memory` in
 lower case.
 
 Why: the API server accepts any text. The kubelet does not mount the volume ("unknown storage
 medium"), and the pod stays in ContainerCreating.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes:
-          - name: dshm
-            emptyDir:
-    -         medium: memory  # <--
-    +         medium: Memory
-              sizeLimit: 16Gi
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      volumes:
+        - name: dshm
+          emptyDir:
+    -       medium: memory  # <--
+    +       medium: Memory
+            sizeLimit: 16Gi
 
 Fix: write Memory, with a capital letter.
 

@@ -1,5 +1,8 @@
 """A pod claims devices from a template that is not among those that the stream creates.
 
+PTC261 unmade-claim: warning at run (waits), by kube-apiserver.
+Needs: resourceClaims @ComputeDomain/@ResourceClaimTemplate/@ResourceClaim
+
 What: resourceClaims names a ResourceClaimTemplate or ResourceClaim, but the ComputeDomains,
 templates and claims of the stream have other names.
 
@@ -7,25 +10,19 @@ Why: without the template no claim is created for the pod, and it stays Pending 
 the object is not found. The controller of a ComputeDomain creates the template, under the name that
 the domain specifies.
 
-Example:
+Example: pod.yaml with
 
       apiVersion: resource.nvidia.com/v1beta1
       kind: ComputeDomain
       metadata: {name: llama}
       spec: {numNodes: 0, channel: {resourceClaimTemplate: {name: llama-channel}}}
       ---
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         resourceClaims:
     -     - {name: channel, resourceClaimTemplateName: llama}  # <--
     +     - {name: channel, resourceClaimTemplateName: llama-channel}
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             resources:
               limits: {cpu: 8, memory: 64Gi}
               claims: [{name: channel}]

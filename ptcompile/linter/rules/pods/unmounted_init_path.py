@@ -1,32 +1,28 @@
 """An init container fills or reads a folder of a volume that it does not mount.
 
+PTC384 unmounted-init-path: warning at run (differs), by kubelet.
+Needs: initContainers volumeMounts
+
 What: the command of an init container names a path below a mount of a main container, and the init
 container itself mounts nothing there.
 
 Why: each container has its own file system. What the init container writes there is gone when it
 ends, and the training finds an empty volume.
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: data, emptyDir: {sizeLimit: 100Gi}}]
-        initContainers:
-          - name: download
-            image: ghcr.io/acme/tools:1.0
-    -       command: [aws, s3, cp, --recursive, "s3://acme/imagenet", /data]  # <--
-    +       command: [aws, s3, cp, --recursive, "s3://acme/imagenet", /data]
-    +       volumeMounts: [{name: data, mountPath: /data}]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            volumeMounts: [{name: data, mountPath: /data}]
+      volumes: [{name: data, emptyDir: {sizeLimit: 100Gi}}]
+      initContainers:
+        - name: download
+          image: ghcr.io/acme/tools:1.0
+    -     command: [aws, s3, cp, --recursive, "s3://acme/imagenet", /data]  # <--
+    +     command: [aws, s3, cp, --recursive, "s3://acme/imagenet", /data]
+    +     volumeMounts: [{name: data, mountPath: /data}]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+      containers:
+        - name: pytorch
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts: [{name: data, mountPath: /data}]
 
 Fix: mount the volume in the init container too.
 

@@ -1,25 +1,21 @@
 """A volume is declared, but no container mounts it.
 
+PTC304 unmounted-volume: warning at style, by ptcompile.
+Needs: volumes
+
 What: no container of the pod names the volume in volumeMounts or volumeDevices.
 
 Why: the processes do not see the data or the shared memory that it was meant to provide. A claim is
 attached for nothing, and may keep the pod waiting.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         volumes:
           - name: dataset  # <--
             persistentVolumeClaim: {claimName: imagenet}
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
     +       volumeMounts: [{name: dataset, mountPath: /data}]
 
 Fix: mount it in the container that needs it, or remove it.

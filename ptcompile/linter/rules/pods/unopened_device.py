@@ -1,5 +1,8 @@
 """A container mounts device files of its node that it may not open.
 
+PTC121 unopened-device: warning at run (slows), by kubelet.
+Needs: hostPath dev
+
 What: a hostPath volume brings the device files of accelerators or of RDMA, such as /dev/infiniband,
 and a container that mounts it is neither privileged nor requests the devices.
 
@@ -7,18 +10,12 @@ Why: the container sees the files, but its device cgroup allows only the devices
 plugin gives it: opening one of the others fails with "Operation not permitted". NCCL then falls
 back to TCP, or a process finds no device.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
     -   volumes: [{name: ib, hostPath: {path: /dev/infiniband}}]  # <--
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             securityContext: {capabilities: {add: [IPC_LOCK]}}
     -       volumeMounts: [{name: ib, mountPath: /dev/infiniband}]
     -       resources: {limits: {cpu: 8, memory: 64Gi}}

@@ -1,5 +1,8 @@
 """A container's user cannot read the files of a Secret or a ConfigMap.
 
+PTC321 unreadable-keys: warning at run (fails), by kubelet.
+Needs: runAsUser
+
 What: a container runs as another user than root, and the mode of a mounted Secret or ConfigMap, as
 written or as the operator sets it, lets only root read its files; the pod has no fsGroup.
 
@@ -7,18 +10,12 @@ Why: the kubelet writes the files as root. With mode 0600 or 0400 another user g
 denied": ssh finds no key, so mpirun reaches no worker. With fsGroup the kubelet lets the group read
 them.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         volumes: [{name: keys, secret: {secretName: keys, defaultMode: 0400}}]
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
     -       securityContext: {runAsUser: 1000}  # <--
             volumeMounts: [{name: keys, mountPath: /keys}]
             resources: {limits: {cpu: 8, memory: 64Gi}}

@@ -1,30 +1,24 @@
 """No node can match the labels that a pod requires.
 
+PTC203 unsatisfiable-node-affinity: error at run (waits), by ptcompile.
+Needs: nodeAffinity
+
 What: nodeSelector and the required node affinity contradict each other for some label in every
 term, or an expression Gt or Lt compares with something that is not a whole number.
 
 Why: the API server accepts them, but no node matches, so the pod stays Pending.
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-    -   nodeSelector: {pool: a100}
-    +   nodeSelector: {pool: h100}
-        affinity:
-          nodeAffinity:
-            requiredDuringSchedulingIgnoredDuringExecution:  # <--
-              nodeSelectorTerms:
-                - matchExpressions:
-                    - {key: pool, operator: In, values: [h100]}
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
+      restartPolicy: Never
+    - nodeSelector: {pool: a100}
+    + nodeSelector: {pool: h100}
+      affinity:
+        nodeAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:  # <--
+            nodeSelectorTerms:
+              - matchExpressions:
+                  - {key: pool, operator: In, values: [h100]}
 
 Fix: set the label once, or make the two agree.
 

@@ -1,30 +1,26 @@
 """A mount's subPathExpr uses a variable that the container does not have.
 
+PTC381 unset-subpath-variable: error at pod, by kubelet.
+Needs: subPath/subPathExpr
+
 What: subPathExpr has $(X), and no entry of env, envFrom or the operator sets X in that container;
 or subPath has $(X), which is not replaced there (a warning).
 
 Why: the kubelet does not start the container: "missing value for X", CreateContainerConfigError.
 With subPath all pods share a folder that is literally called $(X).
 
-Example:
+Example: gpu_pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
-      spec:
-        restartPolicy: Never
-        volumes: [{name: logs, persistentVolumeClaim: {claimName: logs}}]
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-    +       env: [{name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
-            volumeMounts:
-              - name: logs
-                mountPath: /logs
-    -           subPathExpr: $(POD_NAME)  # <--
-    +           subPathExpr: $(POD_NAME)
+      volumes: [{name: logs, persistentVolumeClaim: {claimName: logs}}]
+      containers:
+        - name: pytorch
+    +     env: [{name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts:
+            - name: logs
+              mountPath: /logs
+    -         subPathExpr: $(POD_NAME)  # <--
+    +         subPathExpr: $(POD_NAME)
 
 Fix: set the variable in env of the same container.
 

@@ -1,30 +1,27 @@
 """A pod claims GPUs or a channel of a ComputeDomain, but no container uses the claim.
 
+PTC161 unused-claim: warning at run (wastes), by kubelet.
+Needs: resourceClaims @ComputeDomain/@ResourceClaimTemplate/@ResourceClaim
+
 What: an entry of resourceClaims is made from one of the stream's templates for NVIDIA's DRA driver,
 but no container lists it in resources.claims.
 
 Why: the devices are allocated to the pod, but no container gets them. Without its channel NCCL
 leaves NVLink to other nodes unused, or stops when it imports their memory.
 
-Example:
+Example: pod.yaml with
 
       apiVersion: resource.nvidia.com/v1beta1
       kind: ComputeDomain
       metadata: {name: llama}
       spec: {numNodes: 0, channel: {resourceClaimTemplate: {name: llama-channel}}}
       ---
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         resourceClaims:
           - name: channel
             resourceClaimTemplateName: llama-channel  # <--
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
             resources:
               limits: {cpu: 8, memory: 64Gi}
     +         claims: [{name: channel}]

@@ -1,5 +1,8 @@
 """A training runs as a user whom the image may not have, without HOME.
 
+PTC862 user-without-home: warning at run (fails), by ptcompile.
+Needs: runAsUser {TRAINING_LAUNCHERS}
+
 What: runAsUser is a user ID of 10000 or more, the container starts a training, and no variable sets
 HOME. Smaller IDs are not reported: images that run as such a user usually have it.
 
@@ -7,23 +10,17 @@ Why: a user ID that is not in the image's /etc/passwd has the home folder / and 
 Hugging Face, Triton and torch.compile fail with "Permission denied: '/.cache'" or "getpwuid(): uid
 not found".
 
-Example:
+Example: pod.yaml with
 
-      apiVersion: v1
-      kind: Pod
-      metadata: {name: train}
       spec:
-        restartPolicy: Never
         securityContext:
           runAsUser: 20001  # <--
         containers:
           - name: pytorch
-            image: ghcr.io/acme/train:1.0
             command: [torchrun, --standalone, --nproc-per-node=1, train.py]
     +       env:
     +         - {name: HOME, value: /tmp}
     +         - {name: USER, value: train}
-            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: set HOME to a folder that the user may write, and USER to any name; or add the user to the
 image.

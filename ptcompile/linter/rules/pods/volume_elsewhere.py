@@ -1,5 +1,8 @@
 """A volume is in another zone than the pods that mount it.
 
+PTC331 volume-elsewhere: error at run (waits), by ptcompile.
+Needs: persistentVolumeClaim @PersistentVolume/@StorageClass
+
 What: pods select nodes of one zone (or region, or another label), and a claim of the same stream is
 on a volume, or of a storage class, that exists in another one only; or two volumes of a pod have no
 zone in common.

@@ -1,12 +1,15 @@
 """The first pod waits for its own rendezvous port.
 
+PTC827 waits-for-itself: error at run (waits), by kubelet.
+Needs: initContainers
+
 What: an init container that all pods have waits for the rendezvous port, even in the pod that
 serves it.
 
 Why: in that pod the training would open the port, but it starts only after the init container. No
 pod ever starts.
 
-Example:
+Example: indexed_torchrun.yaml with
 
       apiVersion: v1
       kind: Service
@@ -16,36 +19,23 @@ Example:
         publishNotReadyAddresses: true
         selector: {batch.kubernetes.io/job-name: train}
       ---
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 2
-        parallelism: 2
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            subdomain: train
-            initContainers:
-              - name: wait
-                image: docker.io/library/busybox:1.37
-    -           command: [sh, -c, "until nc -z train-0.train 29500; do sleep 2; done"]  # <--
-    +           command: [sh, -c, "until nslookup train-0.train; do sleep 2; done"]
-                resources: {limits: {cpu: 100m, memory: 64Mi}}
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command:
-                  - torchrun
-                  - --nnodes=2
-                  - --nproc-per-node=1
-                  - --node-rank=$(JOB_COMPLETION_INDEX)
-                  - --master-addr=train-0.train
-                  - --master-port=29500
-                  - train.py
-                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      subdomain: train
+      initContainers:
+        - name: wait
+          image: docker.io/library/busybox:1.37
+    -     command: [sh, -c, "until nc -z train-0.train 29500; do sleep 2; done"]  # <--
+    +     command: [sh, -c, "until nslookup train-0.train; do sleep 2; done"]
+          resources: {limits: {cpu: 100m, memory: 64Mi}}
+      containers:
+        - name: pytorch
+          command:
+            - torchrun
+            - --nnodes=2
+            - --nproc-per-node=1
+            - --node-rank=$(JOB_COMPLETION_INDEX)
+            - --master-addr=train-0.train
+            - --master-port=29500
+            - train.py
 
 Fix: wait for the name instead of the port, or not at all: torchrun waits for its rendezvous itself.
 

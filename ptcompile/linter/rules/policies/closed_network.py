@@ -1,5 +1,8 @@
 """A network policy separates the pods of a training job.
 
+PTC278 closed-network: error at run (fails), by ptcompile.
+Needs: NetworkPolicy
+
 What: a NetworkPolicy selects the pods of a job of several nodes, and no rule of the stream's
 policies lets them reach each other on all ports: it has other ports, other pods or another
 namespace. Reported as a warning if the policy selects all pods: other policies probably allow more.
@@ -9,7 +12,7 @@ Why: the pods wait for a rendezvous that none can reach. After the rendezvous NC
 ports of their choice, so a rule for one port is not enough. Without DNS they do not find the host
 of the rendezvous.
 
-Example:
+Example: jobset.yaml with
 
       apiVersion: networking.k8s.io/v1
       kind: NetworkPolicy
@@ -20,31 +23,7 @@ Example:
     -   ingress: []  # <--
     +   ingress: [{from: [{podSelector: {matchLabels: {jobset.sigs.k8s.io/jobset-name: train}}}]}]
       ---
-      apiVersion: jobset.x-k8s.io/v1alpha2
       kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --rdzv-backend=c10d
-                          - --rdzv-endpoint=train-node-0-0.train:29400
-                          - train.py
-                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: allow the pods of the job from and to each other, on all ports.
 

@@ -1,5 +1,8 @@
 """A HorizontalPodAutoscaler scales pods whose launcher waits for a fixed number of nodes.
 
+PTC285 scaled-world: warning at run (waits), by torchrun.
+Needs: HorizontalPodAutoscaler
+
 What: a HorizontalPodAutoscaler names an object of the files whose pods meet, and its range has
 other numbers of pods than the launcher takes.
 

@@ -1,5 +1,8 @@
 """A Role or a RoleBinding does not grant what it is for.
 
+PTC520 grants-nothing: warning at run (fails), by kube-apiserver.
+Needs: resources/subjects
+
 What: a Role, or a RoleBinding with a ClusterRole of the stream, is to grant a cluster-scoped
 resource, such as nodes or clusterqueues; or a RoleBinding names a service account in another
 namespace, while the stream has that account in the binding's own.

@@ -1,5 +1,8 @@
 """A CronJob never runs, or its runs overlap.
 
+PTC746 unfit-schedule: warning at run (differs), by kube-apiserver.
+Needs: schedule
+
 What: no month has the days of the schedule, such as 31 February; or a run may take longer, by its
 activeDeadlineSeconds, than the time to the next one, and concurrencyPolicy is neither Forbid nor
 Replace.

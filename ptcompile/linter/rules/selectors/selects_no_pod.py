@@ -1,5 +1,8 @@
 """A PodDisruptionBudget, NetworkPolicy or headless Service selects no pod of its stream.
 
+PTC279 selects-no-pod: warning at run (differs), by ptcompile.
+Needs: selector/podSelector
+
 What: the stream has workloads in the same namespace, and the selector matches the labels of none of
 their pods: neither those of the templates nor those that the operators add. Streams without
 workloads are not checked.
@@ -8,7 +11,7 @@ Why: the object has no effect. A drain evicts the pods that the budget should pr
 restricts nothing, and the Service gives no pod a name. Labels of the job itself are not those of
 its pods.
 
-Example:
+Example: job.yaml with
 
       apiVersion: policy/v1
       kind: PodDisruptionBudget
@@ -18,19 +21,7 @@ Example:
     -   selector: {matchLabels: {app: train}}  # <--
     +   selector: {matchLabels: {batch.kubernetes.io/job-name: train}}
       ---
-      apiVersion: batch/v1
-      kind: Job
       metadata: {name: train, labels: {app: train}}
-      spec:
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: select labels that the pods have, such as the operator's label with the job's name.
 

@@ -1,5 +1,8 @@
 """A rendezvous port is open outside the cluster.
 
+PTC213 exposed-rendezvous: warning at run (exposes), by ptcompile.
+Needs: NodePort/LoadBalancer
+
 What: a Service of type NodePort or LoadBalancer has one of torch.distributed's usual ports (29400,
 29500) or the operators' (23456).
 

@@ -1,5 +1,8 @@
 """The pods' names resolve only after the pods are ready, but the pods need them before.
 
+PTC212 hidden-until-ready: warning at run (fails), by ptcompile.
+Needs: @Pod/@Job
+
 What: a headless Service that pods of the same stream use as their subdomain does not publish
 addresses of pods that are not ready, and a pod has a readiness probe or gate, or an init container
 that looks such a name up. A note if the pods only meet by c10d at such a name: the pod that hosts

@@ -1,12 +1,15 @@
 """A headless Service selects none of the pods that use it as their subdomain.
 
+PTC211 selector-misses-pods: warning at run (fails), by ptcompile.
+Needs: @Pod/@Job
+
 What: pods of the same stream name the Service as their subdomain, and its selector is missing or
 does not match their labels.
 
 Why: a pod's name resolves only if the Service selects the pod. Without DNS records the ranks never
 find one another.
 
-Example:
+Example: pod.yaml with
 
       apiVersion: v1
       kind: Service
@@ -17,17 +20,10 @@ Example:
     -   selector: {app: trian}  # <--
     +   selector: {app: train}
       ---
-      apiVersion: v1
-      kind: Pod
       metadata: {name: train-0, labels: {app: train}}
       spec:
         restartPolicy: Never
         subdomain: train
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: select the pods by labels that they have; pods of a Job always have
 batch.kubernetes.io/job-name.

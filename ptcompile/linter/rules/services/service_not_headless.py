@@ -1,10 +1,13 @@
 """The subdomain of pods is a Service that is not headless.
 
+PTC210 service-not-headless: warning at run (fails), by ptcompile.
+Needs: @Pod/@Job
+
 What: pods of the same stream name a Service as their subdomain, but its clusterIP is not None.
 
 Why: `<hostname>.<subdomain>` resolves only for headless Services, so the ranks never find rank 0.
 
-Example:
+Example: pod.yaml with
 
       apiVersion: v1
     - kind: Service  # <--
@@ -16,17 +19,10 @@ Example:
         publishNotReadyAddresses: true
         ports: [{port: 29500}]
       ---
-      apiVersion: v1
-      kind: Pod
       metadata: {name: train-0, labels: {app: train}}
       spec:
         restartPolicy: Never
         subdomain: train
-        containers:
-          - name: pytorch
-            image: ghcr.io/acme/train:1.0
-            command: [python, train.py]
-            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: set clusterIP to None.
 

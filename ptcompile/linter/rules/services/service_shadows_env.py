@@ -1,5 +1,8 @@
 """A Service's name creates an environment variable that the launcher reads.
 
+PTC214 service-shadows-env: warning at run (fails), by kubelet.
+Needs: master
+
 What: a Service with a cluster IP has a name from which the kubelet derives variables of torchrun or
 torch.distributed: `master` gives MASTER_PORT, `pet-master` gives PET_MASTER_PORT.
 

@@ -1,5 +1,8 @@
 """Katib refuses the trial template of an Experiment.
 
+PTC596 refused-trial: error at apply, by katib.
+Needs: trialTemplate
+
 What: trialTemplate names no primary container; or a trial parameter refers to a parameter that the
 Experiment does not have, or occurs nowhere in trialSpec; or trialSpec has a `${trialParameters.X}`
 that trialParameters does not declare.

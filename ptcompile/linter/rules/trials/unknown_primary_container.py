@@ -1,5 +1,8 @@
 """No pod of a trial has the primary container of its Experiment.
 
+PTC597 unknown-primary-container: warning at pod, by katib.
+Needs: trialSpec primaryContainerName
+
 What: primaryContainerName of an Experiment names a container that the pods of its trials do not
 have.
 

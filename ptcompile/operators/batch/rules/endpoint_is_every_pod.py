@@ -1,12 +1,15 @@
 """The rendezvous endpoint is a Service that resolves to any of the pods.
 
+PTC216 endpoint-is-every-pod: warning at run (fails), by torchrun.
+Needs: @Service
+
 What: the endpoint of a Job's rendezvous is a Service of the same stream that selects all pods of
 the Job, and there are several.
 
 Why: only one pod serves the rendezvous. The Service sends each connection to some pod: most find no
 listener there, or a different pod each time they try.
 
-Example:
+Example: indexed_torchrun.yaml with
 
       apiVersion: v1
       kind: Service
@@ -16,30 +19,14 @@ Example:
         publishNotReadyAddresses: true
         selector: {batch.kubernetes.io/job-name: train}
       ---
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 2
-        parallelism: 2
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            subdomain: train
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command:
-                  - torchrun
-                  - --nnodes=2
-                  - --nproc-per-node=1
-                  - --node-rank=$(JOB_COMPLETION_INDEX)
-    -             - --master-addr=train  # <--
-    +             - --master-addr=train-0.train
-                  - train.py
-                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      command:
+        - torchrun
+        - --nnodes=2
+        - --nproc-per-node=1
+        - --node-rank=$(JOB_COMPLETION_INDEX)
+    -   - --master-addr=train  # <--
+    +   - --master-addr=train-0.train
+        - train.py
 
 Fix: name the first pod, `<job>-0.<subdomain>`, or select only that one by its completion index.
 

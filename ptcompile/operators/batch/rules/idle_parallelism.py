@@ -1,28 +1,18 @@
 """A Job asks for more parallel pods than completions.
 
+PTC716 idle-parallelism: warning at run (differs), by kube-apiserver.
+Needs: completions parallelism
+
 What: parallelism is above completions.
 
 Why: the controller never runs more pods than completions that are left. The extra pods are never
 created, and a world size that counts them is never reached.
 
-Example:
+Example: indexed_job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-    -   completions: 2
-    +   completions: 4
-        parallelism: 4  # <--
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                resources: {limits: {cpu: 8, memory: 64Gi}}
+    - completions: 2
+    + completions: 4
+      parallelism: 4  # <--
 
 Fix: make both the number of pods that train.
 

@@ -1,5 +1,8 @@
 """A Job reads a completion index that its pods do not have.
 
+PTC712 index-without-indexed-job: warning at run (fails), by kube-apiserver.
+Needs: completion index
+
 What: a Job that is not Indexed refers to JOB_COMPLETION_INDEX, or to the annotation or label
 batch.kubernetes.io/job-completion-index.
 

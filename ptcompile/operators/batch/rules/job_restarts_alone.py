@@ -1,5 +1,8 @@
 """A Job replaces one failed pod of a training that can only restart as a whole.
 
+PTC713 job-restarts-alone: warning at run (risks), by kube-apiserver.
+Needs: completions
+
 What: several pods of a Job meet at fixed ranks (torchrun's static rendezvous, or MASTER_ADDR
 without torchrun), and the Job retries failed pods: backoffLimit defaults to 6.
 
@@ -7,7 +10,7 @@ Why: the new pod waits at a rendezvous that is over, while the others wait for t
 their accelerators until a timeout of NCCL or of torchrun ends them, one after the other, up to
 backoffLimit times.
 
-Example:
+Example: indexed_torchrun.yaml with
 
       apiVersion: v1
       kind: Service
@@ -17,30 +20,8 @@ Example:
         publishNotReadyAddresses: true
         selector: {batch.kubernetes.io/job-name: train}
       ---
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 2
-        parallelism: 2
-    -   backoffLimit: 4  # <--
-    +   backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            subdomain: train
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command:
-                  - torchrun
-                  - --nnodes=2
-                  - --nproc-per-node=1
-                  - --node-rank=$(JOB_COMPLETION_INDEX)
-                  - --master-addr=train-0.train
-                  - train.py
-                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    - backoffLimit: 4  # <--
+    + backoffLimit: 0
 
 Fix: set backoffLimit to 0 and let something restart the whole job (JobSet's failurePolicy), or use
 the c10d rendezvous with torchrun's --max-restarts.

@@ -1,5 +1,8 @@
 """A Job creates no pods.
 
+PTC829 job-without-pods: warning at run (waits), by kube-apiserver.
+Needs: completions/parallelism
+
 What: completions or parallelism is 0.
 
 Why: with completions 0 the Job is complete at once, and is reported as a success; with parallelism

@@ -1,12 +1,15 @@
 """An Indexed Job's pods and the headless Service that selects them do not name each other.
 
+PTC215 subdomain-differs: warning at run (fails), by ptcompile.
+Needs: @Service Indexed
+
 What: a headless Service of the same stream selects the pods of an Indexed Job with several, and the
 pods' subdomain is absent or is another name, of which the stream has no Service.
 
 Why: the names `<job>-<index>.<service>` are made only for pods whose subdomain is the Service's
 name. The ranks cannot reach one another by name.
 
-Example:
+Example: indexed_job.yaml with
 
       apiVersion: v1
       kind: Service
@@ -16,23 +19,9 @@ Example:
         publishNotReadyAddresses: true
         selector: {batch.kubernetes.io/job-name: train}
       ---
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 2
-        parallelism: 2
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-    -       subdomain: train  # <--
-    +       subdomain: train-workers
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                resources: {limits: {cpu: 8, memory: 64Gi}}
+      restartPolicy: Never
+    - subdomain: train  # <--
+    + subdomain: train-workers
 
 Fix: set the pods' subdomain to the Service's name.
 

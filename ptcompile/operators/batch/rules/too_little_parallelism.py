@@ -1,5 +1,8 @@
 """Fewer pods run at once than the rendezvous waits for.
 
+PTC711 too-little-parallelism: error at run (fails), by kube-apiserver.
+Needs: completions
+
 What: the launch of a Job waits for more nodes than `parallelism`, which defaults to 1.
 
 Why: the Job controller starts `parallelism` pods and the next one only when one of them has ended.

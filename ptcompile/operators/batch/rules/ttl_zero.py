@@ -1,5 +1,8 @@
 """A Job and its logs are deleted as soon as it ends.
 
+PTC714 ttl-zero: warning at style, by kube-apiserver.
+Needs: ttlSecondsAfterFinished
+
 What: ttlSecondsAfterFinished is 0.
 
 Why: the Job is deleted with its pods and their logs: why it failed can no longer be seen, and a

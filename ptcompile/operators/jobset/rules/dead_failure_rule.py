@@ -1,5 +1,8 @@
 """A failure rule lists reasons that its Jobs cannot have.
 
+PTC739 dead-failure-rule: warning at run (differs), by jobset.
+Needs: onJobFailureReasons
+
 What: a rule's onJobFailureReasons, none of which can occur: DeadlineExceeded without
 activeDeadlineSeconds, PodFailurePolicy without podFailurePolicy, FailedIndexes without
 backoffLimitPerIndex, MaxFailedIndexesExceeded without maxFailedIndexes.
@@ -7,11 +10,8 @@ backoffLimitPerIndex, MaxFailedIndexesExceeded without maxFailedIndexes.
 Why: a Job fails with such a reason only if it has the field. The rule never matches, and the
 policy's default applies.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
       spec:
         failurePolicy:
           maxRestarts: 3
@@ -21,17 +21,8 @@ Example:
           - name: node
             template:
               spec:
-                completions: 1
-                parallelism: 1
                 backoffLimit: 0
     +           activeDeadlineSeconds: 86400
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: give the Jobs the field, or remove the rule.
 

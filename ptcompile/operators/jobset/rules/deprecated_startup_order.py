@@ -1,15 +1,15 @@
 """startupPolicy InOrder is deprecated in favor of dependsOn.
 
+PTC839 deprecated-startup-order: warning at style, by jobset.
+Needs: InOrder
+
 What: startupPolicy.startupPolicyOrder is InOrder.
 
 Why: dependsOn expresses the same per Job, and can wait for Complete as well as for Ready. The two
 are mutually exclusive.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
       spec:
     -   startupPolicy:
     -     startupPolicyOrder: InOrder  # <--
@@ -30,17 +30,6 @@ Example:
           - name: node
     +       dependsOn: [{name: driver, status: Ready}]
             template:
-              spec:
-                completions: 1
-                parallelism: 1
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: let each replicatedJob depend on the one before it, with the status Ready.
 

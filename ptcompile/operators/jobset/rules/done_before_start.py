@@ -1,16 +1,16 @@
 """The JobSet is done before some of its Jobs start.
 
+PTC740 done-before-start: error at run (differs), by jobset.
+Needs: successPolicy dependsOn
+
 What: the Jobs that successPolicy counts are complete before a replicatedJob that depends on them is
 created.
 
 Why: once its success policy is met, the JobSet is Completed, and replicatedJobs that wait for that
 are never created.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
       spec:
         successPolicy:
           operator: All
@@ -33,17 +33,6 @@ Example:
           - name: node
             dependsOn: [{name: data, status: Complete}]
             template:
-              spec:
-                completions: 1
-                parallelism: 1
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: name the Jobs that train in targetReplicatedJobs, or remove successPolicy: then all Jobs count.
 

@@ -1,15 +1,15 @@
 """The JobSet restarts forever, whatever maxRestarts says.
 
+PTC737 endless-jobset-restarts: warning at run (endless), by jobset.
+Needs: RestartJobSetAndIgnoreMaxRestarts
+
 What: a rule with the action RestartJobSetAndIgnoreMaxRestarts and no condition.
 
 Why: it applies to every failure, even one that recurs each time, such as a typo in the command: the
 GPUs stay allocated until someone notices.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
       spec:
         failurePolicy:
           maxRestarts: 3
@@ -22,19 +22,10 @@ Example:
           - name: node
             template:
               spec:
-                completions: 1
-                parallelism: 1
                 backoffLimit: 0
     +           podFailurePolicy:
     +             rules:
     +               - {action: FailJob, onPodConditions: [{type: DisruptionTarget, status: "True"}]}
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: name the failures that do not count, such as PodFailurePolicy with a Job's rule on
 DisruptionTarget, or use RestartJobSet.

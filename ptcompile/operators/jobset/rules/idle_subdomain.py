@@ -1,33 +1,20 @@
 """A subdomain is set, but host names are disabled.
 
+PTC838 idle-subdomain: warning at style, by jobset.
+Needs: subdomain
+
 What: network.subdomain beside enableDNSHostnames: false.
 
 Why: without host names JobSet makes no Service and gives the pods no subdomain.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
       spec:
         network:
     -     enableDNSHostnames: false
     +     enableDNSHostnames: true
           subdomain: ranks  # <--
         replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 1
-                parallelism: 1
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: remove one of the two.
 

@@ -1,5 +1,8 @@
 """Host names are hidden until a readiness probe passes.
 
+PTC447 jobset-unready-hosts: warning at run (fails), by jobset.
+Needs: publishNotReadyAddresses readinessProbe
+
 What: network.publishNotReadyAddresses is false, pods wait for one another, and a container has a
 readinessProbe.
 

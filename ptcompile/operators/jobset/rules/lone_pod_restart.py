@@ -1,5 +1,7 @@
 """A failed pod is restarted alone and cannot rejoin the others.
 
+PTC735 lone-pod-restart: warning at run (risks), by torchrun.
+
 What: the pods meet at a static rendezvous, and the backoffLimit of their Job is above 0; absent it
 is 6.
 
@@ -7,34 +9,22 @@ Why: the Job replaces or restarts the one pod that failed. Its new process waits
 rendezvous, and the other ranks hang in their next collective until a timeout, up to backoffLimit
 times.
 
-Example:
+Example: jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        failurePolicy: {maxRestarts: 3}
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-                parallelism: 2
-    -           backoffLimit: 3  # <--
-    +           backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --node-rank=$(JOB_COMPLETION_INDEX)
-                          - --master-addr=train-node-0-0.train
-                          - train.py
-                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      completions: 2
+    - backoffLimit: 3  # <--
+    + backoffLimit: 0
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              command:
+                - torchrun
+                - --nnodes=2
+                - --node-rank=$(JOB_COMPLETION_INDEX)
+                - --master-addr=train-node-0-0.train
+                - train.py
+              resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: set backoffLimit to 0, and let failurePolicy.maxRestarts start all Jobs again together.
 

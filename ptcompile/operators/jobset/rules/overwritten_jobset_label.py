@@ -1,32 +1,20 @@
 """A label or annotation that JobSet overwrites.
 
+PTC840 overwritten-jobset-label: warning at style, by jobset.
+Needs: sigs
+
 What: a pod template has one of the labels or annotations by which JobSet knows its Jobs and pods.
 
 Why: the controller sets them on every Job and pod, so the value here is never used.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 1
-                parallelism: 1
-                backoffLimit: 0
-                template:
-    -             metadata:
-    -               labels:
-    -                 jobset.sigs.k8s.io/jobset-name: other  # <--
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      completions: 1
+      template:
+    -   metadata:
+    -     labels:
+    -       jobset.sigs.k8s.io/jobset-name: other  # <--
+        spec:
 
 Fix: remove it.
 

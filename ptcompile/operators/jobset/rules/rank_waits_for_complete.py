@@ -1,5 +1,8 @@
 """A rank starts only after the ranks that wait for it have completed.
 
+PTC450 rank-waits-for-complete: error at run (fails), by jobset.
+Needs: dependsOn
+
 What: a replicatedJob dependsOn another with the status Complete, and the other's pods wait for its
 pods.
 

@@ -1,33 +1,20 @@
 """A failure policy sets how to restart but allows no restart.
 
+PTC734 restarts-without-max: warning at run (differs), by jobset.
+Needs: failurePolicy
+
 What: failurePolicy has a restartStrategy or a rule with the action RestartJobSet, and maxRestarts
 is 0 or absent, which is 0.
 
 Why: each restart counts against maxRestarts, so the first failure ends the JobSet.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
       spec:
         failurePolicy:
           restartStrategy: BlockingRecreate  # <--
     +     maxRestarts: 3
         replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 1
-                parallelism: 1
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: set maxRestarts.
 

@@ -1,38 +1,30 @@
 """Pods that wait for one another run one after another.
 
+PTC448 serial-ranks: error at run (fails), by kubelet.
+Needs: completions/parallelism
+
 What: a Job's parallelism, which is 1 where it is absent, is below its completions, so that fewer
 pods run at once than the rendezvous waits for.
 
 Why: the first pods wait for ranks that are created only when the first have succeeded: nothing ever
 trains.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
-      spec:
-        replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 2
-    -           parallelism: 1  # <--
-    +           parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        command:
-                          - torchrun
-                          - --nnodes=2
-                          - --node-rank=$(JOB_COMPLETION_INDEX)
-                          - --master-addr=train-node-0-0.train
-                          - train.py
-                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      completions: 2
+    - parallelism: 1  # <--
+    + parallelism: 2
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              command:
+                - torchrun
+                - --nnodes=2
+                - --node-rank=$(JOB_COMPLETION_INDEX)
+                - --master-addr=train-node-0-0.train
+                - train.py
+              resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: set parallelism to completions.
 

@@ -1,15 +1,15 @@
 """A failure rule follows one that matches everything.
 
+PTC738 shadowed-failure-rule: warning at run (differs), by jobset.
+Needs: failurePolicy
+
 What: a rule of failurePolicy follows one without onJobFailureReasons, onJobFailureMessagePatterns
 and targetReplicatedJobs.
 
 Why: the first rule that matches decides, and that one always does.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
-      metadata: {name: train}
       spec:
         failurePolicy:
           maxRestarts: 3
@@ -18,19 +18,6 @@ Example:
             - {name: any, action: RestartJobSet}
     -       - {name: first, action: FailJobSet, targetReplicatedJobs: [node]}  # <--
         replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 1
-                parallelism: 1
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: put the rule without conditions last.
 

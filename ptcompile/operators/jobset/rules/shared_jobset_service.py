@@ -1,32 +1,20 @@
 """Two JobSets use the same Service, and the second one gets no DNS names.
 
+PTC449 shared-jobset-service: error at run (fails), by jobset.
+Needs: subdomain
+
 What: two JobSets of one namespace have the same network.subdomain, or one has the other's name for
 it.
 
 Why: the Service is looked up by its name alone. The first JobSet's stays, and selects that one's
 pods: no host name of the second resolves.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
       metadata: {name: first}
       spec:
         network: {subdomain: ranks}
         replicatedJobs:
-          - name: node
-            template:
-              spec:
-                completions: 1
-                parallelism: 1
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
       ---
       apiVersion: jobset.x-k8s.io/v1alpha2
       kind: JobSet

@@ -1,5 +1,8 @@
 """The first Job that succeeds ends those that it trained with.
 
+PTC736 success-of-any-job: warning at run (risks), by jobset.
+Needs: successPolicy Any
+
 What: successPolicy Any over several Jobs whose pods meet in one rendezvous.
 
 Why: the ranks do not end at the same moment. When the first Job is complete the JobSet is, and the

@@ -1,15 +1,16 @@
 """An annotation for exclusive placement is never read, so Jobs share domains.
 
+PTC265 unread-exclusive-topology: warning at run (differs), by jobset.
+Needs: annotations
+
 What: an annotation of a JobSet is nearly `alpha.jobset.sigs.k8s.io/exclusive-topology` or
 `alpha.jobset.sigs.k8s.io/node-selector`, or the second is set without the first.
 
 Why: JobSet reads exactly these names, and the node selector only chooses how an exclusive placement
 is done.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
       metadata:
         name: train
         annotations:
@@ -22,14 +23,6 @@ Example:
               spec:
                 completions: 2
                 parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: write the name as JobSet reads it.
 

@@ -1,5 +1,8 @@
 """Jobs cannot be placed exclusively, so their pods never start.
 
+PTC264 unusable-exclusive-topology: error at run (waits), by jobset.
+Needs: sigs
+
 What: the annotation `alpha.jobset.sigs.k8s.io/exclusive-topology` is not the name of a node label,
 or a Job that it is about is not Indexed.
 
@@ -7,10 +10,8 @@ Why: JobSet copies the value to the affinity of pod 0 of each Job, and the API s
 whose topology key is not a label. The other pods of the Job are created after pod 0 has a node; a
 Job that is not Indexed has no pod 0.
 
-Example:
+Example: one_node_jobset.yaml with
 
-      apiVersion: jobset.x-k8s.io/v1alpha2
-      kind: JobSet
       metadata:
         name: train
         annotations:
@@ -23,14 +24,6 @@ Example:
               spec:
                 completions: 2
                 parallelism: 2
-                backoffLimit: 0
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers:
-                      - name: pytorch
-                        image: ghcr.io/acme/train:1.0
-                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: name a label of the nodes, and use Indexed Jobs.
 

@@ -1,5 +1,8 @@
 """A queued job requests more than its queue's cohort has in these files.
 
+PTC291 exceeds-cohort: warning at run (waits), by kueue.
+Needs: kueue labels @ClusterQueue
+
 What: the job does not fit its ClusterQueue, and does not fit with all that the cohort's queues of
 the stream lend.
 

@@ -1,5 +1,8 @@
 """A pod group of Kueue waits for pods that the files do not have, or has more than it counts.
 
+PTC283 incomplete-pod-group: warning at run (waits), by kueue.
+Needs: kueue count
+
 What: Pods of one group have the annotation kueue.x-k8s.io/pod-group-total-count with another number
 than the files have Pods of that group.
 

@@ -1,32 +1,26 @@
 """Kueue reads this from an annotation, but it is a label.
 
+PTC221 kueue-annotation-as-label: warning at run (differs), by kueue.
+Needs: kueue labels
+
 What: an annotation of Kueue, such as podset-required-topology or pod-group-total-count, is among
 the labels of the object or of a pod template.
 
 Why: Kueue ignores the label: the pods are placed anywhere, or the group is rejected as incomplete.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
       metadata:
         name: train
         labels:
           kueue.x-k8s.io/queue-name: research
       spec:
-        backoffLimit: 0
         template:
           metadata:
     -       labels:
     +       annotations:
               kueue.x-k8s.io/podset-required-topology: rack  # <--
           spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: make it an annotation.
 

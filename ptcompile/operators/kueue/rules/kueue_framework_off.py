@@ -1,5 +1,8 @@
 """Kueue does not manage this kind unless its configuration switches it on.
 
+PTC491 kueue-framework-off: warning at run (differs), by kueue.
+Needs: kueue labels
+
 What: a job of training-operator, such as a PyTorchJob, names a queue, Kueue is 0.19 or newer, and
 the profile does not name the kind in `queueFrameworks`.
 

@@ -1,29 +1,20 @@
 """Kueue reads this from a label, but it is an annotation.
 
+PTC220 kueue-label-as-annotation: warning at run (differs), by kueue.
+Needs: kueue annotations
+
 What: queue-name, priority-class or max-exec-time-seconds of Kueue is among the annotations, and not
 among the labels.
 
 Why: Kueue ignores the annotation. The job starts at once, bypassing its queue and quota.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
       metadata:
         name: train
     -   annotations:
     +   labels:
           kueue.x-k8s.io/queue-name: research  # <--
-      spec:
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: make it a label.
 

@@ -1,5 +1,8 @@
 """A job names a queue that is not among the queues of its namespace, or an unknown priority class.
 
+PTC292 missing-queue: warning at run (waits), by kueue.
+Needs: kueue labels @LocalQueue/@WorkloadPriorityClass
+
 What: the stream has LocalQueues of the job's namespace, and none of the name in the job's label; or
 it has a LocalQueue of that name only in another namespace; or the LocalQueue's ClusterQueue is not
 among those of the stream; or the stream has WorkloadPriorityClasses, and none of the name in the

@@ -1,14 +1,15 @@
 """Nothing runs this job: its operator leaves it to Kueue, but it is in no queue.
 
+PTC228 multikueue-without-queue: warning at run (waits), by kueue.
+Needs: kueue managedBy
+
 What: managedBy is kueue.x-k8s.io/multikueue, and the object has no queue label.
 
 Why: the operator of this cluster ignores the job, and MultiKueue dispatches only queued jobs. It
 never starts.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
       metadata:
         name: train
     +   labels:
@@ -16,14 +17,6 @@ Example:
       spec:
         managedBy: kueue.x-k8s.io/multikueue  # <--
         backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: add the label kueue.x-k8s.io/queue-name, or remove managedBy.
 

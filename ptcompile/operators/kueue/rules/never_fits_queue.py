@@ -1,5 +1,8 @@
 """A queued job requests more than its queue can ever have.
 
+PTC290 never-fits-queue: error at run (waits), by kueue.
+Needs: kueue labels @ClusterQueue
+
 What: the stream has the job, its LocalQueue and its ClusterQueue, and Kueue's scheduler would not
 admit the job even with nothing else in its queues: the quotas are too small, no group covers a
 resource that the pods request, no flavor has the taints, labels and topology levels for them, or a

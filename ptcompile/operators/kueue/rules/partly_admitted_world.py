@@ -1,5 +1,8 @@
 """Kueue may admit fewer pods than the training waits for.
 
+PTC284 partly-admitted-world: warning at run (waits), by kueue.
+Needs: kueue parallelism
+
 What: a Job has the annotation kueue.x-k8s.io/job-min-parallelism, and its launcher waits for more
 nodes than that.
 

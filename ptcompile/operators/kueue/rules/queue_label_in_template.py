@@ -1,32 +1,26 @@
 """The queue is set on the pods, not on the job.
 
+PTC222 queue-label-in-template: warning at run (differs), by kueue.
+Needs: kueue labels
+
 What: the label kueue.x-k8s.io/queue-name is in a pod template, and not on the object that owns the
 pods.
 
 Why: Kueue then admits the pods one by one, each as a separate workload. Some pods of a distributed
 job start, hold their GPUs and wait for the others.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
       metadata:
         name: train
     +   labels:
     +     kueue.x-k8s.io/queue-name: research
       spec:
-        backoffLimit: 0
         template:
     -     metadata:
     -       labels:
     -         kueue.x-k8s.io/queue-name: research  # <--
           spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: put the label on the object.
 

@@ -1,5 +1,8 @@
 """A queued job requests nothing, so no quota counts it.
 
+PTC227 queue-without-requests: note at run (works), by kueue.
+Needs: kueue labels
+
 What: an object with a queue label has pods that request no resource at all. It is a note, since a
 ClusterQueue may have a quota for the number of pods; it is not reported if one of the stream has.
 

@@ -1,15 +1,16 @@
 """A job is suspended, but no queue will start it.
 
+PTC275 suspended-without-queue: warning at run (waits), by ptcompile.
+Needs: suspend
+
 What: the job has `suspend: true`, names no queue of Kueue, and has neither an owner nor another
 controller (managedBy).
 
 Why: the operator creates no pods until someone sets suspend to false. Kueue does that only for jobs
 with the label kueue.x-k8s.io/queue-name, or in a namespace with a LocalQueue called default.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
       metadata:
         name: train
     +   labels:
@@ -18,14 +19,6 @@ Example:
     -   suspend: true  # <--
     +   suspend: true
         backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: name the queue, or remove suspend.
 

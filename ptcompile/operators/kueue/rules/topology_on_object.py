@@ -1,14 +1,15 @@
 """Kueue reads the topology from the pod template, but it is on the object.
 
+PTC223 topology-on-object: warning at run (differs), by kueue.
+Needs: kueue topology/slice/podset
+
 What: a podset topology annotation is in the metadata of a job and not in that of its pod template.
 
 Why: Kueue looks at the pod template of each pod set. The annotation on the object has no effect,
 and the pods are spread over the data center.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
       metadata:
         name: train
         labels:
@@ -16,18 +17,11 @@ Example:
     -   annotations:
     -     kueue.x-k8s.io/podset-preferred-topology: rack  # <--
       spec:
-        backoffLimit: 0
         template:
     +     metadata:
     +       annotations:
     +         kueue.x-k8s.io/podset-preferred-topology: rack
           spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: move it to the metadata of the pod template.
 

@@ -1,30 +1,21 @@
 """A label or annotation of Kueue is misspelled.
 
+PTC490 unknown-kueue-label: warning at run (differs), by kueue.
+Needs: kueue labels/annotations
+
 What: a label or annotation that begins with kueue.x-k8s.io/ is not one of Kueue's, but resembles
 one. Those that resemble none are not reported, since a newer release may read them.
 
 Why: Kueue and its webhooks ignore keys that they do not know. Without its queue a job bypasses the
 quota; without its topology the pods land anywhere.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
       metadata:
         name: train
         labels:
     -     kueue.x-k8s.io/queue_name: research  # <--
     +     kueue.x-k8s.io/queue-name: research
-      spec:
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: correct the key.
 

@@ -1,5 +1,8 @@
 """Kueue does not support this for this kind.
 
+PTC225 unsupported-by-kueue: warning at run (differs), by kueue.
+Needs: kueue volcano/elastic
+
 What: the queue label is on a Volcano Job, or the elastic-job annotation on a kind that Kueue does
 not resize.
 

@@ -1,14 +1,15 @@
 """suspend: false conflicts with Kueue.
 
+PTC834 unsuspended-in-queue: warning at style (differs), by kueue.
+Needs: kueue suspend
+
 What: an object with a queue label has suspend: false.
 
 Why: Kueue suspends the job itself when it is created, and starts it when there is room. A tool that
 applies the file again, such as Argo CD, sets it back to false and fights with Kueue.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
       metadata:
         name: train
         labels:
@@ -16,14 +17,6 @@ Example:
       spec:
     -   suspend: false  # <--
         backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: remove suspend, or write true.
 

@@ -1,38 +1,18 @@
 """The launcher requests GPUs that it cannot see.
 
+PTC196 launcher-without-gpus: warning at run (wastes), by mpi-operator.
+Needs: {VENDORS}
+
 What: the Launcher requests GPUs, and runLauncherAsWorker is not true.
 
 Why: the operator sets NVIDIA_VISIBLE_DEVICES to an empty string in a launcher that is not a worker:
 the GPUs are allocated and stay idle as long as the job runs.
 
-Example:
+Example: mpijob.yaml with
 
-      apiVersion: kubeflow.org/v2beta1
-      kind: MPIJob
-      metadata: {name: train}
-      spec:
-        slotsPerWorker: 8
-        runPolicy: {cleanPodPolicy: Running}
-        mpiReplicaSpecs:
-          Launcher:
-            template:
-              spec:
-                containers:
-                  - name: launcher
-                    image: ghcr.io/acme/train:1.0
-                    command: [mpirun, -np, "16", python, train.py]
-    -               resources: {limits: {cpu: 1, memory: 2Gi, nvidia.com/gpu: 1}}  # <--
-    +               resources: {limits: {cpu: 1, memory: 2Gi}}
-          Worker:
-            replicas: 2
-            template:
-              spec:
-                containers:
-                  - name: worker
-                    image: ghcr.io/acme/train:1.0
-                    resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
-                    volumeMounts: [{name: shm, mountPath: /dev/shm}]
-                volumes: [{name: shm, emptyDir: {medium: Memory}}]
+      - name: launcher
+    -   resources: {limits: {cpu: 1, memory: 2Gi, nvidia.com/gpu: 1}}  # <--
+    +   resources: {limits: {cpu: 1, memory: 2Gi}}
 
 Fix: remove the GPUs from the launcher, or set runLauncherAsWorker: true.
 

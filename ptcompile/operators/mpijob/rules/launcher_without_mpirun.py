@@ -1,39 +1,19 @@
 """The launcher of an MPIJob starts nothing on the workers.
 
+PTC498 launcher-without-mpirun: warning at run (wastes), by mpi-operator.
+Needs: launcher worker command
+
 What: the Launcher's command is a Python script, torchrun or accelerate, and not mpirun, and the job
 has workers.
 
 Why: only mpirun, or a launcher that uses the hostfile, starts processes on the workers. They wait
 with their GPUs until the launcher ends, and the training runs in the launcher alone.
 
-Example:
+Example: mpijob.yaml with
 
-      apiVersion: kubeflow.org/v2beta1
-      kind: MPIJob
-      metadata: {name: train}
-      spec:
-        slotsPerWorker: 8
-        runPolicy: {cleanPodPolicy: Running}
-        mpiReplicaSpecs:
-          Launcher:
-            template:
-              spec:
-                containers:
-                  - name: launcher
-                    image: ghcr.io/acme/train:1.0
-    -               command: [python, train.py]  # <--
-    +               command: [mpirun, -np, "16", python, train.py]
-                    resources: {limits: {cpu: 1, memory: 2Gi}}
-          Worker:
-            replicas: 2
-            template:
-              spec:
-                containers:
-                  - name: worker
-                    image: ghcr.io/acme/train:1.0
-                    resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
-                    volumeMounts: [{name: shm, mountPath: /dev/shm}]
-                volumes: [{name: shm, emptyDir: {medium: Memory}}]
+      - name: launcher
+    -   command: [python, train.py]  # <--
+    +   command: [mpirun, -np, "16", python, train.py]
 
 Fix: start the script with mpirun. Ignore it if the script itself runs mpirun.
 

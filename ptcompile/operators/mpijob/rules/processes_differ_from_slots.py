@@ -1,38 +1,18 @@
 """mpirun starts more or fewer processes than there are slots.
 
+PTC495 processes-differ-from-slots: warning at run (differs), by mpi-operator.
+Needs: mpirun/mpiexec/horovodrun
+
 What: the launcher's `mpirun -np N` is not workers times slotsPerWorker.
 
 Why: mpirun fills the hostfile's slots. It exits with "not enough slots" where N is larger, and
 leaves GPUs idle where N is smaller.
 
-Example:
+Example: mpijob.yaml with
 
-      apiVersion: kubeflow.org/v2beta1
-      kind: MPIJob
-      metadata: {name: train}
-      spec:
-        slotsPerWorker: 8
-        runPolicy: {cleanPodPolicy: Running}
-        mpiReplicaSpecs:
-          Launcher:
-            template:
-              spec:
-                containers:
-                  - name: launcher
-                    image: ghcr.io/acme/train:1.0
-    -               command: [mpirun, -np, "8", python, train.py]  # <--
-    +               command: [mpirun, -np, "16", python, train.py]
-                    resources: {limits: {cpu: 1, memory: 2Gi}}
-          Worker:
-            replicas: 2
-            template:
-              spec:
-                containers:
-                  - name: worker
-                    image: ghcr.io/acme/train:1.0
-                    resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
-                    volumeMounts: [{name: shm, mountPath: /dev/shm}]
-                volumes: [{name: shm, emptyDir: {medium: Memory}}]
+      - name: launcher
+    -   command: [mpirun, -np, "8", python, train.py]  # <--
+    +   command: [mpirun, -np, "16", python, train.py]
 
 Fix: remove -np, or make it workers times slotsPerWorker.
 

@@ -1,40 +1,26 @@
 """Workers have more or fewer slots than GPUs.
 
+PTC195 slots-differ-from-gpus: warning at run (differs), by mpi-operator.
+Needs: {VENDORS}
+
 What: slotsPerWorker is not the number of GPUs that a worker asks for.
 
 Why: the hostfile gives mpirun slotsPerWorker processes for each worker, 1 where the field is
 absent. With fewer slots than GPUs the others are idle; with more, processes share one, and NCCL
 fails on a duplicate GPU.
 
-Example:
+Example: mpijob.yaml with
 
-      apiVersion: kubeflow.org/v2beta1
-      kind: MPIJob
-      metadata: {name: train}
-      spec:
-    -   slotsPerWorker: 1  # <--
-    +   slotsPerWorker: 8
-        runPolicy: {cleanPodPolicy: Running}
-        mpiReplicaSpecs:
-          Launcher:
-            template:
-              spec:
-                containers:
-                  - name: launcher
-                    image: ghcr.io/acme/train:1.0
-    -               command: [mpirun, -np, "2", python, train.py]
-    +               command: [mpirun, -np, "16", python, train.py]
-                    resources: {limits: {cpu: 1, memory: 2Gi}}
-          Worker:
-            replicas: 2
-            template:
-              spec:
-                containers:
-                  - name: worker
-                    image: ghcr.io/acme/train:1.0
-                    resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
-                    volumeMounts: [{name: shm, mountPath: /dev/shm}]
-                volumes: [{name: shm, emptyDir: {medium: Memory}}]
+    - slotsPerWorker: 1  # <--
+    + slotsPerWorker: 8
+      mpiReplicaSpecs:
+        Launcher:
+          template:
+            spec:
+              containers:
+                - name: launcher
+    -             command: [mpirun, -np, "2", python, train.py]
+    +             command: [mpirun, -np, "16", python, train.py]
 
 Fix: set slotsPerWorker to the number of GPUs.
 

@@ -1,39 +1,19 @@
 """The workers of an MPIJob serve no ssh.
 
+PTC497 workers-without-sshd: error at run (fails), by mpi-operator.
+Needs: launcher worker command
+
 What: the Worker's command only sleeps, or starts the training itself, instead of sshd.
 
 Why: mpirun in the launcher starts its processes on the workers over ssh, and without sshd there it
 fails: "Connection refused". A worker without command and args gets `/usr/sbin/sshd -De`.
 
-Example:
+Example: mpijob.yaml with
 
-      apiVersion: kubeflow.org/v2beta1
-      kind: MPIJob
-      metadata: {name: train}
-      spec:
-        slotsPerWorker: 8
-        runPolicy: {cleanPodPolicy: Running}
-        mpiReplicaSpecs:
-          Launcher:
-            template:
-              spec:
-                containers:
-                  - name: launcher
-                    image: ghcr.io/acme/train:1.0
-                    command: [mpirun, -np, "16", python, train.py]
-                    resources: {limits: {cpu: 1, memory: 2Gi}}
-          Worker:
-            replicas: 2
-            template:
-              spec:
-                containers:
-                  - name: worker
-                    image: ghcr.io/acme/train:1.0
-    -               command: [sleep, infinity]  # <--
-    +               command: [/usr/sbin/sshd, -De]
-                    resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
-                    volumeMounts: [{name: shm, mountPath: /dev/shm}]
-                volumes: [{name: shm, emptyDir: {medium: Memory}}]
+      - name: worker
+    -   command: [sleep, infinity]  # <--
+    +   command: [/usr/sbin/sshd, -De]
+        resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
 
 Fix: remove the command, or start sshd in it.
 

@@ -1,5 +1,8 @@
 """A ComputeDomain expects a different number of nodes than its job has.
 
+PTC263 nodes-differ-from-domain: warning at run (waits), by ptcompile.
+Needs: numNodes
+
 What: numNodes is neither 0 nor the number of pods of the stream that claim a channel of the domain.
 
 Why: drivers before 25.8, and newer ones without the feature gate IMEXDaemonsWithDNSNames, hold all

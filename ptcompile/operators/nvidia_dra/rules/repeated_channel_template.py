@@ -1,5 +1,8 @@
 """A ResourceClaimTemplate has the same name as the one that a ComputeDomain creates.
 
+PTC266 repeated-channel-template: warning at run (differs), by ptcompile.
+Needs: @ResourceClaimTemplate
+
 What: the stream has a ResourceClaimTemplate of the name in spec.channel.resourceClaimTemplate, in
 the same namespace.
 

@@ -1,36 +1,19 @@
 """The minimum of replicas is above the maximum.
 
+PTC135 elastic-range-reversed: error at run (fails), by torchrun.
+Needs: elasticPolicy
+
 What: elasticPolicy.minReplicas is above maxReplicas, or below 1.
 
 Why: the operator passes the range to torchrun as PET_NNODES unchecked. torchrun asserts 0 < MIN <=
 MAX and crashes on every pod.
 
-Example:
+Example: elastic_pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-        elasticPolicy:
-          maxRestarts: 3
-    -     minReplicas: 4  # <--
-    -     maxReplicas: 2
-    +     minReplicas: 2
-    +     maxReplicas: 4
-        pytorchReplicaSpecs:
-          Worker:
-            replicas: 2
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    - minReplicas: 4  # <--
+    - maxReplicas: 2
+    + minReplicas: 2
+    + maxReplicas: 4
 
 Fix: make minReplicas the fewest nodes that the job can run with and maxReplicas the most.
 

@@ -1,33 +1,21 @@
 """The number of Workers is outside the elastic range.
 
+PTC136 elastic-replicas-out-of-range: warning at run (differs), by torchrun.
+Needs: elasticPolicy
+
 What: Worker.replicas is below elasticPolicy.minReplicas or above maxReplicas, and no metrics scale
 the job.
 
 Why: with fewer Workers the rendezvous is never complete; with more Workers some wait outside,
 holding their GPUs.
 
-Example:
+Example: elastic_pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-    -   elasticPolicy: {maxRestarts: 3, minReplicas: 3, maxReplicas: 4}
-    +   elasticPolicy: {maxRestarts: 3, minReplicas: 2, maxReplicas: 4}
-        pytorchReplicaSpecs:
-          Worker:
-            replicas: 2  # <--
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    - elasticPolicy: {maxRestarts: 3, minReplicas: 3, maxReplicas: 4}
+    + elasticPolicy: {maxRestarts: 3, minReplicas: 2, maxReplicas: 4}
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 2  # <--
 
 Fix: set replicas to a number in the range.
 

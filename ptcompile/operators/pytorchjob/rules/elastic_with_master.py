@@ -1,5 +1,8 @@
 """The Master of an elastic job makes one node more than the range allows.
 
+PTC439 elastic-with-master: warning at run (fails), by training-operator.
+Needs: elasticPolicy Master Worker
+
 What: a PyTorchJob has an elasticPolicy and a Master, and with the Master there are more pods than
 maxReplicas.
 

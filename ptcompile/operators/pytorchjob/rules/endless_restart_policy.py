@@ -1,30 +1,17 @@
 """A job whose deciding pods are restarted even when they succeed never ends.
 
+PTC721 endless-restart-policy: error at run (endless), by training-operator.
+Needs: Always
+
 What: restartPolicy is Always on the Master, or on the Workers of a job without a Master.
 
 Why: the kubelet also restarts a container that succeeds. The pod never reaches Succeeded, which is
 what the operator waits for: the training starts again from the beginning.
 
-Example:
+Example: pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-        pytorchReplicaSpecs:
-          Master:
-            replicas: 1
-    -       restartPolicy: Always  # <--
-    +       restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    - restartPolicy: Always  # <--
+    + restartPolicy: OnFailure
 
 Fix: write OnFailure.
 

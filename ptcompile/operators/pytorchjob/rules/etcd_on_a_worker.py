@@ -1,5 +1,8 @@
 """The rendezvous looks for etcd on the first Worker.
 
+PTC429 etcd-on-a-worker: warning at run (fails), by training-operator.
+Needs: elasticPolicy etcd
+
 What: elasticPolicy.rdzvBackend is etcd or etcd-v2, and rdzvHost is not given.
 
 Why: the operator then takes the first Worker for the host, where no etcd listens.

@@ -1,37 +1,24 @@
 """The autoscaler has no range to scale in.
 
+PTC134 hpa-without-range: warning at run (differs), by training-operator.
+Needs: elasticPolicy metrics
+
 What: elasticPolicy.metrics is set, but minReplicas equals maxReplicas.
 
 Why: the operator creates a HorizontalPodAutoscaler that can only choose the current number.
 
-Example:
+Example: elastic_pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-        elasticPolicy:
-          maxRestarts: 3
-    -     minReplicas: 4
-    +     minReplicas: 2
-          maxReplicas: 4
-          metrics:  # <--
-            - type: Resource
-              resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
-        pytorchReplicaSpecs:
-          Worker:
-            replicas: 4
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      elasticPolicy:
+    -   minReplicas: 4
+    +   minReplicas: 2
+        maxReplicas: 4
+        metrics:  # <--
+          - type: Resource
+            resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 4
 
 Fix: give a range by minReplicas and maxReplicas, or remove the metrics.
 

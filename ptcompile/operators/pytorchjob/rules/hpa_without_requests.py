@@ -1,39 +1,28 @@
 """The autoscaler has no request to compare usage with.
 
+PTC133 hpa-without-requests: warning at run (differs), by training-operator.
+Needs: elasticPolicy metrics
+
 What: elasticPolicy.metrics asks for a utilization of cpu or memory, and a container of the Workers
 requests none of it.
 
 Why: utilization is a share of the request. Without one the HorizontalPodAutoscaler reports
 FailedGetResourceMetric and never scales.
 
-Example:
+Example: elastic_pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-        elasticPolicy:
-          maxRestarts: 3
-          minReplicas: 2
-          maxReplicas: 4
-          metrics:
-            - type: Resource  # <--
-              resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
-        pytorchReplicaSpecs:
-          Worker:
-            replicas: 2
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                    command: [torchrun, train.py]
-    -               resources: {limits: {memory: 64Gi, nvidia.com/gpu: 1}}
-    +               resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      elasticPolicy:
+        metrics:
+          - type: Resource  # <--
+            resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
+      pytorchReplicaSpecs:
+        Worker:
+          template:
+            spec:
+              containers:
+                - name: pytorch
+    -             resources: {limits: {memory: 64Gi, nvidia.com/gpu: 1}}
+    +             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: request the resource in every container of the Workers.
 

@@ -1,30 +1,19 @@
 """The pod template's restartPolicy is not used.
 
+PTC718 ignored-restart-policy: warning at run (differs), by training-operator.
+Needs: restartPolicy
+
 What: a pod template of a PyTorchJob has a restartPolicy that differs from that of its replica.
 
 Why: the operator overwrites it with the replica's restartPolicy, OnFailure where that is not
 written, and only an event reports it.
 
-Example:
+Example: pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-        pytorchReplicaSpecs:
-          Master:
-            replicas: 1
-            restartPolicy: OnFailure
-            template:
-              spec:
-    -           restartPolicy: Never  # <--
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      template:
+        spec:
+    -     restartPolicy: Never  # <--
+          containers:
 
 Fix: write the policy next to replicas, and remove it from the template.
 

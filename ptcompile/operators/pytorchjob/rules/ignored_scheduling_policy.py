@@ -1,35 +1,27 @@
 """The gang scheduler ignores this field.
 
+PTC830 ignored-scheduling-policy: warning at style, by training-operator.
+Needs: schedulingPolicy
+
 What: a field of runPolicy.schedulingPolicy has no meaning for the scheduler that the pods name.
 
 Why: with Volcano the operator writes no scheduleTimeoutSeconds, and with scheduler-plugins no queue
 and no priorityClass. What is written there is silently dropped.
 
-Example:
+Example: pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy:
-          backoffLimit: 3
-          cleanPodPolicy: Running
-          schedulingPolicy:
-    -       scheduleTimeoutSeconds: 600  # <--
-    +       queue: research
-        pytorchReplicaSpecs:
-          Master:
-            replicas: 1
-            restartPolicy: OnFailure
-            template:
-              spec:
-                schedulerName: volcano
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      runPolicy:
+        backoffLimit: 3
+        cleanPodPolicy: Running
+        schedulingPolicy:
+    -     scheduleTimeoutSeconds: 600  # <--
+    +     queue: research
+      pytorchReplicaSpecs:
+        Master:
+          template:
+            spec:
+              schedulerName: volcano
+              containers:
 
 Fix: remove it.
 

@@ -1,44 +1,32 @@
 """The gang is larger than the job.
 
+PTC131 min-available-above-replicas: warning at run (waits), by training-operator.
+Needs: minAvailable
+
 What: runPolicy.schedulingPolicy.minAvailable is above the number of replicas.
 
 Why: a gang scheduler starts nothing until that many pods exist, and the operator never creates
 them. The job stays pending.
 
-Example:
+Example: pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy:
-          backoffLimit: 3
-          cleanPodPolicy: Running
-          schedulingPolicy:
-    -       minAvailable: 4  # <--
-    +       minAvailable: 2
-        pytorchReplicaSpecs:
-          Master:
-            replicas: 1
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          Worker:
-            replicas: 1
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      runPolicy:
+        backoffLimit: 3
+        cleanPodPolicy: Running
+        schedulingPolicy:
+    -     minAvailable: 4  # <--
+    +     minAvailable: 2
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write the number of replicas, or remove it, which means the same.
 

@@ -1,45 +1,33 @@
 """The gang is smaller than the job needs to start.
 
+PTC132 min-available-below-replicas: warning at run (waits), by training-operator.
+Needs: minAvailable
+
 What: runPolicy.schedulingPolicy.minAvailable is below the number of replicas of a job without
 elasticPolicy.
 
 Why: the scheduler starts that many pods as soon as they fit. They hold their GPUs and wait at the
 rendezvous for the rest, and two such jobs may wait for each other forever.
 
-Example:
+Example: pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy:
-          backoffLimit: 3
-          cleanPodPolicy: Running
-          schedulingPolicy:
-    -       minAvailable: 1  # <--
-    +       minAvailable: 2
-        pytorchReplicaSpecs:
-          Master:
-            replicas: 1
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          Worker:
-            replicas: 1
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      runPolicy:
+        backoffLimit: 3
+        cleanPodPolicy: Running
+        schedulingPolicy:
+    -     minAvailable: 1  # <--
+    +     minAvailable: 2
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write the number of replicas, or remove it, which means the same.
 

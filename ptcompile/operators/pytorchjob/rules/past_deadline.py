@@ -1,32 +1,19 @@
 """The deadline is over before the job begins.
 
+PTC719 past-deadline: error at run (fails), by training-operator.
+Needs: activeDeadlineSeconds
+
 What: runPolicy.activeDeadlineSeconds is 0 or less.
 
 Why: the operator compares it with the time since the start: the job fails at once, and its pods are
 deleted.
 
-Example:
+Example: pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy:
-          backoffLimit: 3
-    -     activeDeadlineSeconds: 0  # <--
-    +     activeDeadlineSeconds: 86400
-        pytorchReplicaSpecs:
-          Master:
-            replicas: 1
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      runPolicy:
+        backoffLimit: 3
+    -   activeDeadlineSeconds: 0  # <--
+    +   activeDeadlineSeconds: 86400
 
 Fix: write the seconds that the job may run, or remove it for no limit.
 

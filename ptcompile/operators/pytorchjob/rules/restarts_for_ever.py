@@ -1,31 +1,21 @@
 """A job that always fails is restarted forever, holding its GPUs.
 
+PTC717 restarts-for-ever: warning at run (endless), by training-operator.
+Needs: {VENDORS}
+
 What: a role restarts OnFailure, which is the default, and the job has neither a backoffLimit nor an
 activeDeadlineSeconds, and asks for GPUs.
 
 Why: without a backoffLimit the operator does not count restarts. A script that fails in its first
 line holds the GPUs until someone notices.
 
-Example:
+Example: pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-    -   runPolicy: {cleanPodPolicy: Running}
-    +   runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-        pytorchReplicaSpecs:
-          Master:
-            replicas: 1
-            restartPolicy: OnFailure  # <--
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    - runPolicy: {cleanPodPolicy: Running}
+    + runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      pytorchReplicaSpecs:
+        Master:
+          restartPolicy: OnFailure  # <--
 
 Fix: set runPolicy.backoffLimit or activeDeadlineSeconds, or write restartPolicy: Never.
 

@@ -1,32 +1,22 @@
 """The backoffLimit is never reached: these restarts are not counted.
 
+PTC720 uncounted-restarts: warning at run (endless), by training-operator.
+Needs: backoffLimit ExitCode
+
 What: runPolicy.backoffLimit is set, and every role restarts by ExitCode.
 
 Why: the limit counts restarts of containers within running pods. With ExitCode the operator deletes
 the pod and makes a new one, whose count begins at 0, so retries go on forever.
 
-Example:
+Example: pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy:
-          cleanPodPolicy: Running
-          backoffLimit: 3  # <--
-        pytorchReplicaSpecs:
-          Master:
-            replicas: 1
-    -       restartPolicy: ExitCode
-    +       restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      runPolicy:
+        cleanPodPolicy: Running
+        backoffLimit: 3  # <--
+      pytorchReplicaSpecs:
+        Master:
+    -     restartPolicy: ExitCode
+    +     restartPolicy: OnFailure
 
 Fix: use OnFailure, or limit the job by activeDeadlineSeconds.
 

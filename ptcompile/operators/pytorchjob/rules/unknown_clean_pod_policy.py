@@ -1,32 +1,19 @@
 """The operator treats an unknown cleanPodPolicy as All.
 
+PTC722 unknown-clean-pod-policy: warning at run (differs), by training-operator.
+Needs: cleanPodPolicy
+
 What: runPolicy.cleanPodPolicy is not exactly None, Running or All.
 
 Why: neither the CRD nor the webhook checks the word. The operator checks for None, then for
 Running, and otherwise deletes all pods at the end, with their logs.
 
-Example:
+Example: pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-        nprocPerNode: "1"
-        runPolicy:
-          backoffLimit: 3
-    -     cleanPodPolicy: running  # <--
-    +     cleanPodPolicy: Running
-        pytorchReplicaSpecs:
-          Master:
-            replicas: 1
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [torchrun, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      runPolicy:
+        backoffLimit: 3
+    -   cleanPodPolicy: running  # <--
+    +   cleanPodPolicy: Running
 
 Fix: write None, Running or All.
 

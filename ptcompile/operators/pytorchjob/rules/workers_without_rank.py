@@ -1,5 +1,7 @@
 """Workers alone, without a Master, have no RANK and no WORLD_SIZE.
 
+PTC438 workers-without-rank: warning at run (apart), by training-operator.
+
 What: a PyTorchJob has several Workers, no Master and no elasticPolicy, and its command is Python or
 the image's own.
 

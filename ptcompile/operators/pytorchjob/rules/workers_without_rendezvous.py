@@ -1,5 +1,8 @@
 """Workers alone, without elasticPolicy, do not meet.
 
+PTC437 workers-without-rendezvous: error at run (fails), by training-operator.
+Needs: {TORCHRUN}
+
 What: a PyTorchJob has several Workers, no Master and no elasticPolicy, and torchrun is given no
 endpoint.
 

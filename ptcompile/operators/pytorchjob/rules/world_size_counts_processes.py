@@ -1,40 +1,34 @@
 """WORLD_SIZE counts processes that are never started.
 
+PTC130 world-size-counts-processes: warning at run (fails), by training-operator.
+Needs: nprocPerNode Master
+
 What: nprocPerNode is a number above 1, and the command is Python and not torchrun.
 
 Why: the operator sets WORLD_SIZE to pods times nprocPerNode, and starts one process per pod.
 init_process_group waits for the others until it times out.
 
-Example:
+Example: pytorchjob.yaml with
 
-      apiVersion: kubeflow.org/v1
-      kind: PyTorchJob
-      metadata: {name: train}
-      spec:
-    -   nprocPerNode: "4"  # <--
-    +   nprocPerNode: "1"
-        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-        pytorchReplicaSpecs:
-          Master:
-            replicas: 1
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [python, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          Worker:
-            replicas: 1
-            restartPolicy: OnFailure
-            template:
-              spec:
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    command: [python, train.py]
-                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    - nprocPerNode: "4"  # <--
+    + nprocPerNode: "1"
+      pytorchReplicaSpecs:
+        Master:
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  command: [python, train.py]
+        Worker:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [python, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: start the script with torchrun, or leave nprocPerNode out.
 

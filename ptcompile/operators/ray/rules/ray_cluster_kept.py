@@ -1,5 +1,8 @@
 """A RayJob keeps its GPUs after it ends.
 
+PTC153 ray-cluster-kept: note at run (wastes), by kuberay.
+Needs: RayJob gpu
+
 What: the cluster of a RayJob has GPUs, and shutdownAfterJobFinishes is not true, without a
 deletionStrategy.
 

@@ -1,5 +1,8 @@
 """The entrypoint of a RayJob needs more than any Ray node has.
 
+PTC152 ray-entrypoint-never-fits: warning at run (waits), by kuberay.
+Needs: entrypointNumGpus/entrypointNumCpus/entrypointResources
+
 What: entrypointNumGpus or entrypointNumCpus is more than the largest pod of the cluster has, or
 entrypointResources names a custom resource that no group offers.
 

@@ -1,5 +1,8 @@
 """Ray offers more or fewer GPUs than its container has.
 
+PTC150 ray-gpus-differ: warning at run (waits), by kuberay.
+Needs: GPUs/gpus/gpu rayStartParams/GPU
+
 What: num-gpus in rayStartParams differs from the GPUs in the limits of the Ray container.
 
 Why: Ray schedules by this number and does not count devices. With fewer, GPUs are idle, and tasks

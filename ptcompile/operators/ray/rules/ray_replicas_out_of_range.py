@@ -1,5 +1,8 @@
 """KubeRay starts another number of workers than replicas says.
 
+PTC247 ray-replicas-out-of-range: warning at run (differs), by kuberay.
+Needs: replicas minReplicas/maxReplicas
+
 What: replicas of a worker group is below minReplicas or above maxReplicas.
 
 Why: the operator does not reject it: it starts minReplicas or maxReplicas pods instead.

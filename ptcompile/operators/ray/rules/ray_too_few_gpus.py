@@ -1,5 +1,8 @@
 """A RayJob asks for more GPUs than its cluster can have.
 
+PTC151 ray-too-few-gpus: warning at run (waits), by kuberay.
+Needs: entrypoint workers/nnodes
+
 What: the entrypoint has --num-workers N with --use-gpu, or verl's trainer.nnodes and
 trainer.n_gpus_per_node, and all groups together have fewer GPUs, with maxReplicas if the autoscaler
 is on.

@@ -1,5 +1,8 @@
 """Pods of one Ray cluster run different releases of Ray.
 
+PTC248 ray-versions-differ: error at run (fails), by kuberay.
+Needs: image
+
 What: the tags of Ray images name different releases, in the head and the workers or in rayVersion.
 
 Why: a node of another release cannot join: ray start stops with "Version mismatch". The operator

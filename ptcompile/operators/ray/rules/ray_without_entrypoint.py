@@ -1,5 +1,8 @@
 """A RayJob has no entrypoint.
 
+PTC493 ray-without-entrypoint: error at run (fails), by kuberay.
+Needs: RayJob
+
 What: entrypoint is empty, the submission mode is K8sJobMode, which is the default, and no
 submitterPodTemplate has its own command.
 

@@ -1,5 +1,8 @@
 """How the workers of this Ray cluster meet is not checked.
 
+PTC492 ray-workers-unchecked: note at run (unchecked), by ptcompile.
+Needs: workerGroupSpecs gpu
+
 What: a Ray cluster has workers with GPUs.
 
 Why: a note, once per object: Ray connects the workers, places the processes and sets their ranks

@@ -1,31 +1,20 @@
 """An aborted job is never deleted, regardless of its time to live.
 
+PTC848 aborted-job-kept: warning at style, by volcano.
+Needs: AbortJob
+
 What: the job sets ttlSecondsAfterFinished, and a policy has the action AbortJob.
 
 Why: Volcano collects jobs that are Completed, Failed or Terminated. An aborted one can be resumed,
 so it stays, with its finished pods.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 1
-        ttlSecondsAfterFinished: 600
-        policies:
-    -     - {event: PodFailed, action: AbortJob}  # <--
-    +     - {event: PodFailed, action: TerminateJob}
-        tasks:
-          - name: trainer
-            replicas: 1
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 1
+      ttlSecondsAfterFinished: 600
+      policies:
+    -   - {event: PodFailed, action: AbortJob}  # <--
+    +   - {event: PodFailed, action: TerminateJob}
 
 Fix: use TerminateJob, unless the job is to be resumed by hand.
 

@@ -1,5 +1,8 @@
 """Pods that are annotated for scraping cannot be reached from outside their job.
 
+PTC446 blocked-scraping: warning at run (differs), by volcano.
+Needs: scrape
+
 What: a template has the annotation prometheus.io/scrape: "true", and the svc plugin makes its
 NetworkPolicy.
 

@@ -1,31 +1,20 @@
 """A claim is mounted twice, and the second mount is lost.
 
+PTC141 claim-mounted-twice: error at run (differs), by volcano.
+Needs: volumeClaimName
+
 What: two entries of spec.volumes name one volumeClaimName.
 
 Why: Volcano makes one pod volume of a claim and drops the second entry with its mountPath: the
 directory is missing, or writes go to the container's own disk.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 1
-        volumes:
-    -     - {mountPath: /data, volumeClaimName: shared}
-    -     - {mountPath: /checkpoints, volumeClaimName: shared}  # <--
-    +     - {mountPath: /shared, volumeClaimName: shared}
-        tasks:
-          - name: trainer
-            replicas: 1
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 1
+      volumes:
+    -   - {mountPath: /data, volumeClaimName: shared}
+    -   - {mountPath: /checkpoints, volumeClaimName: shared}  # <--
+    +   - {mountPath: /shared, volumeClaimName: shared}
 
 Fix: mount the claim once, or write volume and mounts into the templates.
 

@@ -1,5 +1,8 @@
 """The job is over, and the master stopped, when the workers are done.
 
+PTC732 completed-by-worker: warning at run (risks), by volcano.
+Needs: TaskCompleted
+
 What: the pytorch plugin is on, and a policy completes the job on TaskCompleted of the worker task,
 or of any task.
 

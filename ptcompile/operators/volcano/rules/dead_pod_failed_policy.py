@@ -1,31 +1,25 @@
 """A policy waits for pod failures, but the pods restart in place.
 
+PTC726 dead-pod-failed-policy: warning at run (differs), by volcano.
+Needs: policies
+
 What: a policy on PodFailed or on an exit code, while restartPolicy of all its tasks is OnFailure or
 Always.
 
 Why: the kubelet restarts a failed container and the pod never fails, however often that happens:
 the policy sees only pods that the node itself gives up.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
       spec:
-        minAvailable: 1
         policies:
           - {event: PodFailed, action: RestartJob}  # <--
         tasks:
           - name: trainer
-            replicas: 1
             template:
               spec:
     -           restartPolicy: OnFailure
     +           restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: write restartPolicy: Never, or a policy on TaskFailed with the task's maxRetry.
 

@@ -1,30 +1,19 @@
 """A policy counts restarts of pods that never restart.
 
+PTC731 dead-task-failed-policy: warning at run (differs), by volcano.
+Needs: TaskFailed
+
 What: a policy on TaskFailed alone, while restartPolicy of all its tasks is Never.
 
 Why: TaskFailed means that a task's containers have been restarted maxRetry times. With Never the
 count stays 0 and the policy does nothing.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 1
-        policies:
-    -     - {event: TaskFailed, action: TerminateJob}  # <--
-    +     - {event: PodFailed, action: TerminateJob}
-        tasks:
-          - name: trainer
-            replicas: 1
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 1
+      policies:
+    -   - {event: TaskFailed, action: TerminateJob}  # <--
+    +   - {event: PodFailed, action: TerminateJob}
 
 Fix: act on PodFailed, or write restartPolicy: OnFailure.
 

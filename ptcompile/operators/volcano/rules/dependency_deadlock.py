@@ -1,5 +1,8 @@
 """The gang counts pods that are created only after it has started.
 
+PTC234 dependency-deadlock: error at run (waits), by volcano.
+Needs: dependsOn
+
 What: minAvailable, or its default, is above the number of pods of the tasks without dependsOn.
 
 Why: the scheduler waits until minAvailable pods exist, and the pods of a task with dependsOn are

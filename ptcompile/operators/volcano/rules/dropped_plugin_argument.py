@@ -1,36 +1,21 @@
 """A Volcano plugin drops an argument and all that follow it.
 
+PTC441 dropped-plugin-argument: error at run (differs), by volcano.
+Needs: plugins
+
 What: an argument that Go's flag package cannot read: an unknown flag, a value after a space instead
 of `=`, a word without dashes, a bad number, or any argument of a plugin that takes none.
 
 Why: Volcano logs the error and continues with what it has read so far: the rest keeps its default,
 and the job runs with another port or without the option.
 
-Example:
+Example: volcano_roles.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 3
-        plugins:
-          pytorch:
-            - --master=master
-    -       - --port 5000  # <--
-    +       - --port=5000
-        policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-        tasks:
-          - name: master
-            replicas: 1
-            policies: [{event: TaskCompleted, action: CompleteJob}]
-            template: &pod
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-          - {name: worker, replicas: 2, template: *pod}
+      plugins:
+        pytorch:
+          - --master=master
+    -     - --port 5000  # <--
+    +     - --port=5000
 
 Fix: write each argument as --name=value, with a name that the plugin knows in this release.
 

@@ -1,31 +1,20 @@
 """A policy on an exit code has no action that Volcano knows.
 
+PTC733 exit-code-without-action: error at run (differs), by volcano.
+Needs: exitCode
+
 What: a policy with exitCode whose action is absent or misspelled.
 
 Why: the webhook checks the action of event policies only. An unknown one is treated as SyncJob,
 which does nothing about the failed pod.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 1
-        policies:
-          - exitCode: 137
-    -       action: RestartJobs  # <--
-    +       action: RestartJob
-        tasks:
-          - name: trainer
-            replicas: 1
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 1
+      policies:
+        - exitCode: 137
+    -     action: RestartJobs  # <--
+    +     action: RestartJob
 
 Fix: write one of AbortJob, RestartJob, RestartTask, RestartPod, TerminateJob, CompleteJob.
 

@@ -1,32 +1,16 @@
 """One failed pod stops the training, and nothing restarts it.
 
+PTC727 failed-pod-stays: warning at run (risks), by volcano.
+
 What: pods wait for one another, are never restarted in place, and no policy handles a failed pod.
 
 Why: without a policy for PodFailed Volcano leaves the failed pod as it is: the other ranks hang in
 their next collective and hold their GPUs.
 
-Example:
+Example: volcano_roles.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 3
-        plugins: {pytorch: []}
-    -   policies: [{event: PodEvicted, action: RestartJob}]  # <--
-    +   policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-        tasks:
-          - name: master
-            replicas: 1
-            policies: [{event: TaskCompleted, action: CompleteJob}]
-            template: &pod
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-          - {name: worker, replicas: 2, template: *pod}
+    - policies: [{event: PodEvicted, action: RestartJob}]  # <--
+    + policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
 
 Fix: add a policy {event: PodFailed, action: RestartJob} with maxRetry, or TerminateJob to fail at
 once.

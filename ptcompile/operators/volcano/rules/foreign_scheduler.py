@@ -1,15 +1,15 @@
 """A task's pods go to a different scheduler than the job.
 
+PTC235 foreign-scheduler: warning at run (differs), by volcano.
+Needs: schedulerName
+
 What: a template's schedulerName differs from the job's, which is volcano where none is written.
 
 Why: the template's wins. Another scheduler does not know the gang: it starts these pods one by one,
 and Volcano counts on pods that it does not place.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
       spec:
         schedulerName: volcano
         minAvailable: 2
@@ -20,10 +20,6 @@ Example:
               spec:
                 restartPolicy: Never
     -           schedulerName: default-scheduler  # <--
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: remove schedulerName from the template.
 

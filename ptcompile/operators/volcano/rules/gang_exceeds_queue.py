@@ -1,5 +1,8 @@
 """The gang of a job requests more than its queue can ever have.
 
+PTC268 gang-exceeds-queue: error at run (waits), by volcano.
+Needs: @Queue
+
 What: the stream has the Queue that the job names, and the pods that must start together
 (minAvailable) request more of a resource than the Queue's capability.
 

@@ -1,15 +1,15 @@
 """A Volcano Job goes to Kubernetes' own scheduler.
 
+PTC236 gang-on-default-scheduler: warning at run (differs), by volcano.
+Needs: schedulerName
+
 What: the job's schedulerName is default-scheduler.
 
 Why: that scheduler knows no gang: minAvailable, the tasks' order and the network topology are
 ignored when pods are placed.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
       spec:
     -   schedulerName: default-scheduler  # <--
     +   schedulerName: volcano
@@ -17,13 +17,6 @@ Example:
         tasks:
           - name: trainer
             replicas: 2
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: set schedulerName to volcano, or remove it.
 

@@ -1,35 +1,24 @@
 """Volcano admits a job without counting its GPUs.
 
+PTC140 gpu-missing-in-min-resources: warning at run (waits), by volcano.
+Needs: {VENDORS}
+
 What: a container has accelerators under limits, and not under requests.
 
 Why: Volcano sums up what a gang needs from the template before Kubernetes fills in requests. GPUs
 that only limits name are missing there: the queue admits a job that cannot run, and the job holds
 its place.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 1
-        tasks:
-          - name: trainer
-            replicas: 1
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources:
-    -                 requests: {cpu: 4, memory: 16Gi}
-    -                 limits:
-    -                   cpu: 4
-    -                   memory: 16Gi
-    -                   nvidia.com/gpu: 1  # <--
-    +                 requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}
-    +                 limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}
+      resources:
+    -   requests: {cpu: 4, memory: 16Gi}
+    -   limits:
+    -     cpu: 4
+    -     memory: 16Gi
+    -     nvidia.com/gpu: 1  # <--
+    +   requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}
+    +   limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}
 
 Fix: also write the GPUs under requests.
 

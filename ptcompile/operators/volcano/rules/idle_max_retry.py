@@ -1,31 +1,20 @@
 """Retries are limited, but nothing is retried.
 
+PTC847 idle-max-retry: warning at style, by volcano.
+Needs: maxRetry
+
 What: the job's maxRetry without a policy that restarts anything, or a task's maxRetry without a
 policy on TaskFailed.
 
 Why: the job's maxRetry limits restarts by policies, and a task's is the threshold of the event
 TaskFailed. Without those policies, the number has no effect.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 1
-        maxRetry: 5  # <--
-    -   policies: [{event: PodFailed, action: TerminateJob}]
-    +   policies: [{event: PodFailed, action: RestartJob}]
-        tasks:
-          - name: trainer
-            replicas: 1
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 1
+      maxRetry: 5  # <--
+    - policies: [{event: PodFailed, action: TerminateJob}]
+    + policies: [{event: PodFailed, action: RestartJob}]
 
 Fix: add the missing policy, or remove maxRetry.
 

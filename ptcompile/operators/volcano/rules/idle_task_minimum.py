@@ -1,5 +1,8 @@
 """A task's minimum of pods is set but ignored.
 
+PTC231 idle-task-minimum: warning at run (differs), by volcano.
+Needs: minAvailable
+
 What: a task has minAvailable, and the job's minAvailable is below the sum over its tasks.
 
 Why: Volcano checks the tasks one by one only where the job asks for at least as many pods as its

@@ -1,33 +1,18 @@
 """The pytorch plugin has settings for waiting for the master, but does not wait.
 
+PTC849 idle-wait-master: warning at style, by volcano.
+Needs: pytorch wait
+
 What: --wait-master-timeout or --wait-master-image without --wait-master-enabled.
 
 Why: the init container that waits is made only where it is enabled, so the argument does nothing.
 
-Example:
+Example: volcano_roles.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 3
-        plugins:
-          pytorch:
-    +       - --wait-master-enabled
-            - --wait-master-timeout=600  # <--
-        policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-        tasks:
-          - name: master
-            replicas: 1
-            policies: [{event: TaskCompleted, action: CompleteJob}]
-            template: &pod
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-          - {name: worker, replicas: 2, template: *pod}
+      plugins:
+        pytorch:
+    +     - --wait-master-enabled
+          - --wait-master-timeout=600  # <--
 
 Fix: add --wait-master-enabled, or remove the argument.
 

@@ -1,30 +1,19 @@
 """maxRetry 0 is treated as 3.
 
+PTC729 max-retry-zero: warning at run (differs), by volcano.
+Needs: maxRetry
+
 What: maxRetry of the job or of a task is written as 0.
 
 Why: the webhook cannot tell 0 from unset and fills in its default: a job that should not be retried
 is retried up to three times.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 1
-    -   maxRetry: 0  # <--
-    +   maxRetry: 1
-        policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-        tasks:
-          - name: trainer
-            replicas: 1
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 1
+    - maxRetry: 0  # <--
+    + maxRetry: 1
+      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
 
 Fix: write 1: the first failure then fails the job.
 

@@ -1,28 +1,20 @@
 """minAvailable 0 is treated as all pods.
 
+PTC233 min-available-zero: warning at run (differs), by volcano.
+Needs: minAvailable
+
 What: the job's minAvailable is written as 0.
 
 Why: the webhook cannot tell 0 from unset, and fills in the sum over the tasks: instead of no gang
 it is the whole job.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-    -   minAvailable: 0  # <--
-    +   minAvailable: 1
-        tasks:
-          - name: trainer
-            replicas: 4
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    - minAvailable: 0  # <--
+    + minAvailable: 1
+      tasks:
+        - name: trainer
+          replicas: 4
 
 Fix: write 1 for pods that start one by one, or leave it out for a gang of all.
 

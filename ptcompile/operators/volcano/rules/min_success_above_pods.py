@@ -1,29 +1,21 @@
 """More pods have to succeed than exist.
 
+PTC724 min-success-above-pods: error at run (fails), by volcano.
+Needs: minSuccess
+
 What: minSuccess is above the number of all tasks' replicas.
 
 Why: when all pods have succeeded the number is still not reached, and Volcano says that the job
 failed.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 2
-    -   minSuccess: 3  # <--
-    +   minSuccess: 2
-        tasks:
-          - name: trainer
-            replicas: 2
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 2
+    - minSuccess: 3  # <--
+    + minSuccess: 2
+      tasks:
+        - name: trainer
+          replicas: 2
 
 Fix: set minSuccess to at most the number of pods, or remove it.
 

@@ -1,15 +1,16 @@
 """A queue is named where Volcano does not look for a Job's queue.
 
+PTC237 misplaced-queue: warning at run (differs), by volcano.
+Needs: queue
+
 What: a label or an annotation of the Job or of a template names a queue, and spec.queue names
 another one, or none.
 
 Why: a Job's queue is only spec.queue. The annotation is for bare pods and PodGroups; here the job
 waits in the queue default.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
     - metadata:
     -   name: train
     -   annotations:
@@ -18,16 +19,6 @@ Example:
       spec:
     +   queue: research
         minAvailable: 1
-        tasks:
-          - name: trainer
-            replicas: 1
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: write spec.queue.
 

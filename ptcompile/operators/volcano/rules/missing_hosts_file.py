@@ -1,5 +1,8 @@
 """A container reads a file of hosts that no plugin creates.
 
+PTC461 missing-hosts-file: error at run (fails), by volcano.
+Needs: etc
+
 What: a command names a file below /etc/volcano, but the job does not have the plugin svc, or no
 task has the name of the file: svc writes TASK.host, VC_TASK_HOSTS and VC_TASK_NUM, with _ in place
 of -. Containers that mount their own volume there are not checked.

@@ -1,5 +1,8 @@
 """mpirun starts processes in other pods, but nothing gives the pods ssh keys.
 
+PTC462 mpirun-without-ssh: warning at run (fails), by volcano.
+Needs: mpirun/mpiexec/horovodrun
+
 What: a job of several pods runs mpirun or horovodrun with a list of hosts, and has neither the
 plugin ssh nor mpi, which implies it. Containers that mount a folder for ssh are not checked.
 

@@ -1,29 +1,19 @@
 """A label or annotation that Volcano overwrites.
 
+PTC835 overwritten-volcano-label: warning at style, by volcano.
+Needs: labels/annotations
+
 What: a template has one of the labels or annotations by which Volcano knows its pods.
 
 Why: the controller sets them on every pod, so the value here is never used.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 1
-        tasks:
-          - name: trainer
-            replicas: 1
-            template:
-    -         metadata:
-    -           labels:
-    -             volcano.sh/job-name: other  # <--
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      template:
+    -   metadata:
+    -     labels:
+    -       volcano.sh/job-name: other  # <--
+        spec:
 
 Fix: remove it.
 

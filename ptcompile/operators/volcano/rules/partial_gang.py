@@ -1,33 +1,18 @@
 """The gang is smaller than the number of pods that wait for one another.
 
+PTC230 partial-gang: warning at run (waits), by volcano.
+Needs: minAvailable
+
 What: minAvailable is below the number of nodes that the job's pods wait for: WORLD_SIZE, or
 torchrun's minimum number of nodes.
 
 Why: Volcano starts minAvailable pods as soon as they fit. They hold their GPUs and wait for ranks
 that may never fit: two such jobs can hold half of the cluster each, forever.
 
-Example:
+Example: volcano_roles.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-    -   minAvailable: 1  # <--
-    +   minAvailable: 3
-        plugins: {pytorch: []}
-        policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-        tasks:
-          - name: master
-            replicas: 1
-            policies: [{event: TaskCompleted, action: CompleteJob}]
-            template: &pod
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-          - {name: worker, replicas: 2, template: *pod}
+    - minAvailable: 1  # <--
+    + minAvailable: 3
 
 Fix: set minAvailable to the number of pods, or remove it: the default is all of them.
 

@@ -1,30 +1,19 @@
 """A policy on PodPending has no timeout and is ignored.
 
+PTC728 pending-policy-without-timeout: warning at run (differs), by volcano.
+Needs: PodPending
+
 What: a policy names the event PodPending and no timeout.
 
 Why: the event is sent when a pod has been pending for the policy's timeout; without one it is never
 sent.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 1
-        policies:
-    -     - {event: PodPending, action: RestartJob}  # <--
-    +     - {event: PodPending, action: RestartJob, timeout: 10m}
-        tasks:
-          - name: trainer
-            replicas: 1
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 1
+      policies:
+    -   - {event: PodPending, action: RestartJob}  # <--
+    +   - {event: PodPending, action: RestartJob, timeout: 10m}
 
 Fix: write a timeout.
 

@@ -1,5 +1,8 @@
 """The pytorch plugin finds no master task and does nothing.
 
+PTC440 pytorch-plugin-without-master: error at run (apart), by volcano.
+Needs: pytorch
+
 What: no task of the job has the name in the plugin's --master, which defaults to `master`.
 
 Why: Volcano then gives no pod MASTER_ADDR, MASTER_PORT, WORLD_SIZE or RANK, and only its

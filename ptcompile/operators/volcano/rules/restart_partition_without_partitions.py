@@ -1,30 +1,22 @@
 """A policy restarts partitions of tasks that have none.
 
+PTC730 restart-partition-without-partitions: warning at run (differs), by volcano.
+Needs: RestartPartition
+
 What: the action RestartPartition, where no task that the policy is about has a partitionPolicy.
 
 Why: Volcano restarts the pods that share the failed pod's partition label. Without partitions there
 is no such label, and nothing is restarted.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 4
-        policies:
-          - {event: PodFailed, action: RestartPartition}  # <--
-        tasks:
-          - name: trainer
-            replicas: 4
-    +       partitionPolicy: {totalPartitions: 2, partitionSize: 2}
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 4
+      policies:
+        - {event: PodFailed, action: RestartPartition}  # <--
+      tasks:
+        - name: trainer
+          replicas: 4
+    +     partitionPolicy: {totalPartitions: 2, partitionSize: 2}
 
 Fix: give the task a partitionPolicy, or use RestartTask or RestartJob.
 

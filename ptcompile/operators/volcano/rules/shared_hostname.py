@@ -1,30 +1,25 @@
 """The pods of a task share one host name.
 
+PTC443 shared-hostname: warning at run (fails), by volcano.
+Needs: hostname
+
 What: a task with several replicas whose template sets `hostname`.
 
 Why: the svc plugin names pods after themselves only where the template has no hostname. Now all
 pods share one name: a client reaches any of them, and VC_<TASK>_HOSTS lists one host and
 VC_<TASK>_NUM is 1.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 2
-        plugins: {svc: []}
-        tasks:
-          - name: trainer
-            replicas: 2
-            template:
-              spec:
-                restartPolicy: Never
-    -           hostname: trainer  # <--
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 2
+      plugins: {svc: []}
+      tasks:
+        - name: trainer
+          replicas: 2
+          template:
+            spec:
+              restartPolicy: Never
+    -         hostname: trainer  # <--
 
 Fix: remove hostname.
 

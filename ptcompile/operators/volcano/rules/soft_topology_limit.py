@@ -1,31 +1,23 @@
 """A soft network topology has a limit that is not enforced.
 
+PTC837 soft-topology-limit: warning at style, by volcano.
+Needs: soft
+
 What: networkTopology of mode soft with highestTierAllowed or highestTierName.
 
 Why: soft is best effort: the scheduler prefers close nodes and places the pods anywhere in the end.
 The limit is for mode hard.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 4
-        networkTopology:
-    -     mode: soft
-    +     mode: hard
-          highestTierAllowed: 1  # <--
-        tasks:
-          - name: trainer
-            replicas: 4
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 4
+      networkTopology:
+    -   mode: soft
+    +   mode: hard
+        highestTierAllowed: 1  # <--
+      tasks:
+        - name: trainer
+          replicas: 4
 
 Fix: use mode hard, or remove the limit.
 

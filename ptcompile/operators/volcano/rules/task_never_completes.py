@@ -1,29 +1,19 @@
 """A task restarts forever, so the job never completes.
 
+PTC725 task-never-completes: warning at run (endless), by volcano.
+
 What: a template's restartPolicy is Always, or unset, which means the same, and nothing else ends
 the job.
 
 Why: the kubelet starts a container again even when it has succeeded: the pod never completes, the
 job stays Running and keeps its GPUs.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 1
-        tasks:
-          - name: trainer
-            replicas: 1
-            template:
-              spec:
-    -           restartPolicy: Always  # <--
-    +           restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      template:
+        spec:
+    -     restartPolicy: Always  # <--
+    +     restartPolicy: Never
 
 Fix: write restartPolicy: Never, or OnFailure.
 

@@ -1,5 +1,8 @@
 """A task's pods know the master's address but get no rank.
 
+PTC442 task-without-rank: warning at run (apart), by volcano.
+Needs: pytorch
+
 What: the pytorch plugin is on, and a task is neither its --master nor its --worker, while no task
 is the worker, or the task runs the very program of the worker; or Volcano is older than 1.12, and
 the scripts of the others read WORLD_SIZE.

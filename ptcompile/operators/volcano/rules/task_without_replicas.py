@@ -1,5 +1,7 @@
 """A task without replicas creates no pods.
 
+PTC232 task-without-replicas: error at run (differs), by volcano.
+
 What: a task that does not set replicas.
 
 Why: Volcano has no default for it: the task has no pods, and its template is never used.

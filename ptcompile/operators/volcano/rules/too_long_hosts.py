@@ -1,5 +1,8 @@
 """A variable with the names of all pods of a task is too long for Linux.
 
+PTC747 too-long-hosts: error at run (fails), by volcano.
+Needs: svc
+
 What: the plugin svc gives every container the variable VC_TASK_HOSTS with the names of all pods of
 a task, and the variable is longer than 128 KiB.
 

@@ -1,13 +1,14 @@
 """A job has two disruption budgets, and Volcano uses the first.
 
+PTC239 two-disruption-budgets: warning at run (differs), by volcano.
+Needs: jdb
+
 What: both annotations volcano.sh/jdb-min-available and volcano.sh/jdb-max-unavailable.
 
 Why: only one is passed on to the PodGroup: jdb-min-available.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
       metadata:
         name: train
         annotations:
@@ -18,13 +19,6 @@ Example:
         tasks:
           - name: trainer
             replicas: 4
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: keep one of the two.
 

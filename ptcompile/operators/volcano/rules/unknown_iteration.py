@@ -1,5 +1,8 @@
 """dependsOn has an iteration that Volcano does not know.
 
+PTC238 unknown-iteration: warning at run (differs), by volcano.
+Needs: iteration
+
 What: a task's dependsOn.iteration is neither any nor all.
 
 Why: no schema and no webhook checks the word, and any other one means all: a task that should start

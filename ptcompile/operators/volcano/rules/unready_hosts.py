@@ -1,42 +1,35 @@
 """The pod that the others look for is hidden until its readiness probe passes.
 
+PTC445 unready-hosts: warning at run (fails), by volcano.
+Needs: readinessProbe
+
 What: a pod that others have to reach has a readinessProbe, and the svc plugin does not publish
 addresses of pods that are not ready.
 
 Why: DNS has no address for a pod that is not ready. Where the probe passes only after the ranks
 have met, they never meet.
 
-Example:
+Example: volcano_roles.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 3
-    -   plugins: {pytorch: [], svc: []}
-    +   plugins: {pytorch: [], svc: [--publish-not-ready-addresses]}
-        policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-        tasks:
-          - name: master
-            replicas: 1
-            policies: [{event: TaskCompleted, action: CompleteJob}]
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    readinessProbe: {tcpSocket: {port: 8000}}  # <--
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-          - name: worker
-            replicas: 2
-            template:
-              spec:
-                restartPolicy: Never
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    - plugins: {pytorch: [], svc: []}
+    + plugins: {pytorch: [], svc: [--publish-not-ready-addresses]}
+      tasks:
+        - name: master
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  readinessProbe: {tcpSocket: {port: 8000}}  # <--
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - name: worker
+          replicas: 2
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: give the svc plugin --publish-not-ready-addresses, or remove the probe.
 

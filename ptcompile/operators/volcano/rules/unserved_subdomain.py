@@ -1,30 +1,25 @@
 """A task's subdomain has no Service, so its pods have no DNS name.
 
+PTC444 unserved-subdomain: warning at run (fails), by volcano.
+Needs: subdomain
+
 What: a template's `subdomain` differs from the job's name while the svc plugin is on, and the
 stream has no Service of that name.
 
 Why: the plugin creates one headless Service, named after the job. The hosts that it lists for such
 a task end in the other subdomain and do not resolve.
 
-Example:
+Example: volcano_job.yaml with
 
-      apiVersion: batch.volcano.sh/v1alpha1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        minAvailable: 2
-        plugins: {svc: []}
-        tasks:
-          - name: trainer
-            replicas: 2
-            template:
-              spec:
-                restartPolicy: Never
-    -           subdomain: trainers  # <--
-                containers:
-                  - name: pytorch
-                    image: ghcr.io/acme/train:1.0
-                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      minAvailable: 2
+      plugins: {svc: []}
+      tasks:
+        - name: trainer
+          replicas: 2
+          template:
+            spec:
+              restartPolicy: Never
+    -         subdomain: trainers  # <--
 
 Fix: remove subdomain, or create a headless Service of that name.
 

@@ -1,11 +1,14 @@
 """A group waits for more pods than there are.
 
+PTC253 gang-above-pods: warning at run (waits), by kube-apiserver.
+Needs: minCount
+
 What: minCount of a PodGroup is above the number of pods in the stream that name it.
 
 Why: kube-scheduler keeps every pod of the group back until minCount of them exist. They stay
 Pending indefinitely, and nothing fails.
 
-Example:
+Example: gang_job.yaml with
 
       apiVersion: scheduling.k8s.io/v1beta1
       kind: PodGroup
@@ -16,22 +19,7 @@ Example:
     -       minCount: 8  # <--
     +       minCount: 4
       ---
-      apiVersion: batch/v1
       kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 4
-        parallelism: 4
-        template:
-          spec:
-            restartPolicy: Never
-            schedulingGroup: {podGroupName: train}
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: set minCount to the number of pods, or to the minimum of an elastic range.
 

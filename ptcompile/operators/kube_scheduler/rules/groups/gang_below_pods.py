@@ -1,11 +1,14 @@
 """A group starts with fewer pods than wait for one another.
 
+PTC254 gang-below-pods: warning at run (waits), by kube-apiserver.
+Needs: minCount
+
 What: minCount of a PodGroup is below the number of nodes that the launcher of its pods waits for.
 
 Why: kube-scheduler starts minCount pods where the others do not fit. The launcher then waits for
 the missing nodes while the pods hold their devices, which is what a gang should prevent.
 
-Example:
+Example: gang_job.yaml with
 
       apiVersion: scheduling.k8s.io/v1beta1
       kind: PodGroup
@@ -16,23 +19,11 @@ Example:
     -       minCount: 2  # <--
     +       minCount: 4
       ---
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 4
-        parallelism: 4
-        template:
-          spec:
-            restartPolicy: Never
-            subdomain: train
-            schedulingGroup: {podGroupName: train}
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [torchrun, --nnodes=4, --rdzv-backend=c10d, --rdzv-endpoint=train-0.train:29400, train.py]
-                resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      restartPolicy: Never
+      subdomain: train
+      containers:
+        - name: pytorch
+          command: [torchrun, --nnodes=4, --rdzv-backend=c10d, --rdzv-endpoint=train-0.train:29400, train.py]
       ---
       apiVersion: v1
       kind: Service

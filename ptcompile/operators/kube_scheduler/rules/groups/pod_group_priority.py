@@ -1,12 +1,15 @@
 """A PodGroup has another priority than its pods.
 
+PTC256 pod-group-priority: warning at run (differs), by kube-apiserver.
+Needs: PodGroup
+
 What: the pods name a priorityClassName, and their PodGroup none or another one.
 
 Why: kube-scheduler queues and preempts a group by the priority of the PodGroup. Without a class it
 is that of the cluster's default class, or 0: the pods' class has no effect on when the group is
 scheduled.
 
-Example:
+Example: gang_job.yaml with
 
       apiVersion: scheduling.k8s.io/v1beta1
       kind: PodGroup
@@ -16,23 +19,8 @@ Example:
         schedulingPolicy:  # <--
           gang: {minCount: 4}
       ---
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 4
-        parallelism: 4
-        template:
-          spec:
-            restartPolicy: Never
-            priorityClassName: high
-            schedulingGroup: {podGroupName: train}
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      restartPolicy: Never
+      priorityClassName: high
 
 Fix: write the pods' priorityClassName into the PodGroup.
 

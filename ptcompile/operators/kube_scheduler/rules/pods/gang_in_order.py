@@ -1,5 +1,8 @@
 """Jobs of a JobSet start one after the other, but their pods wait for one another.
 
+PTC257 gang-in-order: warning at run (waits), by kube-apiserver.
+Needs: JobSet schedulingGroup startupPolicyOrder/dependsOn
+
 What: the pods of several replicatedJobs name one PodGroup, and later replicatedJobs start after
 earlier ones (startupPolicyOrder: InOrder, or dependsOn), but minCount is above the number of pods
 that exist at first.

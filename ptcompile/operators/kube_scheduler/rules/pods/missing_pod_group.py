@@ -1,12 +1,15 @@
 """A pod names a PodGroup that no file has.
 
+PTC252 missing-pod-group: warning at run (waits), by kube-apiserver.
+Needs: schedulingGroup/workloadRef
+
 What: schedulingGroup names a PodGroup, or workloadRef a group of a Workload, that is not in the
 files, or in another namespace.
 
 Why: kube-scheduler keeps the pod back until its group exists in its namespace. The pod stays
 Pending indefinitely, and nothing fails. No operator creates the group that a template names.
 
-Example:
+Example: gang_job.yaml with
 
       apiVersion: scheduling.k8s.io/v1beta1
       kind: PodGroup
@@ -14,23 +17,9 @@ Example:
       spec:
         schedulingPolicy: {gang: {minCount: 4}}
       ---
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 4
-        parallelism: 4
-        template:
-          spec:
-            restartPolicy: Never
-    -       schedulingGroup: {podGroupName: trian}  # <--
-    +       schedulingGroup: {podGroupName: train}
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      restartPolicy: Never
+    - schedulingGroup: {podGroupName: trian}  # <--
+    + schedulingGroup: {podGroupName: train}
 
 Fix: write the name of the group, or put the group into the files.
 

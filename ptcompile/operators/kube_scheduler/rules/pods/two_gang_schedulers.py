@@ -1,5 +1,8 @@
 """Pods name a group of kube-scheduler, but another scheduler places them.
 
+PTC255 two-gang-schedulers: warning at run (differs), by kube-apiserver.
+Needs: schedulingGroup/workloadRef
+
 What: a pod template has schedulingGroup or workloadRef, and also the mark of another gang
 scheduler's group, its schedulerName, or it belongs to a Volcano Job.
 
@@ -7,7 +10,7 @@ Why: each scheduler reads its own groups alone. Volcano and KAI ignore a PodGrou
 scheduling.k8s.io, and kube-scheduler ignores theirs: one of the two gangs, with its minimum and its
 topology, has no effect.
 
-Example:
+Example: gang_job.yaml with
 
       apiVersion: scheduling.k8s.io/v1beta1
       kind: PodGroup
@@ -15,23 +18,9 @@ Example:
       spec:
         schedulingPolicy: {gang: {minCount: 4}}
       ---
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        completionMode: Indexed
-        completions: 4
-        parallelism: 4
-        template:
-          spec:
-            restartPolicy: Never
-    -       schedulerName: volcano
-            schedulingGroup: {podGroupName: train}  # <--
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      restartPolicy: Never
+    - schedulerName: volcano
+      schedulingGroup: {podGroupName: train}  # <--
 
 Fix: keep one gang scheduler: remove schedulingGroup and its PodGroup, or schedulerName and the
 other mark.

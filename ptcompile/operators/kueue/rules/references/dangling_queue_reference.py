@@ -1,5 +1,8 @@
 """An object of Kueue names one that is not among those of the stream.
 
+PTC267 dangling-queue-reference: warning at run (waits), by kueue.
+Needs: kueue @ClusterQueue/@ResourceFlavor/@AdmissionCheck/@Topology
+
 What: a ClusterQueue names a ResourceFlavor or AdmissionCheck, a ResourceFlavor a Topology, or a
 LocalQueue a ClusterQueue that the stream does not have, although it has others of that kind. A
 stream without any is not checked: they may be in the cluster. An AdmissionCheck is looked for as

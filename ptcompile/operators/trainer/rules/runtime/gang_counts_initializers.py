@@ -1,5 +1,8 @@
 """The gang counts pods that start one after another.
 
+PTC245 gang-counts-initializers: warning at run (waits), by trainer.
+Needs: podGroupPolicy dependsOn
+
 What: podGroupPolicy in a runtime where a replicatedJob depends on another.
 
 Why: the PodGroup's minMember is the number of all pods, the initializers' too. Those that wait by

@@ -1,17 +1,16 @@
 """The runtime creates a PodGroup, but its pods go to a scheduler that ignores it.
 
+PTC244 gang-without-scheduler: warning at run (differs), by trainer.
+Needs: podGroupPolicy
+
 What: podGroupPolicy, while a pod template has no schedulerName, or default-scheduler.
 
 Why: Trainer makes the PodGroup and leaves schedulerName alone. Kubernetes' own scheduler starts the
 pods one by one.
 
-Example:
+Example: runtime.yaml with
 
-      apiVersion: trainer.kubeflow.org/v1alpha1
-      kind: ClusterTrainingRuntime
-      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
       spec:
-        mlPolicy: {torch: {}}
         podGroupPolicy:
           volcano: {}  # <--
         template:
@@ -19,16 +18,11 @@ Example:
             replicatedJobs:
               - name: node
                 template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
                   spec:
                     template:
                       spec:
                         restartPolicy: Never
     +                   schedulerName: volcano
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: write schedulerName into the pod templates: volcano, or the name under which the scheduler
 plugins run.

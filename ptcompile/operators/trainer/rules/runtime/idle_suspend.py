@@ -1,31 +1,18 @@
 """A runtime cannot suspend its TrainJobs.
 
+PTC845 idle-suspend: warning at style, by trainer.
+Needs: suspend
+
 What: the runtime's JobSet has suspend: true.
 
 Why: Trainer writes the TrainJob's own spec.suspend there, which is false where nothing is written.
 
-Example:
+Example: runtime.yaml with
 
-      apiVersion: trainer.kubeflow.org/v1alpha1
-      kind: ClusterTrainingRuntime
-      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-      spec:
-        mlPolicy: {torch: {}}
-        template:
-          spec:
-    -       suspend: true  # <--
-            replicatedJobs:
-              - name: node
-                template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                  spec:
-                    template:
-                      spec:
-                        restartPolicy: Never
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      template:
+        spec:
+    -     suspend: true  # <--
+          replicatedJobs:
 
 Fix: remove it; set spec.suspend of the TrainJob.
 

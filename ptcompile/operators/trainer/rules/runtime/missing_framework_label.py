@@ -1,31 +1,15 @@
 """The runtime has no framework label, so that the SDK does not list it.
 
+PTC843 missing-framework-label: warning at style, by trainer.
+
 What: a runtime with a policy of a framework, without the label trainer.kubeflow.org/framework.
 
 Why: Kubeflow's SDK shows the runtimes with that label only: people cannot find this one.
 
-Example:
+Example: runtime.yaml with
 
-      apiVersion: trainer.kubeflow.org/v1alpha1
-      kind: ClusterTrainingRuntime
     - metadata: {name: acme-torch}  # <--
     + metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-      spec:
-        mlPolicy: {torch: {}}
-        template:
-          spec:
-            replicatedJobs:
-              - name: node
-                template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                  spec:
-                    template:
-                      spec:
-                        restartPolicy: Never
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: set the label, for example to torch.
 

@@ -1,5 +1,7 @@
 """No replicatedJob of the runtime is the trainer.
 
+PTC456 missing-trainer-step: note at run (differs), by trainer.
+
 What: the runtime has an mlPolicy, and no replicatedJob carries the label
 trainer.kubeflow.org/trainjob-ancestor-step: trainer in its Job template. It is a note if no
 TrainJob of the stream names the runtime, and not reported if those that do have no spec.trainer.

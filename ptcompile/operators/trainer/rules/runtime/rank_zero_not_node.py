@@ -1,5 +1,7 @@
 """torchrun connects to a host that the runtime does not create.
 
+PTC454 rank-zero-not-node: error at run (fails), by trainer.
+
 What: the runtime has a torch policy, and its trainer's replicatedJob is not named node.
 
 Why: Trainer always writes PET_MASTER_ADDR as <job>-node-0-0.<job>. If the replicatedJob has another

@@ -1,34 +1,26 @@
 """The trainer's Job sets its number of pods, but numNodes decides.
 
+PTC844 runtime-parallelism: warning at style, by trainer.
+Needs: parallelism/completions
+
 What: a runtime with a torch policy whose trainer Job has parallelism or completions other than
 mlPolicy.numNodes.
 
 Why: Trainer writes both from numNodes, the TrainJob's or else the runtime's.
 
-Example:
+Example: runtime.yaml with
 
-      apiVersion: trainer.kubeflow.org/v1alpha1
-      kind: ClusterTrainingRuntime
-      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-      spec:
-    -   mlPolicy: {torch: {}}
-    +   mlPolicy: {numNodes: 4, torch: {}}
-        template:
-          spec:
-            replicatedJobs:
-              - name: node
-                template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                  spec:
-    -               parallelism: 4  # <--
-    -               completions: 4
-                    template:
-                      spec:
-                        restartPolicy: Never
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    - mlPolicy: {torch: {}}
+    + mlPolicy: {numNodes: 4, torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                spec:
+    -             parallelism: 4  # <--
+    -             completions: 4
+                  template:
 
 Fix: remove them, and set mlPolicy.numNodes.
 

@@ -1,5 +1,8 @@
 """Volcano's queue is named where Trainer does not look.
 
+PTC246 runtime-queue-misplaced: warning at run (differs), by trainer.
+Needs: podGroupPolicy queue
+
 What: podGroupPolicy.volcano, and the annotation scheduling.volcano.sh/queue-name on the runtime
 itself or on a pod template.
 

@@ -1,37 +1,22 @@
 """The runtime sets a variable that Trainer replaces.
 
+PTC458 runtime-reserved-env: warning at run (differs), by trainer.
+Needs: PET
+
 What: the container node of the trainer's pods has one of PET_NNODES, PET_NPROC_PER_NODE,
 PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT, under a torch policy.
 
 Why: a TrainJob may not set them, but a runtime's are not checked. Trainer replaces them with its
 own values.
 
-Example:
+Example: runtime.yaml with
 
-      apiVersion: trainer.kubeflow.org/v1alpha1
-      kind: ClusterTrainingRuntime
-      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-      spec:
-        mlPolicy: {torch: {}}
-        template:
-          spec:
-            replicatedJobs:
-              - name: node
-                template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                  spec:
-                    template:
-                      spec:
-                        restartPolicy: Never
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            env:
-    -                         - name: PET_NPROC_PER_NODE  # <--
-    -                           value: "8"
-    +                         - name: NCCL_DEBUG
-    +                           value: INFO
-                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      image: ghcr.io/acme/train:1.0
+      env:
+    -   - name: PET_NPROC_PER_NODE  # <--
+    -     value: "8"
+    +   - name: NCCL_DEBUG
+    +     value: INFO
 
 Fix: remove it; numNodes and numProcPerNode of the TrainJob decide.
 

@@ -1,33 +1,20 @@
 """The runtime's subdomain is not where torchrun looks for the first node.
 
+PTC455 runtime-subdomain: error at run (fails), by trainer.
+Needs: subdomain
+
 What: the runtime has a torch policy, and its JobSet's network.subdomain is set.
 
 Why: Trainer writes PET_MASTER_ADDR as <job>-node-0-0.<job>. With another subdomain that host does
 not resolve; and all TrainJobs of a namespace would share one Service.
 
-Example:
+Example: runtime.yaml with
 
-      apiVersion: trainer.kubeflow.org/v1alpha1
-      kind: ClusterTrainingRuntime
-      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-      spec:
-        mlPolicy: {torch: {}}
-        template:
-          spec:
-    -       network:
-    -         subdomain: ranks  # <--
-            replicatedJobs:
-              - name: node
-                template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                  spec:
-                    template:
-                      spec:
-                        restartPolicy: Never
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      template:
+        spec:
+    -     network:
+    -       subdomain: ranks  # <--
+          replicatedJobs:
 
 Fix: remove subdomain: it is then the TrainJob's name.
 

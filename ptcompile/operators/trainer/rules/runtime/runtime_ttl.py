@@ -1,32 +1,19 @@
 """A time to live in the runtime restarts finished training.
 
+PTC741 runtime-ttl: warning at run (endless), by trainer.
+Needs: ttlSecondsAfterFinished
+
 What: the runtime's JobSet has ttlSecondsAfterFinished.
 
 Why: the JobSet is deleted when its time is up, and Trainer, which finds none for its TrainJob,
 makes it again.
 
-Example:
+Example: runtime.yaml with
 
-      apiVersion: trainer.kubeflow.org/v1alpha1
-      kind: ClusterTrainingRuntime
-      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-      spec:
-        mlPolicy: {torch: {}}
-        template:
-          spec:
-    -       ttlSecondsAfterFinished: 600  # <--
-            replicatedJobs:
-              - name: node
-                template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                  spec:
-                    template:
-                      spec:
-                        restartPolicy: Never
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      template:
+        spec:
+    -     ttlSecondsAfterFinished: 600  # <--
+          replicatedJobs:
 
 Fix: remove it; a TrainJob has no time to live.
 

@@ -1,33 +1,18 @@
 """numNodes of the runtime is below 1 and treated as 1.
 
+PTC846 runtime-zero-nodes: warning at style, by trainer.
+Needs: numNodes
+
 What: mlPolicy.numNodes is 0 or negative.
 
 Why: Trainer raises it to 1 unless a TrainJob sets it.
 
-Example:
+Example: runtime.yaml with
 
-      apiVersion: trainer.kubeflow.org/v1alpha1
-      kind: ClusterTrainingRuntime
-      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-      spec:
-        mlPolicy:
-    -     numNodes: 0  # <--
-    +     numNodes: 1
-          torch: {}
-        template:
-          spec:
-            replicatedJobs:
-              - name: node
-                template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                  spec:
-                    template:
-                      spec:
-                        restartPolicy: Never
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      mlPolicy:
+    -   numNodes: 0  # <--
+    +   numNodes: 1
+        torch: {}
 
 Fix: write 1.
 

@@ -1,33 +1,18 @@
 """The runtime is deprecated.
 
+PTC842 deprecated-runtime: warning at style, by trainer.
+Needs: deprecated
+
 What: the runtime has the label trainer.kubeflow.org/support: deprecated.
 
 Why: its author will remove it; Trainer warns when the TrainJob is created.
 
-Example:
+Example: runtime.yaml with
 
-      apiVersion: trainer.kubeflow.org/v1alpha1
-      kind: ClusterTrainingRuntime
     - metadata:
     -   name: acme-torch
     -   labels: {trainer.kubeflow.org/framework: torch, trainer.kubeflow.org/support: deprecated}
     + metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-      spec:
-        mlPolicy: {torch: {}}
-        template:
-          spec:
-            replicatedJobs:
-              - name: node
-                template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                  spec:
-                    template:
-                      spec:
-                        restartPolicy: Never
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
       ---
       apiVersion: trainer.kubeflow.org/v1alpha1
       kind: TrainJob

@@ -1,5 +1,8 @@
 """Resource claims of a TrainJob are dropped.
 
+PTC142 dropped-claims: error at run (differs), by trainer.
+Needs: claims
+
 What: trainer.resourcesPerNode has claims, or it is set and the container node of the runtime has
 claims.
 

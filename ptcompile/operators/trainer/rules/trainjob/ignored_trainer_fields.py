@@ -1,5 +1,7 @@
 """A field of the trainer has no effect with this runtime.
 
+PTC143 ignored-trainer-fields: error at run (differs), by trainer.
+
 What: trainer.numNodes, numProcPerNode or resourcesPerNode, with a runtime that has no mlPolicy.
 
 Why: Trainer applies them through the policy. Without one the number of pods and their resources are

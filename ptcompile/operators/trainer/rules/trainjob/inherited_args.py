@@ -1,32 +1,17 @@
 """The TrainJob's command is run with the runtime's arguments.
 
+PTC453 inherited-args: warning at run (differs), by trainer.
+Needs: command
+
 What: trainer.command without trainer.args, where the runtime's container node has args.
 
 Why: the two are replaced separately: the runtime's args stay, after the new command.
 
-Example:
+Example: runtime.yaml with
 
-      apiVersion: trainer.kubeflow.org/v1alpha1
-      kind: ClusterTrainingRuntime
-      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-      spec:
-        mlPolicy: {torch: {}}
-        template:
-          spec:
-            replicatedJobs:
-              - name: node
-                template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                  spec:
-                    template:
-                      spec:
-                        restartPolicy: Never
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            command: [torchrun, default.py]
-                            args: [--epochs, "1"]
-                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      image: ghcr.io/acme/train:1.0
+      command: [torchrun, default.py]
+      args: [--epochs, "1"]
       ---
       apiVersion: trainer.kubeflow.org/v1alpha1
       kind: TrainJob

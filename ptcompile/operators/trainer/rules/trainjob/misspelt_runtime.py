@@ -1,5 +1,7 @@
 """The runtime's name is almost one that Trainer installs.
 
+PTC241 misspelt-runtime: warning at apply, by trainer.
+
 What: runtimeRef names a runtime that is not in the file and not built in, and is one letter away
 from one that is.
 

@@ -1,5 +1,8 @@
 """The runtime of a TrainJob has a prefix or suffix that the reference lacks.
 
+PTC772 renamed-runtime: warning at apply, by trainer.
+Needs: @TrainingRuntime/@ClusterTrainingRuntime
+
 What: runtimeRef names a runtime that the stream does not have and Trainer does not install. The
 stream has one of the same kind whose name has a prefix or suffix in addition, and the name of the
 TrainJob has the same one.
@@ -8,27 +11,9 @@ Why: the namePrefix and nameSuffix of Kustomize rename the runtime and the Train
 runtimeRef, which is not among the references that Kustomize knows. The webhook rejects a TrainJob
 whose runtime does not exist.
 
-Example:
+Example: runtime.yaml with
 
-      apiVersion: trainer.kubeflow.org/v1alpha1
-      kind: ClusterTrainingRuntime
       metadata: {name: dev-acme, labels: {trainer.kubeflow.org/framework: torch}}
-      spec:
-        mlPolicy: {torch: {}}
-        template:
-          spec:
-            replicatedJobs:
-              - name: node
-                template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                  spec:
-                    template:
-                      spec:
-                        restartPolicy: Never
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
       ---
       apiVersion: trainer.kubeflow.org/v1alpha1
       kind: TrainJob

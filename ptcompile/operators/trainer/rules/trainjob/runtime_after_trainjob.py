@@ -1,11 +1,14 @@
 """The TrainJob comes before its runtime.
 
+PTC243 runtime-after-trainjob: warning at apply, by trainer.
+Needs: @TrainingRuntime/@ClusterTrainingRuntime
+
 What: the runtime that runtimeRef names comes later in the same file.
 
 Why: kubectl creates objects in the order of the file, and the webhook rejects a TrainJob whose
 runtime does not exist yet.
 
-Example:
+Example: runtime.yaml with
 
     - apiVersion: trainer.kubeflow.org/v1alpha1
     - kind: TrainJob
@@ -15,25 +18,7 @@ Example:
     -     name: acme-torch  # <--
     -   trainer: {numNodes: 1}
     - ---
-      apiVersion: trainer.kubeflow.org/v1alpha1
       kind: ClusterTrainingRuntime
-      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-      spec:
-        mlPolicy: {torch: {}}
-        template:
-          spec:
-            replicatedJobs:
-              - name: node
-                template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                  spec:
-                    template:
-                      spec:
-                        restartPolicy: Never
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
     + ---
     + apiVersion: trainer.kubeflow.org/v1alpha1
     + kind: TrainJob

@@ -1,5 +1,8 @@
 """The file has a runtime with that name, but of another kind or namespace.
 
+PTC242 runtime-of-other-kind: warning at apply, by trainer.
+Needs: @TrainingRuntime/@ClusterTrainingRuntime
+
 What: runtimeRef names a runtime that the same file has, but as the other kind, or as a
 TrainingRuntime of another namespace.
 

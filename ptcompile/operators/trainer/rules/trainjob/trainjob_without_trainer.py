@@ -1,5 +1,7 @@
 """A TrainJob without spec.trainer gets no PET_* variables.
 
+PTC451 trainjob-without-trainer: warning at run (apart), by trainer.
+
 What: spec.trainer is absent, and the runtime has a torch policy.
 
 Why: Trainer injects the variables that torchrun reads only if spec.trainer is set, even if empty.

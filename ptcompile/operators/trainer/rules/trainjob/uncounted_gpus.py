@@ -1,5 +1,8 @@
 """The GPUs are the runtime's, but Trainer counts processes by the TrainJob's CPUs.
 
+PTC144 uncounted-gpus: warning at run (wastes), by trainer.
+Needs: resourcesPerNode
+
 What: trainer.resourcesPerNode names no GPU, the runtime's container has some, and neither
 numProcPerNode nor torchrun's own option says how many processes there are.
 
@@ -7,29 +10,14 @@ Why: Trainer 2.3 merges the resources and still counts processes by what the Tra
 one for each CPU, 1 without any. Before 2.3 resourcesPerNode replaced the runtime's, and the GPUs
 were gone.
 
-Example:
+Example: runtime.yaml with
 
-      apiVersion: trainer.kubeflow.org/v1alpha1
-      kind: ClusterTrainingRuntime
-      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-      spec:
-        mlPolicy: {torch: {}}
-        template:
-          spec:
-            replicatedJobs:
-              - name: node
-                template:
-                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                  spec:
-                    template:
-                      spec:
-                        restartPolicy: Never
-                        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-                        containers:
-                          - name: node
-                            image: ghcr.io/acme/train:1.0
-                            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
-                            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      restartPolicy: Never
+      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+      containers:
+        - name: node
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
+          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
       ---
       apiVersion: trainer.kubeflow.org/v1alpha1
       kind: TrainJob

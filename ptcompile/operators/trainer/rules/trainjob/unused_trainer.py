@@ -1,5 +1,7 @@
 """The runtime has no place for the TrainJob's trainer settings.
 
+PTC457 unused-trainer: error at run (differs), by trainer.
+
 What: spec.trainer, with a runtime of which no replicatedJob carries the label
 trainer.kubeflow.org/trainjob-ancestor-step: trainer.
 

@@ -1,5 +1,8 @@
 """A TrainJob with no nodes completes at once.
 
+PTC240 zero-nodes: error at run (differs), by trainer.
+Needs: numNodes
+
 What: trainer.numNodes is 0.
 
 Why: the Job has no pods and completes, and torchrun would reject PET_NNODES=0.

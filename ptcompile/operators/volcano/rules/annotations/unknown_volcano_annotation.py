@@ -1,5 +1,8 @@
 """An annotation or label of Volcano is misspelled.
 
+PTC251 unknown-volcano-annotation: warning at run (differs), by volcano.
+Needs: volcano annotations/labels
+
 What: an annotation or label that begins with volcano.sh/ or scheduling.volcano.sh/ is not one of
 Volcano's, but resembles one. Those that resemble none are not reported, since a newer release may
 read them.
@@ -7,26 +10,16 @@ read them.
 Why: Volcano ignores keys that it does not know. Without its mode and its tier, for example, a job
 on an ordinary kind asks for no HyperNode, and its pods land on any switch.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        backoffLimit: 0
-        template:
-          metadata:
-            annotations:
-    -         volcano.sh/network-topology-highest-tiers: "1"  # <--
-    +         volcano.sh/network-topology-highest-tier: "1"
-          spec:
-            schedulerName: volcano
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                command: [python, train.py]
-                resources: {limits: {cpu: 8, memory: 64Gi}}
+      template:
+        metadata:
+          annotations:
+    -       volcano.sh/network-topology-highest-tiers: "1"  # <--
+    +       volcano.sh/network-topology-highest-tier: "1"
+        spec:
+          schedulerName: volcano
+          restartPolicy: Never
 
 Fix: correct the key.
 

@@ -1,5 +1,8 @@
 """A queue of Volcano limits or guarantees a resource that does not exist.
 
+PTC269 unread-queue-resource: warning at run (differs), by volcano.
+Needs: capability/deserved/guarantee
+
 What: capability, deserved or guarantee of a Queue has a key that is no resource name: neither cpu,
 memory, pods, ephemeral-storage or hugepages, nor a name with a domain such as nvidia.com/gpu.
 
