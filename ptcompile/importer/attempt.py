@@ -40,6 +40,7 @@ from ptcompile.kinds.reading import Read
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_mappings,
     as_string,
     kind_of,
@@ -71,7 +72,7 @@ class Proof(NamedTuple):
     problems: tuple[Problem, ...]
     """Problems from compiling the spec; their paths are spec paths."""
     compiled: bool
-    manifests: tuple[Json, ...] = ()
+    manifests: tuple[JsonDict, ...] = ()
     """What the spec compiles to."""
 
     @property
