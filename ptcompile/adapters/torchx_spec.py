@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from string import Template
 from typing import Any
 
-from ptcompile.kubernetes.unstructured import JsonDict, entries_of
+from ptcompile.kubernetes.unstructured import JsonDict, placed_values
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.torchrun import conf_of
 
@@ -186,12 +186,10 @@ def _volume_fields(mounts: Sequence[Any]) -> JsonDict:
     return {}
 
 
-def _iter_texts(value: Any, path: str = "") -> list[tuple[str, str]]:
+def _iter_texts(value: Any) -> list[tuple[str, str]]:
     """Return every string of plain data with its path."""
-    if isinstance(value, str):
-        return [(path, value)]
     return [
-        text
-        for key, item in entries_of(value)
-        for text in _iter_texts(item, f"{path}.{key}".lstrip("."))
+        (".".join(map(str, path)), text)
+        for path, text in placed_values(value)
+        if isinstance(text, str)
     ]

@@ -7,7 +7,7 @@ rejects an object; this one reports every independent problem once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_served, other_kind
 from ptcompile.apiserver.structure import (
@@ -21,14 +21,12 @@ from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes.index import Objects, objects
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, has, may_mention
+from ptcompile.kubernetes.unstructured import Json, has, may_mention, placed_values
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.apiserver.crds import Definition, Definitions
     from ptcompile.apiserver.structure.json_schema import JsonSchema
 
@@ -200,22 +198,9 @@ _FOREIGN_WEBHOOKS = tuple(
 
 def _has_key(manifest: Json, mark: str) -> bool:
     """Return whether a key of the object or of any part of it contains the mark."""
-    if not may_mention(manifest, mark):
-        return False
-
-    stack: list[Any] = [manifest]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Mapping):
-            if any(mark in key for key in node if type(key) is str):
-                return True
-            stack += [
-                value for value in node.values() if type(value) is dict or type(value) is list
-            ]
-        else:
-            stack += [item for item in node if type(item) is dict or type(item) is list]
-
-    return False
+    return may_mention(manifest, mark) and any(
+        mark in path[-1] for path, _ in placed_values(manifest) if path and type(path[-1]) is str
+    )
 
 
 def _kind_of(manifest: Json) -> GroupVersionKind | None:

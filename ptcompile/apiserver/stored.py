@@ -22,7 +22,7 @@ from ptcompile.apiserver.defaulting.decoding import (
     with_defaults,
 )
 from ptcompile.apiserver.kinds import is_built_in
-from ptcompile.kubernetes.unstructured import Json, JsonDict, get, kind_of
+from ptcompile.kubernetes.unstructured import Json, JsonDict, get, kind_of, placed_values
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import KINDS, OPERATORS, kind_named
 
@@ -203,15 +203,9 @@ def new_values(before: Any, after: Any) -> Iterator[Path]:
     those inside it.
     """
     for new in _new_paths(before, after, ()):
-        yield from _leaves(get(after, new), new)
-
-
-def _leaves(value: Any, path: Path) -> Iterator[Path]:
-    if not value or not isinstance(value, dict | list):
-        yield path
-        return
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
-        yield from _leaves(inner, (*path, key))
+        for path, value in placed_values(get(after, new), new):
+            if not value or not isinstance(value, dict | list):
+                yield path
 
 
 def _writer(path: Path, writers: Mapping[Path, str]) -> str:

@@ -17,7 +17,7 @@ from ptcompile.compiler.location import ADMISSION, SERVER, SPEC, TARGET, PlacedP
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.ir.job import Job, Role, Target, map_templates
 from ptcompile.kubernetes.index import objects
-from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict, placed_values
 from ptcompile.operators.queues.queues import gang_system, queue_of
 from ptcompile.operators.targets import TARGETS
 from ptcompile.spec.objects import yaml_name
@@ -316,17 +316,7 @@ def _places_of_name(manifests: Sequence[JsonDict], name: str) -> Iterator[str]:
     which is the job.
     """
     for index, manifest in enumerate(manifests):
-        for path, text in _strings_in(manifest, ()):
-            if name in text and not (path == _NAME and index == len(manifests) - 1):
+        for path, value in placed_values(manifest):
+            is_name = path == _NAME and index == len(manifests) - 1
+            if isinstance(value, str) and name in value and not is_name:
                 yield f"{manifest['kind']} {field_path(path)}"
-
-
-def _strings_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _strings_in(inner, (*path, key))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _strings_in(inner, (*path, index))
-    elif isinstance(value, str):
-        yield path, value

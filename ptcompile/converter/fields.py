@@ -10,7 +10,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.converter.selectors import PodPair
 from ptcompile.converter.settings import conversion_problem
 from ptcompile.diagnostics import Problem
-from ptcompile.kubernetes.unstructured import JsonDict, kind_of, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import JsonDict, kind_of, nested_map, values_in, without_keys
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
@@ -74,15 +74,10 @@ class _Change(NamedTuple):
 
 def _field_paths(value: Any) -> Iterator[str]:
     """Yield the field paths of labels and annotations that a value names."""
-    if isinstance(value, Mapping):
-        field = nested_map(value, "fieldRef").get("fieldPath")
+    for inner in values_in(value):
+        field = nested_map(inner, "fieldRef").get("fieldPath")
         if isinstance(field, str) and field.endswith("']"):
             yield field
-        for inner in value.values():
-            yield from _field_paths(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _field_paths(inner)
 
 
 def _value(pod: PodView, field: str) -> str:
@@ -117,14 +112,9 @@ def _replacement(
 
 def _variables(value: Any, field: str) -> Iterator[str]:
     """Yield the names of the variables that read a field."""
-    if isinstance(value, Mapping):
-        if nested_map(value, "valueFrom", "fieldRef").get("fieldPath") == field:
-            yield str(value.get("name"))
-        for inner in value.values():
-            yield from _variables(inner, field)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _variables(inner, field)
+    for inner in values_in(value):
+        if nested_map(inner, "valueFrom", "fieldRef").get("fieldPath") == field:
+            yield str(inner.get("name"))
 
 
 def _replaced(value: Any, change: _Change) -> Any:

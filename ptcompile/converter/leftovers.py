@@ -16,6 +16,7 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     nested_map,
     object_name,
+    values_in,
     without_keys,
 )
 from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
@@ -93,16 +94,9 @@ def _domains(job: SimulatedJob) -> set[str]:
 
 def _metadata_keys(value: Any) -> Iterator[str]:
     """Yield the keys of all labels and annotations in an object."""
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            if key == "metadata" and isinstance(inner, Mapping):
-                for field in _METADATA:
-                    yield from map(str, inner.get(field) or ())
-            else:
-                yield from _metadata_keys(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _metadata_keys(inner)
+    for inner in values_in(value):
+        for field in _METADATA:
+            yield from map(str, nested_map(inner, "metadata", field))
 
 
 def _without_metadata(value: Any, keys: set[str]) -> Any:

@@ -10,11 +10,13 @@ from ptcompile.converter.settings import conversion_problem
 from ptcompile.diagnostics import Problems
 from ptcompile.kubernetes.unstructured import (
     Json,
+    as_mapping,
     as_mappings,
     as_string,
     kind_of,
     nested_map,
     object_name,
+    values_in,
 )
 from ptcompile.operators.table import kind_named
 
@@ -90,11 +92,6 @@ def _obstacle(runtime: Json) -> str:
 
 def _images(value: object) -> Iterator[str]:
     """Yield the images of the containers of an object."""
-    if isinstance(value, dict):
-        for container in as_mappings(value.get("containers")):
+    for inner in values_in(value):
+        for container in as_mappings(as_mapping(inner).get("containers")):
             yield as_string(container.get("image"))
-        for inner in value.values():
-            yield from _images(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _images(inner)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
 
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import Any, NamedTuple
@@ -41,13 +40,15 @@ from ptcompile.kinds.reading import Read
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_mappings,
     as_string,
-    entries_of,
     kind_of,
     nested_map,
     nested_string,
     object_name,
+    values_in,
+    with_leaves,
     without_keys,
 )
 from ptcompile.operators.table import kind_named
@@ -71,7 +72,7 @@ class Proof(NamedTuple):
     problems: tuple[Problem, ...]
     """Problems from compiling the spec; their paths are spec paths."""
     compiled: bool
-    manifests: tuple[Json, ...] = ()
+    manifests: tuple[JsonDict, ...] = ()
     """What the spec compiles to."""
 
     @property
@@ -160,8 +161,6 @@ class Attempt(NamedTuple):
     proof: Proof
     read: Read
     lifted: bool
-    reading: int = 0
-    """Index among the readings of the object."""
 
     @property
     def spec(self) -> SpecData:
@@ -208,7 +207,7 @@ def import_object(
     outcome = _search(manifest, related, cluster, exact=exact)
     best = outcome.best
     if name and best is not None and best.proof.same_world:
-        by_shape[shape] = best._replace(candidate=Candidate(best.spec, None), read=Read(""))
+        by_shape[shape] = best._replace(candidate=Candidate(best.spec, None))
 
     return outcome
 
@@ -216,15 +215,9 @@ def import_object(
 def _renamed(value: Any, old: str, new: str) -> Any:
     """Return the data with a name replaced in its texts, where it is a word."""
     word = re.compile(rf"(?<![a-zA-Z0-9]){re.escape(old)}(?![a-zA-Z0-9])")
-
-    def rename(inner: Any) -> Any:
-        if isinstance(inner, Mapping):
-            return {key: rename(item) for key, item in inner.items()}
-        if isinstance(inner, list):
-            return [rename(item) for item in inner]
-        return word.sub(new, inner) if isinstance(inner, str) and old in inner else inner
-
-    return rename(value)
+    return with_leaves(
+        value, lambda leaf: word.sub(new, leaf) if isinstance(leaf, str) and old in leaf else leaf
+    )
 
 
 def _prove_renamed(
@@ -236,16 +229,14 @@ def _prove_renamed(
     old = like.spec["metadata"]["name"]
     spec = _renamed(like.spec, old, name)
     proof = prove_spec(spec, manifest, related, cluster)
-    readings = kind_named(kind_of(manifest)).read(without_ignored(manifest), tuple(related))
-    reading = next(islice(readings, like.reading, None), None)
-    if reading is None or not proof.same_world:
-        return None
-
+    pods = [role._replace(template=_renamed(role.template, old, name)) for role in like.read.pods]
     attempt = like._replace(
-        candidate=Candidate(spec, proof.manifests), proof=proof, read=name_containers(reading)
+        candidate=Candidate(spec, proof.manifests),
+        proof=proof,
+        read=like.read._replace(pods=tuple(pods)),
     )
     is_alike = [*differences(attempt)] == _renamed([*differences(like)], old, name)
-    return attempt if is_alike else None
+    return attempt if proof.same_world and is_alike else None
 
 
 def _search(
@@ -259,8 +250,7 @@ def _search(
     best: Attempt | None = None
     problems: list[Problem] = []
     original, manifest = manifest, without_ignored(manifest)
-    readings = kind_named(kind_of(manifest)).read(manifest, tuple(related))
-    for index, reading in enumerate(readings):
+    for reading in kind_named(kind_of(manifest)).read(manifest, tuple(related)):
         obstacles = [*reading.problems, *_too_many_roles(reading)]
         problems += [problem for problem in obstacles if problem not in problems]
         read = name_containers(reading)
@@ -272,7 +262,7 @@ def _search(
             if best is not None and patches > 0 and patches >= _rank_attempt(best):
                 continue  # not better than the best, whatever else differs
 
-            attempt = Attempt(refined, _NO_PROOF, read, lifts, index)
+            attempt = Attempt(refined, _NO_PROOF, read, lifts)
             if refined.manifests is not None:
                 proof = prove_spec(refined.spec, original, related, cluster, masks=False)
                 attempt = attempt._replace(proof=proof)
@@ -356,9 +346,7 @@ def _all_train(manifest: Json, read: Read, related: Objects, cluster: ClusterPro
 
 
 def _count_leaves(value: object) -> int:
-    if not isinstance(value, dict | list):
-        return 1
-    return sum(_count_leaves(inner) for _, inner in entries_of(value))
+    return sum(not isinstance(inner, dict | list) for inner in values_in(value))
 
 
 def _candidate_specs(

@@ -20,6 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     entries_of,
     nested_map,
     nested_value,
+    with_leaves,
     without_keys,
 )
 from ptcompile.spec.pod_fields import spec_fields_in
@@ -304,11 +305,7 @@ def substitute_images(images: dict[str, Path], manifest: Json) -> dict[str, str]
 
 def replace_images(value: Any, images: dict[str, str]) -> Any:
     """Return the data with images replaced."""
-    if isinstance(value, dict):
-        return {key: replace_images(inner, images) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [replace_images(inner, images) for inner in value]
-    return images.get(value, value) if isinstance(value, str) else value
+    return with_leaves(value, lambda leaf: images.get(leaf, leaf))
 
 
 def placeholder_warning(image: str, path: Path) -> Problem:

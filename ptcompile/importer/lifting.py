@@ -39,6 +39,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     nested_string,
     object_name,
+    values_in,
     without_keys,
 )
 from ptcompile.operators.queues.queue_systems import (
@@ -580,17 +581,8 @@ def _queue_fields(manifest: Json, related: Objects, cluster: ClusterProfile) -> 
 
 def _annotated_queue(objects: Sequence[Any]) -> str:
     """Return the queue from the first annotation that names one, anywhere in the objects."""
-    stack = list(objects)
-    while stack:
-        value = stack.pop()
-        if isinstance(value, dict):
-            if queue := nested_string(value, "annotations", QUEUE_ANNOTATION):
-                return queue
-            stack += value.values()
-        elif isinstance(value, list | tuple):
-            stack += as_mappings(value)
-
-    return ""
+    queues = (nested_string(value, "annotations", QUEUE_ANNOTATION) for value in values_in(objects))
+    return next(filter(None, queues), "")
 
 
 def _without_queue_metadata(spec: SpecData, cluster: ClusterProfile) -> SpecData:

@@ -7,7 +7,7 @@ which every target applies. Elsewhere it goes to `manifest`, a patch for this ta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.defaulting.meaning import is_default
@@ -125,7 +125,7 @@ def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: 
     """Return the spec with fields for the gaps. A gap that all training roles share becomes one
     job field.
     """
-    out = _copy(spec)
+    out = to_plain_data(spec)
     theirs = normalize(manifest) if gaps else manifest
     remaining: list[ImportGap] = []
     groups: dict[tuple[NamedPath, str], list[tuple[ReadRole, ImportGap, ImportGap]]] = {}
@@ -346,14 +346,6 @@ def _patch_item(items: list[Any], key: str, part: str, theirs: Any, *, whole: bo
         items.append(item)
 
     return item
-
-
-def _copy(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _copy(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_copy(inner) for inner in value]
-    return value
 
 
 KeyPath = tuple[str, ...]

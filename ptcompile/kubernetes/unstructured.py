@@ -7,7 +7,7 @@ never raises.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any
 
@@ -120,6 +120,33 @@ def entries_of(value: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(value, Mapping):
         return value.items()
     return enumerate(value) if isinstance(value, list) else ()
+
+
+def placed_values(
+    data: Any, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Yield plain data at a path and all values within it, each after its path, in their order."""
+    stack = [(path, data)]
+    while stack:
+        path, value = stack.pop()
+        yield path, value
+        if not isinstance(value, str):
+            entries = enumerate(value) if isinstance(value, tuple) else entries_of(value)
+            stack += reversed([((*path, key), inner) for key, inner in entries])
+
+
+def values_in(data: Any) -> Iterator[Any]:
+    """Yield plain data and all values within it, in their order."""
+    return (value for _, value in placed_values(data))
+
+
+def with_leaves(data: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a copy of plain data in which each value but mappings and lists is changed."""
+    if isinstance(data, Mapping):
+        return {key: with_leaves(value, change) for key, value in data.items()}
+    if isinstance(data, list):
+        return [with_leaves(value, change) for value in data]
+    return change(data)
 
 
 def without_keys(fields: Mapping[str, T], *keys: str | int) -> dict[str, T]:

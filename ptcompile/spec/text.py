@@ -12,6 +12,7 @@ from ruamel.yaml.emitter import RoundTripEmitter
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile.kubernetes.unstructured import values_in
 from ptcompile.source.scalars import needs_quotes
 
 Path = tuple[str | int, ...]
@@ -168,7 +169,7 @@ def _fits_on_line(value: Any, path: Path, comments: Mapping[Path, str]) -> bool:
         for comment_path in comments
     ):
         return False
-    if _has_line_breaks(value):
+    if any(isinstance(inner, str) and "\n" in inner for inner in values_in(value)):
         return False
 
     key = "" if isinstance(path[-1], int) else f"{path[-1]}: "
@@ -203,12 +204,3 @@ def _is_word_list(value: Any) -> bool:
     return isinstance(value, list) and all(
         isinstance(item, str) and len(item) <= _MAX_WORD_LENGTH for item in value
     )
-
-
-def _has_line_breaks(value: Any) -> bool:
-    """Return whether a value contains a text of several lines."""
-    if isinstance(value, Mapping):
-        return any(map(_has_line_breaks, value.values()))
-    if isinstance(value, list):
-        return any(map(_has_line_breaks, value))
-    return isinstance(value, str) and "\n" in value

@@ -7,13 +7,13 @@ stops an expression at a million units. Loaded when a rule is first evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 from ptcompile.apiserver.cel.evaluation import UnknownNameError, compile_tree
 from ptcompile.apiserver.cel.library import UncheckedError
 from ptcompile.apiserver.cel.syntax import CelSyntaxError, parse
 from ptcompile.apiserver.cel.values import CelError, CostError
+from ptcompile.kubernetes.unstructured import Json, values_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.cel.evaluation import Run
     from ptcompile.apiserver.cel.values import StepBudget
-    from ptcompile.kubernetes.unstructured import Json
 
 __all__ = ["CelError", "CostError", "UncheckedError", "evaluate", "fresh_budget", "why_invalid"]
 
@@ -43,19 +42,7 @@ def fresh_budget(value: Any) -> StepBudget:
 
 def _count_values(value: Any) -> int:
     """Count the values of an object; a long text counts as several."""
-    total = 0
-    pending = [value]
-    while pending:
-        node = pending.pop()
-        total += 1
-        if isinstance(node, Mapping):
-            pending += node.values()
-        elif isinstance(node, list):
-            pending += node
-        elif isinstance(node, str):
-            total += len(node) // 50
-
-    return total
+    return sum(1 + len(node) // 50 if isinstance(node, str) else 1 for node in values_in(value))
 
 
 def evaluate(text: str, names: Json, budget: StepBudget) -> Any:

@@ -22,12 +22,11 @@ from ptcompile.apiserver.evaluations import (
 from ptcompile.apiserver.goregex import matches
 from ptcompile.apiserver.structure.logic import comparable_form
 from ptcompile.diagnostics import Path, Problem, Problems, field_path, message_at, problem_at
+from ptcompile.kubernetes.unstructured import Json, as_mapping, values_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
     Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
 
@@ -84,17 +83,7 @@ def bounded_validator(validator: Any, schema: Any) -> Any:
 
 
 def _has_patterns(schema: Any) -> bool:
-    stack = [schema]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Mapping):
-            if "patternProperties" in node:
-                return True
-            stack += node.values()
-        elif isinstance(node, list):
-            stack += node
-
-    return False
+    return any("patternProperties" in as_mapping(node) for node in values_in(schema))
 
 
 def _with_cost(keyword: Keyword, cost: int) -> Keyword:

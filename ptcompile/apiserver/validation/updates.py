@@ -21,7 +21,7 @@ from ptcompile.diagnostics.field_errors import (
     indexed_mappings,
     quote_value,
 )
-from ptcompile.kubernetes.unstructured import Json, get, kind_of
+from ptcompile.kubernetes.unstructured import Json, get, kind_of, placed_values
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ def stored_after_apply(
 
     located = _schema_of(kind, definitions)
     if located is None:
-        return new, [_uncertain_null(path) for path in _null_paths(new, ())]
+        return new, [_uncertain_null(path) for path in _null_paths(new)]
 
     schema, document = located
     nulls: list[Path] = []
@@ -82,18 +82,14 @@ def _uncertain_null(path: Path) -> Problem:
     )
 
 
-def _null_paths(value: Any, path: Path) -> Iterator[Path]:
+def _null_paths(value: Any) -> Iterator[Path]:
     """Yield the paths of the nulls in mappings below the top of an object. Its metadata has none
     on the server.
     """
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _null_paths(item, (*path, index))
-    for key, item in value.items() if isinstance(value, Mapping) else ():
-        if item is None and path:
-            yield (*path, key)
-        elif path or key != "metadata":
-            yield from _null_paths(item, (*path, key))
+    for path, item in placed_values(value):
+        is_entry = len(path) > 1 and not isinstance(path[-1], int)
+        if item is None and is_entry and path[0] != "metadata":
+            yield path
 
 
 def custom_update(

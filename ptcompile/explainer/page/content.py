@@ -12,7 +12,7 @@ from ptcompile.explainer.explanation import Explanation, SharedInputs
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.page.queue import admissions
 from ptcompile.explainer.values import shown_value
-from ptcompile.kubernetes.unstructured import object_name
+from ptcompile.kubernetes.unstructured import object_name, values_in
 from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.report.text import lines_to_quote
 from ptcompile.simulator.world import World, simulate
@@ -307,16 +307,12 @@ def _count_values(read: source.Source) -> int:
     characters count as a line.
     """
     total = 0
-    stack: list[object] = [document.data for document in read.documents]
-    while stack and total <= limits().page:
-        value = stack.pop()
+    for value in values_in([document.data for document in read.documents]):
         total += 1
-        if isinstance(value, Mapping):
-            stack += value.values()
-        elif isinstance(value, list):
-            stack += value
-        elif isinstance(value, str):
+        if isinstance(value, str):
             total += value.count("\n") + len(value) // 500
+        if total > limits().page:
+            break
 
     return total
 

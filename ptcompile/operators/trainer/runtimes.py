@@ -24,6 +24,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     nested_value,
     string_map,
+    with_leaves,
 )
 from ptcompile.kubernetes.versions import Version, Versions
 
@@ -264,15 +265,10 @@ def find_runtime(manifest: Json, related: Iterable[Json], version: Version = (2,
 def _as_of_release(runtime: Json, version: Version) -> Json:
     """Return a runtime as a Trainer release installs it."""
     image = next((image for release, image in _OLDER_IMAGES if version < release), None)
-    return runtime if image is None else _with_image(runtime, image)
-
-
-def _with_image(value: Any, image: str) -> Any:
-    if isinstance(value, Mapping):
-        return {k: image if v == TORCH_IMAGE else _with_image(v, image) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_with_image(v, image) for v in value]
-    return value
+    if image is None:
+        return runtime
+    changed: Json = with_leaves(runtime, lambda leaf: image if leaf == TORCH_IMAGE else leaf)
+    return changed
 
 
 def policy_of(runtime: Json) -> str | None:

@@ -27,11 +27,12 @@ tokens.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import Path, field_path
+from ptcompile.kubernetes.unstructured import placed_values
 from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.source.secrets.names import MASK, is_credential
 from ptcompile.source.templates import find_placeholder
@@ -61,7 +62,7 @@ def check(subject: Subject) -> Findings:
     if not _has_token("\0".join(long_texts)):
         return
 
-    for path, on_key in _token_paths(subject.manifest, ()):
+    for path, on_key in _token_paths(subject.manifest):
         if path in names and not on_key:
             yield _named(path, names[path])
         else:
@@ -78,19 +79,13 @@ def _named(path: Path, name: str) -> Finding:
     )
 
 
-def _token_paths(value: object, path: Path) -> Iterator[tuple[Path, bool]]:
+def _token_paths(value: object) -> Iterator[tuple[Path, bool]]:
     """Yield the path of each text with a token, and whether it is the last key of the path."""
-    if isinstance(value, str):
-        if _has_token(value):
+    for path, text in placed_values(value):
+        if path and isinstance(path[-1], str) and _has_token(path[-1]):
+            yield path, True
+        if isinstance(text, str) and _has_token(text):
             yield path, False
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            if isinstance(key, str) and _has_token(key):
-                yield (*path, key), True
-            yield from _token_paths(inner, (*path, key))
-    elif isinstance(value, list | tuple):
-        for index, inner in enumerate(value):
-            yield from _token_paths(inner, (*path, index))
 
 
 def _has_token(text: str) -> bool:

@@ -47,11 +47,17 @@ Source: Katib 0.18, pkg/webhook/v1beta1/experiment/validator/validator.go, valid
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import (
+    as_mappings,
+    as_string,
+    nested_map,
+    nested_value,
+    placed_values,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _TEMPLATE: Path = ("spec", "trialTemplate")
@@ -108,12 +114,6 @@ def _unknown_references(subject: Subject) -> Findings:
 
 def _uses(value: object, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the trial parameters in the keys and texts of a value."""
-    if isinstance(value, str):
-        yield from ((path, name) for name in _use.findall(value))
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _uses(key, (*path, key))
-            yield from _uses(item, (*path, key))
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from _uses(item, (*path, i))
+    for place, item in placed_values(value, path):
+        texts = [text for text in (*place[len(path) :][-1:], item) if isinstance(text, str)]
+        yield from ((place, name) for text in texts for name in _use.findall(text))
