@@ -107,3 +107,33 @@ def test_a_leader_stays_beside_workers_that_need_several_hosts(
         {**SPREAD, "nodes": nodes, "pods": ["leader 1 cpu=1", f"workers {workers} cpu=1"]}
     )
     assert where[: len(outcome)] == outcome if isinstance(where, str) else where == outcome
+
+
+LAYERS: Json = {
+    "levels": ["block", "rack", *HOSTS],
+    "request": {"required": "block", "slices": {"block": 8, "rack": 4, HOSTS[0]: 2}},
+    "pods": ["main 8 cpu=1"],
+}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "outcome"),
+    [
+        (
+            ["b1 r1 x1 cpu=3", "b1 r1 x2 cpu=3", "b1 r2 x3 cpu=5", "b1 r2 x4 cpu=1"],
+            {"main": {"x1": 2, "x2": 2, "x3": 4}},
+        ),
+        (
+            ["b1 r1 x1 cpu=3", "b1 r1 x2 cpu=3", "b1 r2 x3 cpu=3", "b1 r2 x4 cpu=1"],
+            'topology "default" doesn\'t allow to fit any of 1 slice(s)',
+        ),
+        (
+            ["b1 r1 x1 cpu=7", "b1 r2 x2 cpu=7"],
+            {"main": {"x1": 4, "x2": 4}},
+        ),
+    ],
+    ids=["a host takes pairs, a rack fours", "a rack with a pair less", "a rack takes no six"],
+)
+def test_slices_of_slices(nodes: list[str], outcome: Any) -> None:
+    """Each rack takes pods in fours and each host in pairs (KEP 2724, Multi-level Topology Aware scheduling)."""
+    assert placed({**LAYERS, "nodes": nodes}) == outcome
