@@ -71,27 +71,36 @@ def job_view(job: Job) -> JsonDict:
 class _MaskedView(NamedTuple):
     """The parts of a job that passes may change, as they are and with secrets masked."""
 
+    job: Job
     real: JsonDict
     masked: JsonDict
 
 
-def _masked_view(job: Job) -> _MaskedView:
-    view = job_view(job)
-    return _MaskedView(view, without_secrets(view))
+def _masked_view(job: Job, views: list[_MaskedView]) -> _MaskedView:
+    """Return the view of a job: that of an equal job among `views`, or a new one, which joins
+    them.
+    """
+    view = next((view for view in views if view.job == job), None)
+    if view is None:
+        real = job_view(job)
+        view = _MaskedView(job, real, without_secrets(real))
+        views.append(view)
+    return view
 
 
-def explain_passes(steps: Sequence[passes.PassRun]) -> tuple[PassExplanation, ...]:
+def explain_passes(
+    steps: Sequence[passes.PassRun], views: list[_MaskedView]
+) -> tuple[PassExplanation, ...]:
     """Return what each pass of a run added, changed or removed; a change in several roles
-    appears once.
+    appears once. Runs for other targets pass the same `views`, empty at first: most of their jobs
+    are equal.
     """
     explanations: list[PassExplanation] = []
-    view = None
     for step in steps:
         changes: tuple[PassChange, ...] = ()
         if step.before != step.after:
-            before = view or _masked_view(step.before)
-            view = _masked_view(step.after)
-            changes = _pass_changes(before, view)
+            before, after = (_masked_view(job, views) for job in (step.before, step.after))
+            changes = _pass_changes(before, after)
         explanations.append(PassExplanation(step.name, changes))
 
     return tuple(explanations)
@@ -101,10 +110,8 @@ def _pass_changes(before: _MaskedView, after: _MaskedView) -> tuple[PassChange, 
     changes: dict[tuple[Path, str], PassChange] = {}
     item_names = ItemNames()
     for path, old, new in _split_long(differences(before.masked, after.masked)):
-        (root, *names), inner = (
-            path[: 1 if path[0] == "job" else 2],
-            path[1 if path[0] == "job" else 2 :],
-        )
+        depth = 1 if path[0] == "job" else 2
+        (root, *names), inner = path[:depth], path[depth:]
         shown_in = before.masked if new is MISSING else after.masked
         display_path = shown_path(inner, value_at(shown_in, (root, *names)), item_names)
         key = (inner, repr((display_path, old, new)))
@@ -122,32 +129,21 @@ def _pass_changes(before: _MaskedView, after: _MaskedView) -> tuple[PassChange, 
     return tuple(changes.values())
 
 
-def _split_long(changes: Iterator[tuple[Path, Any, Any]]) -> Iterator[tuple[Path, Any, Any]]:
+def _split_long(changes: Iterable[tuple[Path, Any, Any]]) -> Iterator[tuple[Path, Any, Any]]:
     """Yield the changes, with those of long mappings and lists split into parts."""
     for path, old, new in changes:
-        only_side = None
-        if old is MISSING:
-            only_side = new
-        elif new is MISSING:
-            only_side = old
+        is_removed = new is MISSING
+        only_side = old if is_removed else new
         if (
-            isinstance(only_side, Mapping | list)
+            (is_removed or old is MISSING)
+            and isinstance(only_side, Mapping | list)
             and only_side
             and len(shown_value(only_side, 2 * _MAX_WHOLE)) > _MAX_WHOLE
         ):
             parts = only_side.items() if isinstance(only_side, Mapping) else enumerate(only_side)
-            is_removed = new is MISSING
             yield from _split_long(
-                iter(
-                    [
-                        (
-                            (*path, key),
-                            part if is_removed else MISSING,
-                            MISSING if is_removed else part,
-                        )
-                        for key, part in parts
-                    ]
-                )
+                ((*path, key), part, MISSING) if is_removed else ((*path, key), MISSING, part)
+                for key, part in parts
             )
         else:
             yield path, old, new
@@ -192,10 +188,7 @@ class Explanation(NamedTuple):
             )
             for inside in (False, True)
         )
-        if query_parts:
-            return next((causes for causes in matching if causes), ())
-
-        return ()
+        return next(filter(None, matching), ()) if query_parts else ()
 
     def near(self, query: str) -> str | None:
         """Return an existing path similar to `query`, or None."""
@@ -218,6 +211,13 @@ class Explanation(NamedTuple):
         return to_dict(self)
 
 
+class _SharedJob(NamedTuple):
+    """What the explanations of a job for several targets have in common."""
+
+    lines: InputLines
+    views: list[_MaskedView]
+
+
 class SharedInputs:
     """The files of one explanation, and what explanations of them for several targets have in
     common; each part is made once.
@@ -229,20 +229,20 @@ class SharedInputs:
         self.sources: dict[InputName, Source] = {"spec": spec}
         if cluster is not None:
             self.sources["cluster"] = cluster
-        self._lines: dict[tuple[int, str | None], InputLines] = {}
-        """The lines of the jobs, by the index of their document and their name among its
-        variants.
+        self._jobs: dict[tuple[int, str | None], _SharedJob] = {}
+        """What targets share of the jobs, by the index of their document and their name among
+        its variants.
         """
 
-    def lines_of(
+    def job_of(
         self, document: OverriddenDocument, spec: Spec, cluster: ClusterProfile
-    ) -> InputLines:
-        """Return the lines of a job, whose document was read as `spec`."""
+    ) -> _SharedJob:
+        """Return what targets share of a job, whose document was read as `spec`."""
         key = document.document.index, document.member and document.member.name
-        if key not in self._lines:
+        if key not in self._jobs:
             locate = partial(_with_span, spec=document, cluster=self.profile_document)
-            self._lines[key] = InputLines(document.data, spec, cluster, locate)
-        return self._lines[key]
+            self._jobs[key] = _SharedJob(InputLines(document.data, spec, cluster, locate), [])
+        return self._jobs[key]
 
     @cached_property
     def profile_document(self) -> Document | None:
@@ -257,7 +257,10 @@ class SharedInputs:
         """The files with secrets masked."""
         names = {"spec": self.filename}
         return {
-            name: _input_text(source, names.get(name, source.filename))
+            name: InputText(
+                names.get(name, source.filename),
+                tuple(masked_lines(source.text, fill="")) if source.text else (),
+            )
             for name, source in self.sources.items()
         }
 
@@ -300,15 +303,16 @@ def explain(
 
         first = len(manifests)
         manifests += compiled.manifests
-        lines = shared.lines_of(document, built.spec, cluster)
+        lines, views = shared.job_of(document, built.spec, cluster)
         causes += _causes(document, compiled, lines, first, chosen=target is not None)
+        runs = passes.pass_runs(built.lowered, built.context, built.passes)
         chosen_by = "caller" if target else document.target_setter
         job = Explained(
             resource=streams.resource_name(document.data) or "TrainingJob",
             target=built.context.target.name,
             chosen_by=chosen_by,
             manifests=tuple(range(first, len(manifests))),
-            steps=explain_passes(passes.pass_runs(built.lowered, built.context, built.passes)),
+            steps=explain_passes(runs, views),
         )
         jobs.append(job)
 
@@ -333,10 +337,11 @@ def _causes(
 
 
 def _with_span(line: Input, spec: OverriddenDocument, cluster: Document | None) -> Input:
-    if line.file == "spec" and spec.causing_override(line.path) is not None:
-        return line._replace(overridden=True)
-    document = spec.document if line.file == "spec" else cluster
-    path = spec.written_path(line.path) if line.file == "spec" else line.path
+    document, path = cluster, line.path
+    if line.file == "spec":
+        if spec.causing_override(path) is not None:
+            return line._replace(overridden=True)
+        document, path = spec.document, spec.written_path(path)
     if document is None or not line.given:
         return line
     return line._replace(span=document.span(path))
@@ -352,11 +357,6 @@ def _with_written_path(line: Input, spec: OverriddenDocument) -> Input:
     shared = spec.document.span(line.path) if has(spec.document.data, line.path) else None
     over = f"{field_path(line.path)}, line {shared.line}" if shared is not None else ""
     return line._replace(path=path, over=over)
-
-
-def _input_text(source: Source, filename: str | None) -> InputText:
-    """Return the lines of a file with secrets masked."""
-    return InputText(filename, tuple(masked_lines(source.text, fill="")) if source.text else ())
 
 
 def closest_path(query: str, causes: Iterable[Cause]) -> str | None:

@@ -74,24 +74,22 @@ class InputLines:
             name: without_secrets(document) for name, document in self._documents.items()
         }
         self._set_fields = {"spec": data, "cluster": cluster.document(only_set=True)}
-        self._inputs: dict[tuple[InputName, Path], Input] = {}
+        self._inputs: dict[tuple[InputName, Path, bool, bool], Input] = {}
 
     def input(self, file: InputName, path: Path, left_out: bool, other_value: bool) -> Input:
         """Return the line at a path as an input, with its place, and with its value from the
         masked file.
         """
-        known = self._inputs.get((file, path))
-        if known is None:
+        key = file, path, left_out, other_value
+        if key not in self._inputs:
             value, masked = (
                 value_at(documents[file], path) for documents in (self._documents, self._masked)
             )
             is_set = value_at(self._set_fields[file], path) is not MISSING
-            known = self._locate(
-                Input(file, path, masked, False, False, is_set, masked=masked != value)
+            self._inputs[key] = self._locate(
+                Input(file, path, masked, left_out, other_value, is_set, masked=masked != value)
             )
-            self._inputs[file, path] = known
-
-        return known._replace(left_out=left_out, other_value=other_value)
+        return self._inputs[key]
 
 
 def provenance(
@@ -138,7 +136,10 @@ def provenance(
             elif value_writer == "spec" and not value_inputs:
                 value_inputs = _traced_inputs(origin, inputs.get((*path[:-1], "value"), ()), lines)
 
-            masked_value = value_at(masked_manifests, path)
+            # most manifests have no secret
+            masked_value = (
+                leaf.value if masked_manifests is manifests else value_at(masked_manifests, path)
+            )
             cause = Cause(
                 manifest=index,
                 path=leaf.path,
@@ -246,22 +247,18 @@ def _effects(
 def _file_effects(
     file: InputName, results: Iterable[tuple[Variation, frozenset[Path]]]
 ) -> list[_Effect]:
-    effects: dict[Path, _Effect] = {}
+    # keyed by path: the last fields of its effect
+    effects: defaultdict[Path, dict[str, frozenset[Path]]] = defaultdict(dict)
     # keyed by container path: values that its lines change
     inside: defaultdict[Path, set[Path]] = defaultdict(set)
     for change, outcome in results:
         changed = outcome - inside[change.path] if change.inner else outcome
         if changed:
-            effect = effects.setdefault(change.path, _Effect(file, change.path))
-            effects[change.path] = (
-                effect._replace(left_out=changed)
-                if change.left_out
-                else effect._replace(other_value=changed)
-            )
+            effects[change.path]["left_out" if change.left_out else "other_value"] = changed
             for length in range(2, len(change.path)):
                 inside[change.path[:length]] |= changed
 
-    return list(effects.values())
+    return [_Effect(file, path, **values) for path, values in effects.items()]
 
 
 def _build_variant(variant: Variant, target: Target, like: Built) -> Manifests:

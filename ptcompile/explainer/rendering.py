@@ -239,15 +239,8 @@ def _format_source(inputs: Sequence[Input], explanation: Explanation) -> str:
     """Return the location of input lines, with their values if there is no line to show."""
     first = inputs[0]
     text = explanation.texts.get(first.file)
-    if first.overridden:
-        name = "an override"
-    elif not first.given:
-        name = "the built-in profile" if text is None else "the profile's default"
-    elif text is not None and text.filename:
-        name = text.filename
-    else:
-        name = "the profile" if first.file == "cluster" else "the spec"
-
+    filename = text.filename if text is not None and first.given and not first.overridden else ""
+    name = filename or source_name(first, explanation)
     location = name if first.span is None else f"{name}:{first.span.line}:{first.span.column}"
     value = ""
     if first.span is None:
@@ -257,6 +250,15 @@ def _format_source(inputs: Sequence[Input], explanation: Explanation) -> str:
     over = f", over {first.over}" if first.over else ""
 
     return safe_text(f"{location}  {paths}{over}") + value
+
+
+def source_name(line: Input, explanation: Explanation) -> str:
+    """Return what has an input without a line: a default, or a file passed as data."""
+    if line.overridden:
+        return "an override"
+    if line.given:
+        return "the profile" if line.file == "cluster" else "the spec"
+    return "the profile's default" if "cluster" in explanation.texts else "the built-in profile"
 
 
 def _join_paths(paths: Sequence[Path], *, named: bool) -> str:

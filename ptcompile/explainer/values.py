@@ -132,9 +132,10 @@ def identity(item: Any, field: str) -> str | int | None:
     scalar itself; or None.
     """
     if isinstance(item, dict):
-        keys = (MERGE_KEYS.get(field), "name", "key", "kind")
-        value = next((item[key] for key in keys if key in item), None)
-        return value if isinstance(value, str | int) else None
+        for key in (MERGE_KEYS.get(field), "name", "key", "kind"):
+            if key in item:
+                return item[key] if isinstance(item[key], str | int) else None
+        return None
     if isinstance(item, str):
         return option_name(item) or item
     return item if isinstance(item, int) else None

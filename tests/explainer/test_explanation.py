@@ -26,8 +26,8 @@ def test_an_undone_step_gives_the_job_before_it(case: Case, target: str) -> None
     built = compile_document(data, cluster, target).built
     assert built is not None
     steps = passes.pass_runs(built.lowered, built.context, built.passes)
-    assert explanation.jobs[0].steps == explain_passes(steps)
-    assert [one.name for one in explain_passes(steps)] == [one.__name__ for one in PASSES]
+    assert explanation.jobs[0].steps == explain_passes(steps, [])
+    assert [one.name for one in explain_passes(steps, [])] == [one.__name__ for one in PASSES]
     for step in steps:
         before = _without_empty(without_secrets(job_view(step.before)))
         assert before == _without_empty(_taken_back(step)), step.name
@@ -35,7 +35,7 @@ def test_an_undone_step_gives_the_job_before_it(case: Case, target: str) -> None
 
 def _taken_back(step: PassRun) -> Any:
     data: Any = copy.deepcopy(without_secrets(job_view(step.after)))
-    (told,) = explain_passes([step])
+    (told,) = explain_passes([step], [])
     places = [(("roles", role, *one.path), one) for one in told.changes for role in one.roles]
     places += [(("job", *one.path), one) for one in told.changes if not one.roles]
     for path, change in reversed(places):

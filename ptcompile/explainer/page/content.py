@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import NamedTuple
@@ -11,8 +11,9 @@ from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, field_path, h
 from ptcompile.explainer.explanation import Explanation, SharedInputs
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.page.queue import admissions
+from ptcompile.explainer.rendering import source_name
 from ptcompile.explainer.values import shown_value
-from ptcompile.kubernetes.unstructured import object_name, values_in
+from ptcompile.kubernetes.unstructured import JsonDict, object_name, values_in
 from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.report.text import lines_to_quote
 from ptcompile.simulator.world import World, simulate
@@ -149,7 +150,9 @@ def listing(target: str, explanation: Explanation, profile: ClusterProfile) -> L
     """Return a target's listing: its manifests as `compile` writes them, with secrets masked,
     and their pods.
     """
-    manifests = [without_secrets(manifest) for manifest in explanation.manifests]
+    manifests: Sequence[JsonDict] = explanation.manifests
+    if any(cause.masked for cause in explanation.causes):
+        manifests = [without_secrets(manifest) for manifest in manifests]
     lines: list[str] = []
     ranges: list[dict[Path, tuple[int, int]]] = []
     for manifest in manifests:
@@ -228,25 +231,10 @@ def _source_lines(line: Input, explanation: Explanation) -> SourceLines:
     if line.other_value:
         strength = "value"
     if line.span is None:
-        return SourceLines(line.file, 0, 0, strength, _describe_input(line, explanation))
+        name = source_name(line, explanation)
+        words = f"{name}: {field_path(line.path)}: {shown_value(line.value, 80)}"
+        return SourceLines(line.file, 0, 0, strength, words)
     return SourceLines(line.file, *line_range(line.span), strength)
-
-
-def _describe_input(line: Input, explanation: Explanation) -> str:
-    """Return a description of an input without a line: a default, or a field of input passed as
-    data.
-    """
-    if line.overridden:
-        source_name = "an override"
-    elif line.given:
-        source_name = "the profile" if line.file == "cluster" else "the spec"
-    else:
-        if "cluster" in explanation.texts:
-            source_name = "the profile's default"
-        else:
-            source_name = "the built-in profile"
-
-    return f"{source_name}: {field_path(line.path)}: {shown_value(line.value, 80)}"
 
 
 def gather(
@@ -406,13 +394,12 @@ def _finding_file(
 
 def _finding_line(diagnostic: Diagnostic, read: source.Source) -> int:
     """Return the line at which to show a finding; for a multi-line mapping, that of its key."""
-    if diagnostic.span is None:
+    span = diagnostic.span
+    if span is None:
         return 0
-    if diagnostic.span.line < diagnostic.span.end_line:
+    if span.line < span.end_line and diagnostic.path:
         document = next((d for d in read.documents if d.index == diagnostic.document), None)
-        if document is not None and diagnostic.path:
-            span = document.span(diagnostic.path, on_key=True)
-        else:
-            span = None
-        return span.line if span is not None else diagnostic.span.line
-    return diagnostic.span.line
+        if document is not None:
+            span = document.span(diagnostic.path, on_key=True) or span
+
+    return span.line

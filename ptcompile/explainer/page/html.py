@@ -262,6 +262,10 @@ def notes_without_line(page: ExplainPage, panel: Panel) -> list[str]:
         for finding in page.findings
         if finding.file == panel.file and finding.line not in shown_lines
     ]
+    return _notes_html(notes)
+
+
+def _notes_html(notes: Sequence[str]) -> list[str]:
     return ['<div class="notes">', *notes, "</div>"] if notes else []
 
 
@@ -288,14 +292,7 @@ def rejection_notes(page: ExplainPage, target: str) -> list[str]:
         suffix = f": {pluralize(shared, 'error')}, shown at the spec's lines"
     else:
         suffix = ""
-    if target_errors:
-        notes = [
-            '<div class="notes">',
-            *(_note_html(finding, finding.targets) for finding in target_errors),
-            "</div>",
-        ]
-    else:
-        notes = []
+    notes = _notes_html([_note_html(finding, finding.targets) for finding in target_errors])
     if page.outdated:
         return notes
 

@@ -211,8 +211,8 @@ def _secret_entry_name(entry: Mapping[Any, Any], table: str) -> str | None:
     """
     for key, inner in entry.items():
         if isinstance(inner, str) and str(key).strip().casefold() in _NAMES and len(inner) < 256:
-            values = [v for k, v in entry.items() if k != key and not isinstance(v, Mapping)]
-            if is_secret(inner, next(iter(values), None)) or (
+            values = (v for k, v in entry.items() if k != key and not isinstance(v, Mapping))
+            if is_secret(inner, next(values, None)) or (
                 table not in _ENV and "AUTHORIZATION" in inner.upper()
             ):
                 return inner
