@@ -1,15 +1,12 @@
 """The built site: every code has a page, every link resolves, and nothing is loaded from other sites.
 
-The site is built once for all tests of this module, or read from the folder in SITE. Skipped without mkdocs-material.
+Skipped without mkdocs-material.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -46,26 +43,6 @@ class Page(HTMLParser):
             self.loaded.append(given["src"])
         if tag == "link" and given.get("rel") in ("stylesheet", "icon", "preconnect", "preload"):
             self.loaded.append(given["href"])
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if os.environ.get("SITE"):
-        return Path(os.environ["SITE"]).resolve()
-    folder = tmp_path_factory.mktemp("site")
-    words = [
-        sys.executable,
-        "-m",
-        "mkdocs",
-        "build",
-        "--strict",
-        "--quiet",
-        "--site-dir",
-        str(folder),
-    ]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return folder
 
 
 @pytest.fixture(scope="module")
