@@ -68,7 +68,7 @@ def test_dark_mode_follows_the_reader_s_preference(served: str, tab: Browser) ->
         visit(tab, served, 1280, scheme)
         shades.append(tab.run("getComputedStyle(document.body).backgroundColor"))
     assert shades[0] != shades[1]
-    assert sum(int(one) for one in shades[1].strip("rgba()").split(",")[:3]) < 200
+    assert sum(int(part) for part in shades[1].strip("rgba()").split(",")[:3]) < 200
 
 
 def search(tab: Browser, query: str) -> list[str]:

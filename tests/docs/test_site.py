@@ -150,7 +150,7 @@ def test_pages_lead_to_the_repository_and_to_their_neighbors(site: Path) -> None
 
 def _searched(site: Path) -> Iterator[str]:
     index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
-    return (one["location"] for one in index["docs"])
+    return (document["location"] for document in index["docs"])
 
 
 def test_search_knows_guides_fields_and_codes(site: Path) -> None:
@@ -176,7 +176,7 @@ def test_the_reference_is_complete(site: Path) -> None:
     for name, model in (("spec", JobSpec), ("cluster", ProfileSpec)):
         fields = [field.alias or key for key, field in model.model_fields.items()]
         assert [field for field in fields if f"<code>{field}</code>" not in text(name)] == []
-    assert [one for one in COMMANDS if f'id="ptcompile-{one}"' not in text("cli")] == []
+    assert [command for command in COMMANDS if f'id="ptcompile-{command}"' not in text("cli")] == []
     python = text("python")
     names = [name for name in ptcompile.__all__ if not name.startswith("_")]
     assert [
