@@ -110,9 +110,9 @@ class Case:
 
     def compile_anew(self, target: str | None = None) -> Result:
         """Compile without the cache."""
-        profile, found = load_profile(self.cluster, filename="cluster.yaml")
+        profile, diagnostics = load_profile(self.cluster, filename="cluster.yaml")
         if profile is None:
-            return Result((), tuple(found))
+            return Result((), tuple(diagnostics))
         return compile(self.spec, target=target, cluster=profile, filename="spec.yaml")
 
     def versions(self) -> Versions:

@@ -109,10 +109,14 @@ def test_more_pods_than_len_supports() -> None:
 
 def test_a_profile_s_pod_template_is_a_kubernetes_object() -> None:
     profile = put(PROFILE, ("spec", "defaults", "podTemplate", "spec", "volumes", 0, "name"), {})
-    (found,) = ptcompile.lint(profile).diagnostics
-    assert found.path == ("spec", "defaults", "podTemplate", "spec", "volumes", 0, "name")
+    (diagnostic,) = ptcompile.lint(profile).diagnostics
+    assert diagnostic.path == ("spec", "defaults", "podTemplate", "spec", "volumes", 0, "name")
     read = ptcompile.ClusterProfile.model_validate(profile)
-    assert [one.path for one in ptcompile.compile(JOB, cluster=read).diagnostics] == [found.path]
+    assert [finding.path for finding in ptcompile.compile(JOB, cluster=read).diagnostics] == [
+        diagnostic.path
+    ]
     container = ("spec", "fabrics", "fast", "podTemplate", "spec", "containers", 0)
     bad = put(PROFILE, container, {"name": "x", "env": [{"name": {}}]})
-    assert [one.path for one in ptcompile.lint(bad).diagnostics] == [(*container, "env", 0, "name")]
+    assert [finding.path for finding in ptcompile.lint(bad).diagnostics] == [
+        (*container, "env", 0, "name")
+    ]

@@ -118,9 +118,9 @@ def test_a_path_is_read_and_named_in_findings(tmp_path: Path) -> None:
     path.write_text(
         "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [], nods: 1}\n"
     )
-    found = ptcompile.lint(path).diagnostics
-    assert {one.filename for one in found} == {str(path)}
-    assert found == ptcompile.lint(path.read_text(), filename=str(path)).diagnostics
+    diagnostics = ptcompile.lint(path).diagnostics
+    assert {diagnostic.filename for diagnostic in diagnostics} == {str(path)}
+    assert diagnostics == ptcompile.lint(path.read_text(), filename=str(path)).diagnostics
     path.write_text(smallest())
     assert ptcompile.compile(path).yaml() == ptcompile.compile(smallest()).yaml()
 

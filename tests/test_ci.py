@@ -27,7 +27,7 @@ def test_ci_installs_the_published_constraints_with_hashes() -> None:
         "the build backend, and what makes the bill"
     )
     entries = re.split(r"(?m)^(?=[\w.-]+==)", lock)[1:]
-    assert all("--hash=sha256:" in one for one in entries)
+    assert all("--hash=sha256:" in entry for entry in entries)
     assert "--require-hashes -r requirements-ci.lock" in (ROOT / ".ci" / "run").read_text()
 
 

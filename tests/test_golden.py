@@ -80,8 +80,8 @@ def test_stored_objects(case: Case, target: str, golden_file: GoldenFile) -> Non
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
 def test_findings_of_a_good_spec(case: Case, golden_file: GoldenFile) -> None:
-    if said := _findings(case):
-        assert said == golden_file(case, "diagnostics.txt")
+    if findings := _findings(case):
+        assert findings == golden_file(case, "diagnostics.txt")
 
 
 @pytest.mark.parametrize("case", BAD, ids=pair_name)
@@ -95,10 +95,10 @@ def test_findings_of_a_bad_spec(case: Case, golden_file: GoldenFile) -> None:
 
 @pytest.mark.parametrize("case", BAD, ids=pair_name)
 def test_a_finding_has_a_position_a_reason_and_an_authority(case: Case) -> None:
-    for found in compiled(case).diagnostics:
-        assert found.span is not None or found.name == "no-documents", found.message
-        assert found.message
-        assert "\n" not in found.message
+    for diagnostic in compiled(case).diagnostics:
+        assert diagnostic.span is not None or diagnostic.name == "no-documents", diagnostic.message
+        assert diagnostic.message
+        assert "\n" not in diagnostic.message
 
 
 def test_no_file_is_without_a_test() -> None:
@@ -150,7 +150,7 @@ def test_examples_compile(folder: Path, with_profile: bool, target: str | None) 
     cluster = (folder / "cluster.yaml").read_bytes() if with_profile else None
     result = compile((folder / "spec.yaml").read_bytes(), target=target, cluster=cluster)
     expected = _refused_on_purpose(folder.name, target, with_profile=with_profile)
-    assert [found.name for found in result.diagnostics] == expected, result.diagnostics
+    assert [diagnostic.name for diagnostic in result.diagnostics] == expected, result.diagnostics
 
 
 def _refused_on_purpose(example: str, target: str | None, *, with_profile: bool) -> list[str]:

@@ -101,15 +101,15 @@ def admitted(text: str) -> object:
 
 
 def diff(text: str) -> object:
-    found = ptcompile.diff(
+    difference = ptcompile.diff(
         text, text.replace("value-", "other-").replace("name: train", "name: trains")
     )
-    return found.text(), found.to_dict()
+    return difference.text(), difference.to_dict()
 
 
 def upgraded(text: str) -> object:
-    found = ptcompile.upgrade(text, from_cluster=OLD, to_cluster=NEW)
-    return found.text(), found.to_dict()
+    upgrade = ptcompile.upgrade(text, from_cluster=OLD, to_cluster=NEW)
+    return upgrade.text(), upgrade.to_dict()
 
 
 def diagnosed(text: str) -> object:
@@ -212,12 +212,12 @@ def test_reports_are_linear_in_their_findings(name: str, files: int) -> None:
         texts: dict[str | None, str] = {
             f"f{i}": many.bad_keys(findings // files) for i in range(files)
         }
-        found = [
-            one
+        diagnostics = [
+            diagnostic
             for file, text in texts.items()
-            for one in ptcompile.lint(text, filename=file).diagnostics
+            for diagnostic in ptcompile.lint(text, filename=file).diagnostics
         ]
-        return lambda: renderer(name)(found, texts)
+        return lambda: renderer(name)(diagnostics, texts)
 
     _, once, twice, more = map(steps, map(report, (40, 40, 80, 160)))
     assert (more - twice) / (twice - once) < MOST

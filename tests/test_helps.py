@@ -45,15 +45,15 @@ def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
     left |= {
         id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in one.values
     }
-    for one in ast.walk(tree):
-        if id(one) in left:
+    for node in ast.walk(tree):
+        if id(node) in left:
             continue
-        if isinstance(one, ast.Constant) and isinstance(one.value, str):
-            yield one.lineno, one.value
-        elif isinstance(one, ast.JoinedStr):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+        elif isinstance(node, ast.JoinedStr):
             yield (
-                one.lineno,
-                "".join(str(p.value) if isinstance(p, ast.Constant) else "x" for p in one.values),
+                node.lineno,
+                "".join(str(p.value) if isinstance(p, ast.Constant) else "x" for p in node.values),
             )
 
 
@@ -89,9 +89,11 @@ def test_no_source_writes_a_help_as_a_sentence() -> None:
     assert found == []
 
 
-def check(found: tuple[ptcompile.Diagnostic, ...]) -> None:
-    for one in found:
-        assert one.help is None or not re.match(r"[A-Z][a-z]* [a-z]|.*\.$", one.help), one
+def check(diagnostics: tuple[ptcompile.Diagnostic, ...]) -> None:
+    for diagnostic in diagnostics:
+        assert diagnostic.help is None or not re.match(
+            r"[A-Z][a-z]* [a-z]|.*\.$", diagnostic.help
+        ), diagnostic
 
 
 @pytest.mark.parametrize("case", ALL, ids=pair_name)
@@ -102,6 +104,6 @@ def test_what_is_found_in_a_golden_case(case: Case) -> None:
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: str(rule.name))
 def test_what_a_rule_finds_in_its_example(rule: ptcompile.linter.Rule) -> None:
-    found = ptcompile.lint(rule_page(rule).bad, select=[rule.name]).diagnostics
-    assert any(one.name == rule.name for one in found)
-    check(found)
+    diagnostics = ptcompile.lint(rule_page(rule).bad, select=[rule.name]).diagnostics
+    assert any(diagnostic.name == rule.name for diagnostic in diagnostics)
+    check(diagnostics)

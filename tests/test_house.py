@@ -322,8 +322,8 @@ def _imported(tree: ast.Module, names: dict[str, ast.Module]) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names if one.name in names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            for one in node.names:
-                inner = f"{node.module}.{one.name}"
+            for name in node.names:
+                inner = f"{node.module}.{name.name}"
                 if inner in names:
                     yield inner
                 elif node.module in names:

@@ -93,8 +93,8 @@ def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
     Amounts, accelerators, fabrics and clouds are drawn separately, so no machine may have all: that is rejected too.
     """
     result = compile(spec, target=target, cluster=profile)
-    errors = [one for one in result.diagnostics if one.severity == "error"]
-    assert {one.name for one in errors} <= {
+    errors = [diagnostic for diagnostic in result.diagnostics if diagnostic.severity == "error"]
+    assert {error.name for error in errors} <= {
         "unsupported-by-target",
         "name-too-long",
         "fits-no-machine",
@@ -203,8 +203,8 @@ def test_text_and_mapping_compile_to_the_same(spec: Json, target: str | None) ->
     from_text = compile(emit_all([spec]), target=target)
     from_mapping = compile(spec, target=target)
     assert from_text.manifests == from_mapping.manifests
-    assert [one.message for one in from_text.diagnostics] == [
-        one.message for one in from_mapping.diagnostics
+    assert [diagnostic.message for diagnostic in from_text.diagnostics] == [
+        diagnostic.message for diagnostic in from_mapping.diagnostics
     ]
 
 
@@ -285,10 +285,12 @@ def _check_template(before: Any, after: Any) -> None:
     there = [entry for entry in now.env if entry in own.env]
     assert there == list(own.env)  # all of the user's items, in order
     assert [entry["name"] for entry in now.env].count("X_A") <= 1
-    assert [one for one in now.mounts if one in own.mounts] == list(own.mounts)
-    assert [one for one in after.volumes if one in before.volumes] == list(before.volumes)
+    assert [mount for mount in now.mounts if mount in own.mounts] == list(own.mounts)
+    assert [volume for volume in after.volumes if volume in before.volumes] == list(before.volumes)
     assert list(after.tolerations)[: len(before.tolerations)] == list(before.tolerations)
-    assert [one for one in after.sidecars if one in before.sidecars] == list(before.sidecars)
+    assert [sidecar for sidecar in after.sidecars if sidecar in before.sidecars] == list(
+        before.sidecars
+    )
     assert _kept(before.labels, after.labels)
     assert _kept(before.annotations, after.annotations)
     assert _kept(before.node_selector, after.node_selector)
@@ -319,7 +321,9 @@ def _kept(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 def _read_back(text: str, manifests: tuple[Json, ...]) -> None:
     expected = list(manifests)
     assert list(yaml.safe_load_all(text)) == expected
-    assert [_plain(one) for one in YAML(typ="safe", pure=True).load_all(StringIO(text))] == expected
+    assert [
+        _plain(document) for document in YAML(typ="safe", pure=True).load_all(StringIO(text))
+    ] == expected
     read = source.read(text)
     assert not read.problems
     assert [document.data for document in read.documents] == expected
@@ -349,9 +353,9 @@ def test_law_4_kubectl_reads_the_goldens() -> None:
     manifests = [one for case, target in PAIRS for one in case.compile(target).manifests]
     read = kubectl.objects(emit_all(manifests))
     assert len(read) == len(manifests)
-    for there, one in zip(read, manifests, strict=True):
-        labels = {**one["metadata"].get("labels", {}), kubectl.LABEL[0]: kubectl.LABEL[1]}
-        assert there == {**one, "metadata": {**one["metadata"], "labels": labels}}
+    for there, manifest in zip(read, manifests, strict=True):
+        labels = {**manifest["metadata"].get("labels", {}), kubectl.LABEL[0]: kubectl.LABEL[1]}
+        assert there == {**manifest, "metadata": {**manifest["metadata"], "labels": labels}}
 
 
 # ---- 11. Lint never contradicts the output of compile.

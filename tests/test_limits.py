@@ -48,11 +48,13 @@ def small() -> Iterator[None]:
 @pytest.mark.parametrize("name", OVER)
 def test_input_over_a_limit_gives_a_finding(name: str) -> None:
     text, told = OVER[name]
-    found = ptcompile.lint(text).diagnostics
-    large = [one for one in found if one.name == "too-large"]
-    assert any(told in one.message for one in large), [one.message for one in found][:5]
+    diagnostics = ptcompile.lint(text).diagnostics
+    large = [diagnostic for diagnostic in diagnostics if diagnostic.name == "too-large"]
+    assert any(told in one.message for one in large), [
+        diagnostic.message for diagnostic in diagnostics
+    ][:5]
     assert all(one.span is not None for one in large)
-    assert len(found) <= SMALL.findings + 1
+    assert len(diagnostics) <= SMALL.findings + 1
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,7 @@ def test_other_verbs_have_the_same_limits(
     verb: Callable[..., ptcompile.World | ptcompile.Result],
 ) -> None:
     for name in ("lines", "empty documents", "JSON documents"):
-        assert any(one.name == "too-large" for one in verb(OVER[name][0]).diagnostics)
+        assert any(diagnostic.name == "too-large" for diagnostic in verb(OVER[name][0]).diagnostics)
 
 
 WRONG = f"{text('image: a:1')}  nods: 2\n---\n" * 10
@@ -103,14 +105,16 @@ def test_objects_that_are_not_simulated_are_named() -> None:
     world = ptcompile.simulate(many.tasks(9, "svc: []"))
     assert not world.jobs
     assert world.skipped == ("Job/j",)
-    assert [one.name for one in world.diagnostics] == ["too-large"]
+    assert [diagnostic.name for diagnostic in world.diagnostics] == ["too-large"]
     assert ptcompile.simulate(many.tasks(9)).jobs, "without svc no pod names the others"
     assert ptcompile.diff(many.tasks(9, "svc: []"), many.tasks(10, "svc: []")).differs
 
 
 def test_input_within_the_limits_has_no_finding() -> None:
     assert not [
-        one for one in ptcompile.lint(POD + "---\n#\n" * 40).diagnostics if one.name == "too-large"
+        diagnostic
+        for diagnostic in ptcompile.lint(POD + "---\n#\n" * 40).diagnostics
+        if diagnostic.name == "too-large"
     ]
 
 

@@ -97,13 +97,13 @@ def test_threads_that_fill_the_cache_write_the_same() -> None:
 def test_a_modified_result_changes_no_other(target: str) -> None:
     every = [case for case in GOOD if (case.folder / f"{target}.yaml").exists()]
     cases = thinned(every, 3, start=list(TARGETS).index(target))
-    before = [one.compile_anew(target) for one in cases]
+    before = [case.compile_anew(target) for case in cases]
     assert before
     assert all(one.manifests for one in before)
     wanted = [(one.yaml(), repr(one.diagnostics)) for one in before]
     for result in before:
         spoil(list(result.manifests))
-    after = [one.compile_anew(target) for one in cases]
+    after = [case.compile_anew(target) for case in cases]
     assert [(one.yaml(), repr(one.diagnostics)) for one in after] == wanted
 
 
@@ -124,10 +124,12 @@ def test_no_part_of_a_result_is_shared(case: Case) -> None:
 
 def test_the_length_limit_of_a_name_comes_from_its_own_pods() -> None:
     def refused(nodes: int, target: str) -> list[str]:
-        found = ptcompile.compile(
+        diagnostics = ptcompile.compile(
             smallest(f"nodes: {nodes}", name="n" * 61), target=target
         ).diagnostics
-        return [one.message for one in found if one.name == "name-too-long"]
+        return [
+            diagnostic.message for diagnostic in diagnostics if diagnostic.name == "name-too-long"
+        ]
 
     for _ in range(2):
         assert not refused(4, "job")

@@ -45,7 +45,7 @@ def _text(name: str) -> str:
 
 def _paths(text: str) -> set[str]:
     """Yield repository paths between backticks or after `](`, except placeholders such as `NAME` and apiVersions."""
-    known = "|".join(re.escape(one.name) for one in ROOT.iterdir() if one.is_dir())
+    known = "|".join(re.escape(path.name) for path in ROOT.iterdir() if path.is_dir())
     quoted = re.findall(rf"(?<=[`\s(])((?:{known})/[\w./-]+)(?=[`\s)#,;:])", text)
     linked = [target for target in re.findall(r"\]\(([^)#]+)", text) if "://" not in target]
     return {
@@ -70,10 +70,10 @@ def _rows(name: str, marker: str) -> list[list[str]]:
 
 
 def test_the_paths_are_recognized() -> None:
-    found = _paths(
+    paths = _paths(
         "see `ptcompile/cli/`, [it](docs/x.md#y) and `tests/ir/test_NAME.py`; `ptcompile/v1`, `.ci/run` (golden/a)."
     )
-    assert found == {"ptcompile/cli/", "docs/x.md", ".ci/run", "golden/a"}
+    assert paths == {"ptcompile/cli/", "docs/x.md", ".ci/run", "golden/a"}
 
 
 @pytest.mark.parametrize("name", WITH_PATHS)
@@ -289,7 +289,7 @@ def test_the_documents_follow_the_style_guide(name: str) -> None:
     text = re.sub(
         r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE
     )  # other tests cover the output
-    assert [found.group() for found in re.finditer(AVOIDED, text)] == []
+    assert [match.group() for match in re.finditer(AVOIDED, text)] == []
     assert re.search(AVOIDED, "why, and how to mend it")
 
 

@@ -42,14 +42,16 @@ def test_the_required_libraries_are_explained() -> None:
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = {re.split(r"[<>=;\s]", one, maxsplit=1)[0] for one in project["dependencies"]}
+    needed = {
+        re.split(r"[<>=;\s]", dependency, maxsplit=1)[0] for dependency in project["dependencies"]
+    }
     table = README.partition("## The libraries")[2].partition("\n## ")[0]
-    told = {
+    parts = {
         name
         for row in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)
         for name in row.split(", ")
     }
-    assert needed <= told
+    assert needed <= parts
 
 
 def test_the_subset_equals_that_of_contributing() -> None:

@@ -149,7 +149,9 @@ def test_admission(monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(question: Question) -> Answer | None:
         if not question.is_dry_run:
             return None
-        beside = sorted(text(one) for one in question.stored.values() if one["kind"] != "Namespace")
+        beside = sorted(
+            text(value) for value in question.stored.values() if value["kind"] != "Namespace"
+        )
         return answers.get(text([question.path.split("/")[-3], beside, question.body]))
 
     kinds = [one for row in rows for one in [row["manifest"], *row["beside"]]]
@@ -360,11 +362,11 @@ def as_pod(row: Json) -> Json:
     """
     spec = {key: row[key] for key in operators.POD_FIELDS if key in row}
     containers = [
-        {**one, "env": [as_variable(variable) for variable in one["env"]]}
-        for one in row["containers"]
+        {**container, "env": [as_variable(variable) for variable in container["env"]]}
+        for container in row["containers"]
     ]
-    spec["initContainers"] = [one for one in containers if one["init"]]
-    spec["containers"] = [one for one in containers if not one["init"]]
+    spec["initContainers"] = [container for container in containers if container["init"]]
+    spec["containers"] = [container for container in containers if not container["init"]]
     start = row.get("generateName")
     names = (
         {"name": f"{start}{row['index']:05}", "generateName": start}
@@ -393,7 +395,8 @@ def compared(pod: Json) -> Json:
     """
     unseen = ("mounts", "image", "command", "args")
     containers = [
-        {key: value for key, value in one.items() if key not in unseen} for one in pod["containers"]
+        {key: value for key, value in container.items() if key not in unseen}
+        for container in pod["containers"]
     ]
     return {
         **{key: value for key, value in pod.items() if key != "refused"},

@@ -28,7 +28,8 @@ def _holds(spec: dict[str, Any]) -> int:
             )
         else:
             assert any(
-                one.severity == "error" and one.help is not None for one in result.diagnostics
+                diagnostic.severity == "error" and diagnostic.help is not None
+                for diagnostic in result.diagnostics
             )
     first = next(iter(worlds), None)
     for target, world in worlds.items():

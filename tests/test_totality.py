@@ -78,11 +78,14 @@ def _check_result(result: Result) -> None:
     assert isinstance(result.yaml(), str)
 
 
-def _check_findings(found: tuple[Diagnostic, ...]) -> None:
-    for one in found:
-        json.dumps(one.to_dict())
-        assert one.message
-        assert one.span is None or (1, 1) <= (one.span.line, one.span.column) <= (
-            one.span.end_line,
-            one.span.end_column + 1,
+def _check_findings(diagnostics: tuple[Diagnostic, ...]) -> None:
+    for diagnostic in diagnostics:
+        json.dumps(diagnostic.to_dict())
+        assert diagnostic.message
+        assert diagnostic.span is None or (1, 1) <= (
+            diagnostic.span.line,
+            diagnostic.span.column,
+        ) <= (
+            diagnostic.span.end_line,
+            diagnostic.span.end_column + 1,
         )

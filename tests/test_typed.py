@@ -152,6 +152,6 @@ def test_type_hints_of_public_types_resolve(name: str) -> None:
 
 
 def test_a_pydantic_model_can_contain_findings() -> None:
-    (found, *_) = ptcompile.lint("kind: Pod").diagnostics
+    (diagnostic, *_) = ptcompile.lint("kind: Pod").diagnostics
     kept = TypeAdapter(ptcompile.Diagnostic)
-    assert kept.validate_json(kept.dump_json(found)) == found
+    assert kept.validate_json(kept.dump_json(diagnostic)) == diagnostic

@@ -207,10 +207,10 @@ def test_the_whole_container_shares_one_budget() -> None:
 
 
 def test_a_script_reads_its_launcher_behind_what_is_too_long() -> None:
-    found = container_invocation(["bash", "-c", f"{SCRIPT}\nexport A1 A39\n{LAUNCH}"], [], {})
-    assert found.launcher == "torchrun"
-    assert found.options["nnodes"] == "2"
-    assert 0 < max(map(len, found.env.values())) < EXPANDED
+    invocation = container_invocation(["bash", "-c", f"{SCRIPT}\nexport A1 A39\n{LAUNCH}"], [], {})
+    assert invocation.launcher == "torchrun"
+    assert invocation.options["nnodes"] == "2"
+    assert 0 < max(map(len, invocation.env.values())) < EXPANDED
 
 
 def test_a_wide_world_of_long_values_is_folded() -> None:

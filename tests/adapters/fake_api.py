@@ -142,7 +142,7 @@ class FakeApi:
         """Delete an object and its dependents."""
         gone = self.objects.pop(key)
         for other, live in list(self.objects.items()):
-            owners = [one["uid"] for one in live["metadata"].get("ownerReferences", ())]
+            owners = [reference["uid"] for reference in live["metadata"].get("ownerReferences", ())]
             if gone["metadata"]["uid"] in owners and other in self.objects:
                 self.delete(other)
 
@@ -203,14 +203,14 @@ class FakeApi:
     def _asked_before(self, name: str) -> bool:
         return sum(method == "GET" and path.endswith(f"/{name}") for method, path in self.asked) > 1
 
-    def _list(self, found: re.Match[str], query: Mapping[str, str]) -> tuple[int, Any]:
+    def _list(self, match: re.Match[str], query: Mapping[str, str]) -> tuple[int, Any]:
         """Return the objects, or for a watch an event for each of them; the watch then expires."""
-        wanted = [one.partition("=") for one in query.get("labelSelector", "").split(",") if one]
+        wanted = [part.partition("=") for part in query.get("labelSelector", "").split(",") if part]
         objects = [
             live
             for (version, plural, space, name), live in self.objects.items()
-            if (version, plural) == (found["core"] or found["group"], found["plural"])
-            and space == (found["space"] or space)
+            if (version, plural) == (match["core"] or match["group"], match["plural"])
+            and space == (match["space"] or space)
             and all(
                 live["metadata"].get("labels", {}).get(key) == value for key, _, value in wanted
             )

@@ -49,7 +49,7 @@ def _executed(template: Json, fake: FakeApi) -> str:
     for _ in range(5):
         _, live = fake.answer("GET", path, None)
         if any(
-            _holds(one, live) for one in re.split(r", (?![^(]*\))", resource["failureCondition"])
+            _holds(part, live) for part in re.split(r", (?![^(]*\))", resource["failureCondition"])
         ):
             return "Failed"
         if _holds(resource["successCondition"], live):

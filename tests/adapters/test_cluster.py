@@ -46,9 +46,9 @@ def test_pods_are_in_rank_order_with_their_logs(target: str, api: Any) -> None:
     pods = cluster.replicas(api, live)
     assert [one.rank for one in pods] == list(range(1 if target == "pod" else 3))
     container = "node" if target == "trainjob" else "pytorch"
-    for one in pods:
-        name = one.pod["metadata"]["name"]
-        assert list(cluster.log(api, one)) == [f"{name} {container} one", f"{name} épilogue"]
+    for pod in pods:
+        name = pod.pod["metadata"]["name"]
+        assert list(cluster.log(api, pod)) == [f"{name} {container} one", f"{name} épilogue"]
     assert list(cluster.log(api, pods[0], follow=True, since_seconds=5))
 
 
@@ -116,7 +116,9 @@ def test_the_newest_of_recreated_pods_counts(fake: FakeApi, api: Any) -> None:
     }
     fake.objects = {(*key[:3], "again"): newer, **fake.objects}
     index = int(first["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"])
-    assert [one.pod["metadata"]["name"] for one in cluster.replicas(api, live)][index] == "again"
+    assert [replica.pod["metadata"]["name"] for replica in cluster.replicas(api, live)][
+        index
+    ] == "again"
 
 
 def test_jobs_are_listed_by_label(api: Any) -> None:

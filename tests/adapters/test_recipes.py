@@ -53,9 +53,11 @@ def reached(fake: FakeApi, monkeypatch: pytest.MonkeyPatch) -> FakeApi:
 def test_hera() -> None:
     pytest.importorskip("hera.workflows")
     made = yaml.safe_load(recipe("hera_workflow").workflow(SPEC, "job").to_yaml())
-    train = next(one for one in made["spec"]["templates"] if one["name"] == "train")
+    train = next(template for template in made["spec"]["templates"] if template["name"] == "train")
     assert [step[0]["template"] for step in train["steps"]] == ["service-0", "job-1"]
-    job = next(one for one in made["spec"]["templates"] if one["name"] == "job-1")["resource"]
+    job = next(template for template in made["spec"]["templates"] if template["name"] == "job-1")[
+        "resource"
+    ]
     assert job["successCondition"] == "status.completionTime"
     assert job["failureCondition"].startswith("status.conditions.0.type == Failed, ")
     assert yaml.safe_load(job["manifest"])["kind"] == "Job"

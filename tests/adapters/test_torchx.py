@@ -135,7 +135,9 @@ def test_a_run_from_its_start_to_its_end(
         done = runner.wait(handle, wait_interval=0.1)
         assert done is not None
         assert done.state == AppState.SUCCEEDED
-        assert [one.app_id for one in runner.list("ptcompile")] == [handle.rpartition("/")[2]]
+        assert [response.app_id for response in runner.list("ptcompile")] == [
+            handle.rpartition("/")[2]
+        ]
         assert all(path[0] in ("POST", "GET", "PATCH") for path in fake.asked)
 
 

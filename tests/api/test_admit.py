@@ -168,7 +168,7 @@ def test_a_job_waits_for_what_is_in_use() -> None:
     (finding,) = admission.diagnostics
     assert (finding.name, finding.severity) == ("not-admitted-now", "warning")
     alone = ptcompile.admit(job(), state=state)
-    assert [one.help for one in alone.diagnostics] == ["1 pod of main would fit now"]
+    assert [diagnostic.help for diagnostic in alone.diagnostics] == ["1 pod of main would fit now"]
 
 
 def test_another_queue_is_named_if_it_would_admit_the_job() -> None:
@@ -223,8 +223,10 @@ def test_a_spec_is_compiled_first() -> None:
     spec += "  nodes: 3\n  queue: gpus\n  target: job\n  resources: {cpu: 2}\n"
     profile = "{apiVersion: ptcompile/v1, kind: ClusterProfile, metadata: {name: c}, spec: {queueSystem: kueue}}"
     admission = ptcompile.admit(spec, cluster=profile, state=QUEUES, filename="spec.yaml")
-    errors = [one for one in admission.diagnostics if one.name == "never-admitted"]
-    assert [(one.path, one.span.line if one.span else 0) for one in errors] == [
+    errors = [
+        diagnostic for diagnostic in admission.diagnostics if diagnostic.name == "never-admitted"
+    ]
+    assert [(error.path, error.span.line if error.span else 0) for error in errors] == [
         (("spec", "queue"), 8)
     ]
 

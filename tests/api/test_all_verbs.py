@@ -64,7 +64,7 @@ def test_requires(capsys: Capture) -> None:
         assert needed.text() == shown
         assert needed.ok
     assert "jobsets.jobset.x-k8s.io/v1alpha2" in {
-        one.name for one in needed.requirements if one.kind == "crd"
+        requirement.name for requirement in needed.requirements if requirement.kind == "crd"
     }
 
 
@@ -72,7 +72,7 @@ def test_requires_for_an_invalid_spec() -> None:
     needed = ptcompile.requires(BAD, filename="x.yaml")
     assert needed.requirements == ()
     assert not needed.ok
-    assert {one.filename for one in needed.diagnostics} == {"x.yaml"}
+    assert {diagnostic.filename for diagnostic in needed.diagnostics} == {"x.yaml"}
     needed = ptcompile.requires(SPEC, cluster={"kind": "ClusterProfile", "x": 1})
     assert needed.requirements == ()
     assert not needed.ok
@@ -97,25 +97,25 @@ def test_platform_for_an_invalid_spec() -> None:
 
 
 def test_targets(capsys: Capture) -> None:
-    found = ptcompile.targets()
-    assert found.text() == printed(capsys, "targets")
-    assert found.to_dict() == json.loads(printed(capsys, "targets", "--format", "json"))
-    assert list(found.titles) == list(TARGETS)
+    targets = ptcompile.targets()
+    assert targets.text() == printed(capsys, "targets")
+    assert targets.to_dict() == json.loads(printed(capsys, "targets", "--format", "json"))
+    assert list(targets.titles) == list(TARGETS)
     # the last line is about the facts
-    assert len(found.changes) + 1 == len(printed(capsys, "targets", "--versions").splitlines())
+    assert len(targets.changes) + 1 == len(printed(capsys, "targets", "--versions").splitlines())
 
 
 def test_rules(capsys: Capture) -> None:
-    found = ptcompile.rules()
-    assert found == json.loads(printed(capsys, "rules", "--output-format", "json"))
-    assert {one["name"] for one in found} == {rule.name for rule in every_rule()}
-    assert all(one["title"] and one["bad"] and yaml.safe_load_all(one["good"]) for one in found)
+    rules = ptcompile.rules()
+    assert rules == json.loads(printed(capsys, "rules", "--output-format", "json"))
+    assert {rule["name"] for rule in rules} == {rule.name for rule in every_rule()}
+    assert all(rule["title"] and rule["bad"] and yaml.safe_load_all(rule["good"]) for rule in rules)
 
 
 def test_schema_is_a_copy_of_one_s_own() -> None:
     for name in ("spec", "cluster", "report", "world", "diff", "explanation", "handle"):
-        found = ptcompile.schema(name)
-        found["title"] = "changed"
+        schema = ptcompile.schema(name)
+        schema["title"] = "changed"
         assert ptcompile.schema(name) == json.loads(
             (ROOT / "schemas" / f"{name}.schema.json").read_text("utf-8")
         )
@@ -177,7 +177,7 @@ def test_fix(tmp_path: Path, capsys: Capture) -> None:
     fixed = ptcompile.fix(SHARED, filename=str(path), unsafe=True)
     assert here(capsys, "lint", "--isolated", "--fix", "--unsafe-fixes", path).status in (0, 1)
     assert fixed.text == path.read_text(encoding="utf-8") == SHARED.replace("imge", "image")
-    assert [one.name for one in fixed.applied] == ["unknown-field"]
+    assert [diagnostic.name for diagnostic in fixed.applied] == ["unknown-field"]
     assert fixed.report == ptcompile.lint(fixed.content, filename=str(path))
     assert ptcompile.fix(SHARED.encode(), ignore=["unknown-field"], unsafe=True).text == SHARED
 
@@ -185,8 +185,8 @@ def test_fix(tmp_path: Path, capsys: Capture) -> None:
 def test_unsafe_fixes_must_be_requested() -> None:
     rule = next(one for one in ptcompile.rules() if one["name"] == "too-little-parallelism")
     safe, unsafe = ptcompile.fix(rule["bad"]), ptcompile.fix(rule["bad"], unsafe=True)
-    assert "too-little-parallelism" not in {one.name for one in safe.applied}
-    assert "too-little-parallelism" in {one.name for one in unsafe.applied}
+    assert "too-little-parallelism" not in {diagnostic.name for diagnostic in safe.applied}
+    assert "too-little-parallelism" in {diagnostic.name for diagnostic in unsafe.applied}
 
 
 def test_unreadable_text_is_returned_unchanged() -> None:

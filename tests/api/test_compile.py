@@ -51,8 +51,8 @@ def test_spec_built_in_python() -> None:
 
 def test_mistake_in_a_spec_built_in_python_is_a_finding() -> None:
     spec = Spec(metadata=Metadata(name="A B"), spec=JobSpec(image="img:1", script="train.py"))
-    (found,) = ptcompile.compile(spec).diagnostics
-    assert (found.path, found.span) == (("metadata", "name"), None)
+    (diagnostic,) = ptcompile.compile(spec).diagnostics
+    assert (diagnostic.path, diagnostic.span) == (("metadata", "name"), None)
 
 
 @pytest.mark.parametrize(
@@ -80,16 +80,16 @@ def test_bad_profile_gives_no_manifest(bad: Any) -> None:
 
 
 def test_profile_among_other_documents() -> None:
-    found, problems = load_profile(smallest() + "---\n" + PROFILE)
-    assert found is not None
+    cluster_profile, problems = load_profile(smallest() + "---\n" + PROFILE)
+    assert cluster_profile is not None
     assert problems == []
 
 
 def test_input_is_not_changed() -> None:
     data = copy.deepcopy(MAPPING)
     first = ptcompile.compile(data, target="pytorchjob")
-    for one in first.manifests:
-        spoil(one)
+    for manifest in first.manifests:
+        spoil(manifest)
     assert data == MAPPING
     assert ptcompile.compile(data, target="pytorchjob") == ptcompile.compile(
         MAPPING, target="pytorchjob"
@@ -135,7 +135,7 @@ def test_unreadable_override_path_is_a_finding(where: Any) -> None:
     result = ptcompile.compile(smallest(), overrides=[("spec.nodes", 2), (where, 1)])
     assert not result.ok
     assert result.manifests == ()
-    assert [(one.name, one.filename) for one in result.diagnostics] == [
+    assert [(diagnostic.name, diagnostic.filename) for diagnostic in result.diagnostics] == [
         ("spec-invalid-value", "overrides[1]")
     ]
 
@@ -144,9 +144,9 @@ def test_findings_of_an_override_point_at_it() -> None:
     result = ptcompile.compile(
         smallest(), filename="job.yaml", overrides=[("spec.nodes", 2), ("spec.nods", 1)]
     )
-    assert [(one.name, one.filename, one.span) for one in result.diagnostics] == [
-        ("spec-unknown-field", "overrides[1]", None)
-    ]
+    assert [
+        (diagnostic.name, diagnostic.filename, diagnostic.span) for diagnostic in result.diagnostics
+    ] == [("spec-unknown-field", "overrides[1]", None)]
 
 
 def test_overrides_apply_to_each_document() -> None:
@@ -162,9 +162,9 @@ def test_overrides_apply_to_each_document() -> None:
 
 def test_error_in_one_document_does_not_stop_the_others() -> None:
     result = ptcompile.compile(smallest(name="a") + "---\n" + smallest("nods: 1", name="b"))
-    assert [one["metadata"]["name"] for one in result.manifests] == ["a"]
-    (found,) = result.diagnostics
-    assert (found.document, found.resource) == (1, "TrainingJob/b")
+    assert [manifest["metadata"]["name"] for manifest in result.manifests] == ["a"]
+    (diagnostic,) = result.diagnostics
+    assert (diagnostic.document, diagnostic.resource) == (1, "TrainingJob/b")
     with pytest.raises(ptcompile.CompileError, match="PTC021") as caught:
         result.unwrap()
     assert caught.value.diagnostics == result.diagnostics
@@ -177,16 +177,24 @@ def test_yaml_round_trip() -> None:
 
 
 def test_unknown_target_is_a_finding_with_a_suggestion() -> None:
-    (found,) = ptcompile.compile(smallest(), target="volcanoo").diagnostics
-    assert (found.name, found.help) == ("unknown-target", "did you mean volcano?")
+    (diagnostic,) = ptcompile.compile(smallest(), target="volcanoo").diagnostics
+    assert (diagnostic.name, diagnostic.help) == ("unknown-target", "did you mean volcano?")
 
 
 def test_finding_has_all_documented_fields() -> None:
-    (found,) = ptcompile.compile(smallest("nods: 1"), filename="x.yaml").diagnostics
-    assert (found.code, found.name, found.severity) == ("PTC021", "spec-unknown-field", "error")
-    assert (found.path, found.filename, found.document) == (("spec", "nods"), "x.yaml", 0)
-    assert found.span == (7, 3, 7, 7)
-    assert (found.stage, found.authority) == ("apply", "ptcompile")
+    (diagnostic,) = ptcompile.compile(smallest("nods: 1"), filename="x.yaml").diagnostics
+    assert (diagnostic.code, diagnostic.name, diagnostic.severity) == (
+        "PTC021",
+        "spec-unknown-field",
+        "error",
+    )
+    assert (diagnostic.path, diagnostic.filename, diagnostic.document) == (
+        ("spec", "nods"),
+        "x.yaml",
+        0,
+    )
+    assert diagnostic.span == (7, 3, 7, 7)
+    assert (diagnostic.stage, diagnostic.authority) == ("apply", "ptcompile")
 
 
 LINTED: list[tuple[Any, int, int]] = [
@@ -206,8 +214,8 @@ def test_lint(source: Any, documents: int, errors: int) -> None:
 def test_items_of_a_list_keep_their_paths() -> None:
     items = [yaml.safe_load(POD), yaml.safe_load(BAD_POD)]
     report = ptcompile.lint({"apiVersion": "v1", "kind": "List", "items": items})
-    assert {found.path[:2] for found in report.diagnostics} == {("items", 1)}
-    assert {found.resource for found in report.diagnostics} == {"Pod/p"}
+    assert {diagnostic.path[:2] for diagnostic in report.diagnostics} == {("items", 1)}
+    assert {diagnostic.resource for diagnostic in report.diagnostics} == {"Pod/p"}
 
 
 def test_item_that_is_not_an_object_is_reported() -> None:
@@ -247,13 +255,14 @@ def test_run_name() -> None:
     assert made[-1]["metadata"]["name"] == "run-7"
     assert "sft" not in str(made)
     wrong = ptcompile.compile(smallest(), filename="job.yaml", name="Run_7")
-    assert [(one.path, one.filename, one.span) for one in wrong.diagnostics] == [
-        (("metadata", "name"), "name=", None)
-    ]
+    assert [
+        (diagnostic.path, diagnostic.filename, diagnostic.span) for diagnostic in wrong.diagnostics
+    ] == [(("metadata", "name"), "name=", None)]
     two = ptcompile.compile(smallest(name="a") + "---\n" + smallest(name="b"), name="run-7")
-    assert [(one.name, one.filename, one.document) for one in two.diagnostics] == [
-        ("spec-conflict", "name=", 1)
-    ]
+    assert [
+        (diagnostic.name, diagnostic.filename, diagnostic.document)
+        for diagnostic in two.diagnostics
+    ] == [("spec-conflict", "name=", 1)]
 
 
 GPUS = "nodes: 2\nresources: {gpu: 8}"

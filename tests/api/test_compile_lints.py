@@ -20,8 +20,8 @@ ONE_WORD = text('image: ghcr.io/acme/train:1\ncommand: ["python train.py --epoch
 MOVING = smallest("nodes: 2").replace("img:1", "ghcr.io/acme/train:latest")
 
 
-def summaries(found: tuple[Diagnostic, ...]) -> list[tuple[str, str, object]]:
-    return [(one.name, one.severity, one.span) for one in found]
+def summaries(diagnostics: tuple[Diagnostic, ...]) -> list[tuple[str, str, object]]:
+    return [(diagnostic.name, diagnostic.severity, diagnostic.span) for diagnostic in diagnostics]
 
 
 @pytest.mark.parametrize(
@@ -38,14 +38,14 @@ def test_compile_and_lint_report_the_same(case: Case) -> None:
 
 def test_error_of_a_rule_gives_no_manifest() -> None:
     result = ptcompile.compile(ONE_WORD)
-    (found,) = result.diagnostics
-    assert (found.name, found.severity, found.path) == (
+    (diagnostic,) = result.diagnostics
+    assert (diagnostic.name, diagnostic.severity, diagnostic.path) == (
         "command-in-one-word",
         "error",
         ("spec", "command", 0),
     )
-    assert found.span is not None
-    assert found.span.line == FIRST_LINE + 1
+    assert diagnostic.span is not None
+    assert diagnostic.span.line == FIRST_LINE + 1
     assert not result.ok
     assert result.manifests == ()
 
@@ -53,13 +53,13 @@ def test_error_of_a_rule_gives_no_manifest() -> None:
 def test_other_documents_of_the_stream_are_compiled() -> None:
     result = ptcompile.compile(f"{ONE_WORD}---\n{smallest(name='other')}")
     assert not result.ok
-    assert [one["metadata"]["name"] for one in result.manifests] == ["other"]
-    assert [found.document for found in result.diagnostics] == [0]
+    assert [manifest["metadata"]["name"] for manifest in result.manifests] == ["other"]
+    assert [diagnostic.document for diagnostic in result.diagnostics] == [0]
 
 
 def test_warning_does_not_stop_compile() -> None:
     result = ptcompile.compile(MOVING)
-    assert [one.name for one in result.diagnostics] == ["latest-image"]
+    assert [diagnostic.name for diagnostic in result.diagnostics] == ["latest-image"]
     assert result.ok
     assert result.manifests
 
@@ -94,7 +94,10 @@ def test_comment_in_the_spec_ignores_a_finding_of_a_rule() -> None:
 def test_comments_cannot_ignore_compile_errors() -> None:
     wrong = smallest("nods: 2  # ptcompile: ignore[spec-unknown-field]")
     result = ptcompile.compile(wrong)
-    assert [one.name for one in result.diagnostics] == ["spec-unknown-field", "bad-ignore"]
+    assert [diagnostic.name for diagnostic in result.diagnostics] == [
+        "spec-unknown-field",
+        "bad-ignore",
+    ]
     assert not result.ok
     assert result.manifests == ()
     assert result.meant == ()
@@ -103,22 +106,24 @@ def test_comments_cannot_ignore_compile_errors() -> None:
 def test_finding_of_every_role_is_reported_once() -> None:
     both = text("image: ghcr.io/acme/train:latest\nscript: t.py\nmaster: {}\nworker: {replicas: 3}")
     for target in ("pytorchjob", "volcano", "jobset"):
-        found = ptcompile.compile(both, target=target).diagnostics
-        assert [(one.name, one.path) for one in found] == [("latest-image", ("spec", "image"))]
+        diagnostics = ptcompile.compile(both, target=target).diagnostics
+        assert [(diagnostic.name, diagnostic.path) for diagnostic in diagnostics] == [
+            ("latest-image", ("spec", "image"))
+        ]
 
 
 def test_findings_of_derived_retries_point_at_their_spec_field() -> None:
     body = "image: img:1\nargs: [--backend, gloo]\nrestartPolicy: OnFailure\nnodes: 2"
-    (found,) = ptcompile.compile(text(body), target="job").diagnostics
-    assert (found.name, found.path) == ("job-restarts-alone", ("spec", "restartPolicy"))
+    (diagnostic,) = ptcompile.compile(text(body), target="job").diagnostics
+    assert (diagnostic.name, diagnostic.path) == ("job-restarts-alone", ("spec", "restartPolicy"))
 
 
 def test_finding_of_a_role_restart_policy_points_at_the_role() -> None:
     body = "image: img:1\nscript: t.py\nmaster: {restartPolicy: Always}\nworker: {replicas: 1}"
-    found = ptcompile.compile(text(body), target="pytorchjob").diagnostics
-    assert [one.path for one in found if one.name == "endless-restart-policy"] == [
-        ("spec", "master", "restartPolicy")
-    ]
+    diagnostics = ptcompile.compile(text(body), target="pytorchjob").diagnostics
+    assert [
+        diagnostic.path for diagnostic in diagnostics if diagnostic.name == "endless-restart-policy"
+    ] == [("spec", "master", "restartPolicy")]
 
 
 def test_the_command_line(
@@ -162,10 +167,10 @@ def test_compile_and_lint_agree_on_severity() -> None:
     """The checks of a spec give a problem the severity of its rule's page."""
     pages = {rule.name: rule.severity for rule in every_rule()}
     seen = {
-        (one.name, one.severity)
+        (diagnostic.name, diagnostic.severity)
         for case in ALL
-        for one in case.compile().diagnostics
-        if one.name in pages
+        for diagnostic in case.compile().diagnostics
+        if diagnostic.name in pages
     }
     assert seen
     graded = {("literal-variable", "warning")}  # an error if the launcher reads the text
@@ -188,29 +193,31 @@ def test_too_many_processes_are_an_error_in_both() -> None:
 def test_help_names_spec_fields_and_works() -> None:
     """The rule's own help names manifest fields that a spec does not have."""
     body = "image: img:1\nargs: [--backend, gloo]\nnodes: 2\n"
-    (found,) = ptcompile.compile(
+    (diagnostic,) = ptcompile.compile(
         text(f"{body}restartPolicy: OnFailure"), target="jobset"
     ).diagnostics
-    assert found.name == "lone-pod-restart"
-    assert found.help is not None
-    assert "runPolicy: {onPodFailure: RestartJob}" in found.help
+    assert diagnostic.name == "lone-pod-restart"
+    assert diagnostic.help is not None
+    assert "runPolicy: {onPodFailure: RestartJob}" in diagnostic.help
     assert (
         ptcompile.compile(
             text(f"{body}runPolicy: {{onPodFailure: RestartJob}}"), target="jobset"
         ).diagnostics
         == ()
     )
-    (found,) = ptcompile.compile(text(f"{body}restartPolicy: OnFailure"), target="job").diagnostics
-    assert found.help == "remove it, or use a target that restarts all pods, such as jobset"
+    (diagnostic,) = ptcompile.compile(
+        text(f"{body}restartPolicy: OnFailure"), target="job"
+    ).diagnostics
+    assert diagnostic.help == "remove it, or use a target that restarts all pods, such as jobset"
     assert ptcompile.compile(text(body), target="job").diagnostics == ()
 
 
 def test_finding_of_a_derived_volume_points_at_the_resources() -> None:
-    (found,) = ptcompile.compile(
+    (diagnostic,) = ptcompile.compile(
         smallest("resources: {requests: {cpu: 1, memory: 1Gi}}")
     ).diagnostics
-    assert (found.name, found.path) == ("unbounded-shm", ("spec", "resources"))
-    assert "sharedMemory" in (found.help or "")
+    assert (diagnostic.name, diagnostic.path) == ("unbounded-shm", ("spec", "resources"))
+    assert "sharedMemory" in (diagnostic.help or "")
 
 
 def test_ignored_findings_are_counted(
@@ -220,8 +227,13 @@ def test_ignored_findings_are_counted(
         "latest\n", "latest  # ptcompile: ignore[PTC801] pinned\n"
     )
     result = ptcompile.compile(both, ignore=["PTC109"])
-    assert sorted(one.name for one in result.meant) == ["best-effort-gpus", "latest-image"]
-    assert not {one.name for one in result.diagnostics} & {one.name for one in result.meant}
+    assert sorted(diagnostic.name for diagnostic in result.meant) == [
+        "best-effort-gpus",
+        "latest-image",
+    ]
+    assert not {diagnostic.name for diagnostic in result.diagnostics} & {
+        diagnostic.name for diagnostic in result.meant
+    }
     monkeypatch.chdir(tmp_path)
     Path("spec.yaml").write_text(
         both.replace("nodes: 2", "nodes: 2\n  masterPort: 1234\n  names: {node: a}")

@@ -23,7 +23,7 @@ def test_a_published_pytorchjob_runs_the_same_on_another_target(name: str, targe
     result = ptcompile.convert(manifest, target=target)
     assert result.ok, result.diagnostics
     assert world_differences(ptcompile.simulate(manifest), ptcompile.simulate(result.yaml())) == []
-    names = {one.name for one in result.diagnostics}
+    names = {diagnostic.name for diagnostic in result.diagnostics}
     assert "convert-differs" in names, "how it ends is the operator's own, and told"
 
 
@@ -39,7 +39,7 @@ def test_fields_that_the_other_operator_lacks_are_reported() -> None:
 
 def test_an_object_that_cannot_be_imported_cannot_be_converted() -> None:
     result = ptcompile.convert({"apiVersion": "v1", "kind": "ConfigMap"}, target="job")
-    assert (result.manifests, [one.name for one in result.diagnostics]) == (
+    assert (result.manifests, [diagnostic.name for diagnostic in result.diagnostics]) == (
         (),
         ["nothing-to-import"],
     )
@@ -70,7 +70,7 @@ def test_lossy_drops_unsupported_fields_with_warnings() -> None:
     ]
     lossy = ptcompile.convert(manifest, target="trainjob", lossy=True)
     assert lossy.manifests[-1]["kind"] == "TrainJob"
-    messages = " ".join(one.message for one in lossy.diagnostics)
+    messages = " ".join(diagnostic.message for diagnostic in lossy.diagnostics)
     assert "cleanPodPolicy" in messages
     assert "ttlSecondsAfterFinished" in messages
 
@@ -88,7 +88,7 @@ def test_other_objects_are_kept() -> None:
     result = ptcompile.convert(
         {"apiVersion": "v1", "kind": "List", "items": [pytorchjob(), config]}, target="job"
     )
-    assert [one["kind"] for one in result.manifests] == ["ConfigMap", "Job"]
+    assert [manifest["kind"] for manifest in result.manifests] == ["ConfigMap", "Job"]
 
 
 def trainjob(command: list[str], **spec: Any) -> dict[str, Any]:

@@ -35,9 +35,9 @@ def test_forms_of_logs(tmp_path: Path) -> None:
     path = tmp_path / "train-1.log"
     path.write_text(ERROR, encoding="utf-8")
     for logs in (ERROR, ERROR.encode(), path, [path], {"a": path}, {"a": ERROR}):
-        found = ptcompile.diagnose(logs)
-        assert found.first is not None
-        assert found.first.sighting.message.id == "py-traceback"
+        diagnosis = ptcompile.diagnose(logs)
+        assert diagnosis.first is not None
+        assert diagnosis.first.sighting.message.id == "py-traceback"
     assert ptcompile.diagnose([path]).files == (str(path),)
 
 

@@ -112,7 +112,9 @@ def test_the_size_of_a_gang_is_a_field_and_moves_to_other_operators() -> None:
     assert spec["minAvailable"] == 2
     assert "minAvailable" not in str(spec.get("manifest"))
     moved = ptcompile.convert(manifest, target="volcano")
-    assert [found.message for found in moved.diagnostics if found.severity == "error"] == []
+    assert [
+        diagnostic.message for diagnostic in moved.diagnostics if diagnostic.severity == "error"
+    ] == []
     assert moved.unwrap()[-1]["spec"]["minAvailable"] == 2
     back = ptcompile.convert(moved.yaml(), target="pytorchjob").unwrap()[-1]
     assert back["spec"]["runPolicy"]["schedulingPolicy"] == {"minAvailable": 2}
@@ -447,9 +449,9 @@ def test_a_volcano_job_without_the_pytorch_plugin_is_one_task() -> None:
 )
 def test_other_volcano_jobs_without_the_pytorch_plugin_are_errors(manifest: Json) -> None:
     imported = ptcompile.import_manifests(manifest)
-    assert [found.name for found in imported.diagnostics if found.severity == "error"] == [
-        "not-importable"
-    ]
+    assert [
+        diagnostic.name for diagnostic in imported.diagnostics if diagnostic.severity == "error"
+    ] == ["not-importable"]
 
 
 KEPT = [
@@ -517,14 +519,17 @@ def test_an_object_that_no_spec_expresses_is_an_error_with_a_path(
     imported = ptcompile.import_manifests(manifest, lossy=lossy)
     assert not imported.ok
     assert not imported.specs
-    assert [one.path for one in imported.diagnostics] == [path]
+    assert [diagnostic.path for diagnostic in imported.diagnostics] == [path]
 
 
 def test_findings_in_text_have_positions() -> None:
-    found = ptcompile.import_manifests(
+    diagnostics = ptcompile.import_manifests(
         "kind: ConfigMap\napiVersion: v1\nmetadata: {name: c}\n", filename="c.yaml"
     ).diagnostics
-    assert [(one.filename, one.span and one.span.line) for one in found] == [("c.yaml", 1)]
+    assert [
+        (diagnostic.filename, diagnostic.span and diagnostic.span.line)
+        for diagnostic in diagnostics
+    ] == [("c.yaml", 1)]
 
 
 def test_other_objects_are_kept_but_emitted_services_are_not() -> None:
@@ -541,7 +546,7 @@ def test_an_object_that_the_server_rejects_is_an_error_and_is_ignored() -> None:
     broken = {**runtime, "spec": {**runtime["spec"], "template": {"spec": 5}}}
     imported = ptcompile.import_manifests([broken, trainjob])
     assert not imported.ok
-    assert [(one.document, one.path) for one in imported.diagnostics] == [
+    assert [(diagnostic.document, diagnostic.path) for diagnostic in imported.diagnostics] == [
         (0, ("spec", "template", "spec"))
     ]
     assert imported.specs[0]["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
@@ -655,7 +660,7 @@ def test_notes_contain_no_secret() -> None:
         }
     )
     imported = ptcompile.import_manifests(manifest, lossy=True)
-    said = json.dumps([one.to_dict() for one in imported.diagnostics])
+    said = json.dumps([diagnostic.to_dict() for diagnostic in imported.diagnostics])
     assert "hunter" not in said
     assert all(
         "hunter" not in text
@@ -669,7 +674,7 @@ def test_a_command_item_that_is_not_a_string_is_an_error() -> None:
         job(container={"command": ["torchrun", {"medium": "Memory"}, "train.py"]})
     )
     assert not imported.ok
-    assert any("command[1]" in one.message for one in imported.diagnostics)
+    assert any("command[1]" in diagnostic.message for diagnostic in imported.diagnostics)
 
 
 def test_a_trainjob_of_an_unknown_runtime_keeps_only_its_own_fields() -> None:

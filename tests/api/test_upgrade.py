@@ -125,11 +125,11 @@ def test_a_mistake_is_no_effect() -> None:
 def test_only_the_named_variants_are_compared() -> None:
     family = smallest() + "variants: {small: {nodes: 2}, large: {nodes: 4}}\n"
     both = ptcompile.upgrade(family, from_cluster=profile(), to_cluster=profile(kueue="0.18"))
-    one = ptcompile.upgrade(
+    upgrade = ptcompile.upgrade(
         family, from_cluster=profile(), to_cluster=profile(kueue="0.18"), variants=["large"]
     )
     assert both.objects == 2
-    assert one.objects == 1
+    assert upgrade.objects == 1
 
 
 def test_the_order_is_that_of_the_objects(tmp_path: Path, capsys: Capture) -> None:

@@ -174,8 +174,8 @@ def test_patterns_that_go_cannot_read(
     pattern: str, invalid: bool | None, capfd: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("re2")
-    found = goregex.is_invalid(pattern)
-    assert invalid is None or found is invalid
+    is_invalid = goregex.is_invalid(pattern)
+    assert invalid is None or is_invalid is invalid
     assert capfd.readouterr().err == ""
 
 

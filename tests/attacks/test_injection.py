@@ -26,9 +26,9 @@ def harmless(text: str) -> bool:
 @pytest.mark.parametrize("name", FORMATS)
 def test_reports(name: str) -> None:
     text = TEXT.replace('"nodes": 2', '"nods": 2, "</script>::error::x": 1')
-    found = ptcompile.lint(text, filename="a\x1b[31m.yaml").diagnostics
-    shown = renderer(name)(found, {"a\x1b[31m.yaml": text})
-    assert found
+    diagnostics = ptcompile.lint(text, filename="a\x1b[31m.yaml").diagnostics
+    shown = renderer(name)(diagnostics, {"a\x1b[31m.yaml": text})
+    assert diagnostics
     assert harmless(shown)
     if name in ("json", "sarif"):
         json.loads(shown)

@@ -57,7 +57,7 @@ def test_json_and_sarif_have_the_page_of_every_code() -> None:
         code: page_address(code) for code in CODES.values()
     }
     rules = json.loads(renderer("sarif")(found, {}))["runs"][0]["tool"]["driver"]["rules"]
-    assert {one["id"]: one["helpUri"] for one in rules} == {
+    assert {rule["id"]: rule["helpUri"] for rule in rules} == {
         code: page_address(code) for code in CODES.values()
     }
 

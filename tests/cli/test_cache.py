@@ -28,8 +28,8 @@ CLEAN = LintedFile((), 1, (), 0, {})
 
 
 def entry_of(many: Path) -> Path:
-    (one,) = (many / "cache" / "ptcompile").iterdir()
-    return one
+    (path,) = (many / "cache" / "ptcompile").iterdir()
+    return path
 
 
 def signed(body: bytes) -> bytes:
@@ -97,7 +97,7 @@ def test_a_broken_entry_is_ignored(many: Path, asked: Counted, capsys: Capture) 
         signed(one) for one in (b"", b"[]", b"null", b"{", b"[" * 100_000, b'{"a": 1}', b"\xff")
     ]
     shapes: list[Any] = [[], {}, None, key, [key], [key, None], [1, 2]]
-    broken += [signed(json.dumps({name: one}).encode()) for one in shapes]
+    broken += [signed(json.dumps({name: shape}).encode()) for shape in shapes]
     broken += map(signed, lists_for(name, key))
     for number, content in enumerate(broken):
         asked.clear()
@@ -334,8 +334,10 @@ def test_stored_results_are_restored_exactly(one: LintedFile) -> None:
 def test_edits_are_not_kept() -> None:
     """Edits contain values of the file, which may be secret."""
     fix = Fix("t", (Edit("set", ("spec",), "hunter2"),), safe=True)
-    one = Diagnostic("c", "n", "error", "m", None, (), None, "run", "kubelet", "a.yaml", fix=fix)
-    assert "hunter2" not in json.dumps(encode(CLEAN._replace(diagnostics=(one,)), "a.yaml"))
+    diagnostic = Diagnostic(
+        "c", "n", "error", "m", None, (), None, "run", "kubelet", "a.yaml", fix=fix
+    )
+    assert "hunter2" not in json.dumps(encode(CLEAN._replace(diagnostics=(diagnostic,)), "a.yaml"))
 
 
 def test_the_name_of_a_file_may_be_any_bytes(

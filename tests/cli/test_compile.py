@@ -19,7 +19,7 @@ EXAMPLE = ROOT / "examples" / "mnist" / "spec.yaml"
 
 
 def kinds(out: str) -> list[str]:
-    return [one["kind"] for one in yaml.safe_load_all(out)]
+    return [document["kind"] for document in yaml.safe_load_all(out)]
 
 
 @pytest.mark.parametrize("words", [(), ("compile",)])
@@ -36,7 +36,7 @@ def test_options_may_come_first(tmp_path: Path, capsys: Capture) -> None:
 def test_several_files_in_the_order_given(tmp_path: Path, capsys: Capture) -> None:
     b, a = spec(tmp_path, "b.yaml", job="b"), spec(tmp_path, "a.yaml", job="a")
     ran = here(capsys, b, a)
-    assert [one["metadata"]["name"] for one in yaml.safe_load_all(ran.out)] == ["b", "a"]
+    assert [document["metadata"]["name"] for document in yaml.safe_load_all(ran.out)] == ["b", "a"]
 
 
 def test_a_directory_yields_its_manifests_in_order_at_any_depth(
@@ -46,7 +46,11 @@ def test_a_directory_yields_its_manifests_in_order_at_any_depth(
         spec(tmp_path, name, job=Path(name).stem)
     (tmp_path / "readme.md").write_text("no", encoding="utf-8")
     ran = here(capsys, tmp_path)
-    assert sorted(one["metadata"]["name"] for one in yaml.safe_load_all(ran.out)) == ["a", "b", "c"]
+    assert sorted(document["metadata"]["name"] for document in yaml.safe_load_all(ran.out)) == [
+        "a",
+        "b",
+        "c",
+    ]
     assert here(capsys, tmp_path).out == ran.out
 
 
@@ -268,7 +272,7 @@ def test_out_to_a_directory(slash: str, tmp_path: Path, capsys: Capture) -> None
         f"{tmp_path / 'out'}{slash}",
     )
     assert ran.status == 0
-    assert sorted(one.name for one in (tmp_path / "out").iterdir()) == ["a.yaml", "b.yaml"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.yaml", "b.yaml"]
 
 
 def test_out_in_json_has_its_suffix(tmp_path: Path, capsys: Capture) -> None:
@@ -300,7 +304,7 @@ def test_an_error_in_one_spec_writes_nothing(tmp_path: Path, capsys: Capture) ->
         f"{tmp_path}/out/",
     )
     assert ran.status == 1
-    assert [(one.name, one.read_text("utf-8")) for one in old.parent.iterdir()] == [
+    assert [(path.name, path.read_text("utf-8")) for path in old.parent.iterdir()] == [
         ("a.yaml", "old")
     ]
 
@@ -315,7 +319,7 @@ def test_an_unwritable_path_leaves_everything_unchanged(tmp_path: Path, capsys: 
         f"{tmp_path}/out/",
     )
     assert ran.status == 2
-    assert [one.name for one in (tmp_path / "out").iterdir()] == ["b.yaml"]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["b.yaml"]
 
 
 @pytest.mark.parametrize("out", ["file/out.yaml", "/proc/none/out.yaml", ""])
@@ -325,7 +329,7 @@ def test_unwritable_places(out: str, tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, spec(tmp_path), "-o", place)
     assert (ran.status, ran.out) == (2, "")
     assert ".tmp" not in ran.err, "the name that was asked for, not ours"
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "spec.yaml"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "spec.yaml"]
 
 
 def test_a_link_is_followed_and_a_mode_is_kept(tmp_path: Path, capsys: Capture) -> None:

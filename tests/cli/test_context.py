@@ -128,12 +128,12 @@ def test_a_real_hook_reports_what_a_full_run_does(repository: Path) -> None:
     run_git(repository, "add", *changed)
 
     status, said = run_hook(repository, "ptcompile-lint", every_file=False)
-    found = json.loads(report.read_text())["diagnostics"]
+    diagnostics = json.loads(report.read_text())["diagnostics"]
 
     expected = [finding for finding in lint(".") if finding["filename"] in changed]
     assert status == 1, said
-    assert found == expected
-    assert {finding["filename"] for finding in found} == {"jobs/0.yaml", "jobs/3.yaml"}
+    assert diagnostics == expected
+    assert {finding["filename"] for finding in diagnostics} == {"jobs/0.yaml", "jobs/3.yaml"}
     assert "kustomized/patch.yaml: left out" in said
 
 

@@ -92,7 +92,7 @@ def test_nothing_is_left_behind_if_a_file_cannot_be_written(tmp_path: Path) -> N
     (tmp_path / "folder").mkdir()
     with pytest.raises(UsageError, match="is a directory"):
         write_files({str(tmp_path / "a.yaml"): "a: 1\n", str(tmp_path / "folder"): "b: 1\n"})
-    assert [one.name for one in tmp_path.iterdir()] == ["folder"]
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 WRITER = """
@@ -129,7 +129,7 @@ def test_files_that_another_run_may_be_writing_are_kept(
         (tmp_path / name).touch()
     files.sweep.cache_clear()
     write_files({str(tmp_path / "o.yaml"): "a: 1\n"})
-    assert {one.name for one in tmp_path.iterdir()} == {*names, "o.yaml"}
+    assert {path.name for path in tmp_path.iterdir()} == {*names, "o.yaml"}
 
     def another_user(number: int, sign: int) -> None:
         raise PermissionError(number, sign)
@@ -315,7 +315,7 @@ def test_a_glob_finds_the_same_files_as_the_standard_library(
     monkeypatch.chdir(tmp_path)
     for top in ("", f"{tmp_path}/"):
         matches = glob.glob(top + pattern, recursive=True)  # noqa: PTH207
-        expected = sorted(one for one in matches if Path(one).is_file())
+        expected = sorted(match for match in matches if Path(match).is_file())
         assert [path for path, _ in files._expand(top + pattern, lambda _: False, [])] == expected
 
 
@@ -324,8 +324,8 @@ def test_a_glob_terminates_despite_link_loops(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").touch()
     for name in ("x", "y", "z"):
         (tmp_path / name).symlink_to(".")
-    found, unreadable = files.read_all([str(tmp_path / "**" / "*.yaml")])
-    assert ([Path(one.name).name for one in found], unreadable) == (["a.yaml"], [])
+    input_files, unreadable = files.read_all([str(tmp_path / "**" / "*.yaml")])
+    assert ([Path(file.name).name for file in input_files], unreadable) == (["a.yaml"], [])
 
 
 EMPTY = "contains no YAML or JSON file"
@@ -599,7 +599,7 @@ def test_files_of_a_killed_run_are_removed_later(repository: Path) -> None:
     files.write_files({str(repository / "a.yaml"): "a: 1\n"})
     assert not old.exists()
     assert young.exists(), "somebody may still be writing it"
-    assert all(one.exists() for one in others)
+    assert all(other.exists() for other in others)
 
 
 def test_a_deleted_working_directory_and_no_home(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_git_ignores_the_same_files(tmp_path: Path) -> None:
         answer = subprocess.run(command, input=asked, capture_output=True, check=False)
         assert answer.returncode in (0, 1), answer.stderr
         assert ignored(content) == {
-            os.fsdecode(one) for one in answer.stdout.split(b"\0") if one
+            os.fsdecode(part) for part in answer.stdout.split(b"\0") if part
         }, content
 
 

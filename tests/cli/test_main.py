@@ -135,8 +135,8 @@ def test_a_clean_lint_reports_the_number_of_files(tmp_path: Path, capsys: Captur
 
 def test_findings_for_programs(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "--output-format", "json", spec(tmp_path, body="nods: 1"))
-    (found,) = json.loads(ran.err.rpartition("}\n")[0] + "}")["diagnostics"]
-    assert found["name"] == "spec-unknown-field"
+    (diagnostic,) = json.loads(ran.err.rpartition("}\n")[0] + "}")["diagnostics"]
+    assert diagnostic["name"] == "spec-unknown-field"
     ran = here(capsys, "--output-format", "concise", spec(tmp_path, body="nods: 1"))
     assert ":7:3: error PTC021 spec-unknown-field: spec.nods" in ran.err
 

@@ -218,9 +218,9 @@ class Terminal(io.TextIOWrapper):
         return self.terminal
 
     def shown(self) -> str:
-        found = self.buffer
-        assert isinstance(found, io.BytesIO)
-        return found.getvalue().decode()
+        buffer = self.buffer
+        assert isinstance(buffer, io.BytesIO)
+        return buffer.getvalue().decode()
 
 
 def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:

@@ -60,7 +60,7 @@ def start(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2, 4])
 def test_results_come_in_order(start: None, jobs: int) -> None:
-    assert list(map_in_processes(work.doubled, ITEMS, jobs)) == [2 * one for one in ITEMS]
+    assert list(map_in_processes(work.doubled, ITEMS, jobs)) == [2 * item for item in ITEMS]
 
 
 def test_the_work_is_shared(start: None) -> None:
@@ -190,8 +190,8 @@ def running(long: Path) -> Iterator[subprocess.Popen[bytes]]:
 def _children(pid: int) -> list[int]:
     try:
         return [
-            int(one)
-            for one in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+            int(part)
+            for part in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
         ]
     except OSError:
         return []

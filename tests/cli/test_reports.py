@@ -184,8 +184,8 @@ def test_wrong_severities_in_the_configuration(
 
 def test_python_takes_severities_too() -> None:
     severity = {"PTC502": "warning", "ALL": "note"}
-    found = ptcompile.lint(POD, severity=severity).diagnostics
-    assert [(d.code, d.severity, d.rule_severity) for d in found] == [
+    diagnostics = ptcompile.lint(POD, severity=severity).diagnostics
+    assert [(d.code, d.severity, d.rule_severity) for d in diagnostics] == [
         ("PTC501", "note", "error"),
         ("PTC502", "warning", "error"),
     ]

@@ -41,8 +41,8 @@ def written(folder: Path, files: dict[str, str], **given: Any) -> Workspace:
 
 def test_without_a_configuration_every_rule_runs(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.ptcompile]\n", encoding="utf-8")
-    found = written(tmp_path, {}).settings(str(tmp_path / "a.yaml"))
-    assert found._replace(without_known=_every) == UNCONFIGURED
+    settings = written(tmp_path, {}).settings(str(tmp_path / "a.yaml"))
+    assert settings._replace(without_known=_every) == UNCONFIGURED
 
 
 def test_the_configuration_of_the_folder(tmp_path: Path) -> None:
@@ -51,13 +51,13 @@ def test_the_configuration_of_the_folder(tmp_path: Path) -> None:
         'kubernetes-version = "1.34"\nexclude = ["charts/"]\n[per-file-ignores]\n"old/*" = ["PTC4"]\n'
     )
     workspace = written(tmp_path, {"ptcompile.toml": config, "prod.yaml": PROFILE})
-    found = workspace.settings(str(tmp_path / "old" / "a.yaml"))
-    assert found.options.profile is not None
-    assert found.options.profile.metadata.name == "prod"
-    assert found.profile_path == str(tmp_path / "prod.yaml")
-    assert found.options.selection == selection(["PTC3", "PTC021"], ["PTC302", "PTC4"])
-    assert found.options.versions.kubernetes == (1, 34)
-    assert not found.excluded
+    settings = workspace.settings(str(tmp_path / "old" / "a.yaml"))
+    assert settings.options.profile is not None
+    assert settings.options.profile.metadata.name == "prod"
+    assert settings.profile_path == str(tmp_path / "prod.yaml")
+    assert settings.options.selection == selection(["PTC3", "PTC021"], ["PTC302", "PTC4"])
+    assert settings.options.versions.kubernetes == (1, 34)
+    assert not settings.excluded
     assert workspace.settings(str(tmp_path / "charts" / "a.yaml")).excluded
 
 
@@ -87,10 +87,10 @@ def test_the_editor_s_settings_override_the_file(tmp_path: Path) -> None:
         "select": ["PTC4"],
         "kubernetesVersion": "1.35",
     }
-    found = written(tmp_path, files, **given).settings(str(tmp_path / "a.yaml"))
-    assert found.options.profile is not None
-    assert found.options.selection == selection(["PTC4"], ["PTC302", "PTC303"])
-    assert found.options.versions.kubernetes == (1, 35)
+    settings = written(tmp_path, files, **given).settings(str(tmp_path / "a.yaml"))
+    assert settings.options.profile is not None
+    assert settings.options.selection == selection(["PTC4"], ["PTC302", "PTC303"])
+    assert settings.options.versions.kubernetes == (1, 35)
     others = Workspace([str(tmp_path)], {"config": "o.toml"}).settings(str(tmp_path / "a.yaml"))
     assert others.options.selection == selection(None, [])
 
@@ -100,8 +100,8 @@ def test_the_editor_s_settings_override_the_file(tmp_path: Path) -> None:
 )
 def test_settings_of_another_type_are_ignored(tmp_path: Path, given: dict[str, Any]) -> None:
     (tmp_path / "ptcompile.toml").touch()
-    found = written(tmp_path, {}, **given).settings(str(tmp_path / "a.yaml"))
-    assert found._replace(without_known=_every) == UNCONFIGURED
+    settings = written(tmp_path, {}, **given).settings(str(tmp_path / "a.yaml"))
+    assert settings._replace(without_known=_every) == UNCONFIGURED
 
 
 @pytest.mark.parametrize(
@@ -143,12 +143,12 @@ def test_the_files_that_define_something(tmp_path: Path) -> None:
         "large.yaml": CONFIG_MAP + "#" * (1 << 20),
     }
     workspace = written(tmp_path, files)
-    assert [Path(one.path).name for one in workspace.files()] == ["a.yaml", "b.yaml"]
+    assert [Path(file.path).name for file in workspace.files()] == ["a.yaml", "b.yaml"]
     (tmp_path / "new.yaml").write_text(CONFIG_MAP, encoding="utf-8")
     (tmp_path / "a.yaml").unlink()
     assert len(workspace.files()) == 2, "the folder is not read again for every question"
     workspace.changed()
-    assert [Path(one.path).name for one in workspace.files()] == ["new.yaml", "b.yaml"]
+    assert [Path(file.path).name for file in workspace.files()] == ["new.yaml", "b.yaml"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links and pipes")
@@ -162,7 +162,7 @@ def test_links_out_and_special_files_are_not_read(tmp_path: Path) -> None:
     os.mkfifo(folder / "pipe.yaml")
     (folder / ".gitignore").symlink_to("/dev/zero")
     (folder / "kustomization.yaml").symlink_to("/dev/zero")
-    assert [Path(one.path).name for one in workspace.files()] == ["a.yaml", "own.yaml"]
+    assert [Path(file.path).name for file in workspace.files()] == ["a.yaml", "own.yaml"]
 
 
 def test_a_missing_profile_leaves_the_rest_of_the_configuration(tmp_path: Path) -> None:

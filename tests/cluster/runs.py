@@ -348,8 +348,8 @@ def _compare_statuses(run: Run) -> Iterator[Compared]:
     for name, moments in run.objects.items():
         for moment in moments:
             where = f"{name} at {moment.seconds}"
-            said = ptcompile.status(moment.live)
-            yield Compared("statuses", where, said.state, _possible_states(run, moment, moments))
+            status = ptcompile.status(moment.live)
+            yield Compared("statuses", where, status.state, _possible_states(run, moment, moments))
     for pod in run.pods:
         live = pod.live()
         where = f"Pod/{pod.name} at {pod.seconds}"

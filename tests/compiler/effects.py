@@ -91,9 +91,9 @@ def effects(target: str) -> dict[str, list[str]]:
 def _findings(result: ptcompile.Result) -> list[str]:
     """Return what ptcompile itself says; other tests cover what it knows of Kubernetes and the operators."""
     return [
-        f"{found.severity}: {found.message}"
-        for found in result.diagnostics
-        if found.authority == "ptcompile"
+        f"{diagnostic.severity}: {diagnostic.message}"
+        for diagnostic in result.diagnostics
+        if diagnostic.authority == "ptcompile"
     ]
 
 

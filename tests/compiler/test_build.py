@@ -43,12 +43,15 @@ def test_generate_name_is_an_error_if_the_name_is_used_elsewhere(
     spec: str, target: str, carrier: str
 ) -> None:
     result = ptcompile.compile(spec, target=target)
-    (found,) = [one for one in result.diagnostics if one.severity == "error"]
-    assert (found.name, found.path) == ("unsupported-by-target", ("metadata", "generateName"))
-    assert carrier in found.message
-    assert found.span is not None
-    assert found.span.line == 3
-    assert "x7k2m" not in found.message
+    (diagnostic,) = [finding for finding in result.diagnostics if finding.severity == "error"]
+    assert (diagnostic.name, diagnostic.path) == (
+        "unsupported-by-target",
+        ("metadata", "generateName"),
+    )
+    assert carrier in diagnostic.message
+    assert diagnostic.span is not None
+    assert diagnostic.span.line == 3
+    assert "x7k2m" not in diagnostic.message
     assert result.manifests == ()
 
 
@@ -61,7 +64,7 @@ def test_a_rendezvous_in_a_shared_store_needs_a_unique_name() -> None:
 def test_an_invalid_generate_name_is_reported_at_its_path(beginning: str) -> None:
     assert not is_dns_label(f"{beginning}abcde")
     result = ptcompile.compile(ONE.replace("sft-", beginning))
-    assert [one.path for one in result.diagnostics] == [("metadata", "generateName")]
+    assert [diagnostic.path for diagnostic in result.diagnostics] == [("metadata", "generateName")]
     assert "x7k2m" not in result.diagnostics[0].message
 
 
@@ -75,7 +78,9 @@ def test_an_invalid_generate_name_is_reported_at_its_path(beginning: str) -> Non
 )
 def test_a_job_needs_either_name_or_generate_name(metadata: str, name: str, path: Any) -> None:
     result = ptcompile.compile(ONE.replace("{generateName: sft-}", metadata))
-    assert [(one.name, one.path) for one in result.diagnostics] == [(name, path)]
+    assert [(diagnostic.name, diagnostic.path) for diagnostic in result.diagnostics] == [
+        (name, path)
+    ]
 
 
 def test_the_option_name_replaces_generate_name() -> None:
@@ -93,7 +98,9 @@ def test_generate_name_is_explained_and_simulated() -> None:
 @pytest.mark.parametrize(("target", "ok"), [("trainjob", True), ("job", False), ("jobset", False)])
 def test_only_a_trainjob_has_a_runtime(target: str, ok: bool) -> None:
     spec = HEAD.replace("generateName: sft-", "name: a") + "  runtimeRef: {name: r}\n  args: [x]\n"
-    messages = [found.message for found in ptcompile.compile(spec, target=target).diagnostics]
+    messages = [
+        diagnostic.message for diagnostic in ptcompile.compile(spec, target=target).diagnostics
+    ]
     assert ("spec.runtimeRef: only a TrainJob runs with a Trainer runtime" not in messages) is ok
 
 
@@ -126,7 +133,7 @@ def test_a_patch_of_an_object_beside_the_job() -> None:
     ],
 )
 def test_patches_of_objects_of_another_target(patches: str, names: list[str]) -> None:
-    assert [found.name for found in patched(patches, "jobset").diagnostics] == names
+    assert [diagnostic.name for diagnostic in patched(patches, "jobset").diagnostics] == names
 
 
 def test_a_service_of_another_name_names_the_hosts() -> None:
@@ -167,10 +174,10 @@ def test_containers_of_roles_have_their_names() -> None:
     ],
 )  # fmt: skip
 def test_patches_of_other_targets(patch: str, name: str, message: str, help: str) -> None:
-    (found,) = ptcompile.compile(f"{NAMED}  manifest: {patch}\n", target="job").diagnostics
-    assert (found.name, found.message, found.help) == (name, message, help)
-    assert found.severity == ("error" if name == "unknown-target" else "warning")
-    assert found.span is not None
+    (diagnostic,) = ptcompile.compile(f"{NAMED}  manifest: {patch}\n", target="job").diagnostics
+    assert (diagnostic.name, diagnostic.message, diagnostic.help) == (name, message, help)
+    assert diagnostic.severity == ("error" if name == "unknown-target" else "warning")
+    assert diagnostic.span is not None
 
 
 def test_patches_of_the_target_and_empty_ones() -> None:
@@ -202,18 +209,21 @@ def test_the_size_of_a_gang() -> None:
         assert job["spec"]["runPolicy"]["schedulingPolicy"]["minAvailable"] == 3
     group = ptcompile.compile(spec, target="jobset", cluster=GANG).unwrap()[0]
     assert (group["spec"]["minMember"], group["spec"]["minResources"]) == (3, {"cpu": "6"})
-    unused = [found.path for found in ptcompile.compile(spec, target="jobset").diagnostics]
+    unused = [finding.path for finding in ptcompile.compile(spec, target="jobset").diagnostics]
     assert ("spec", "minAvailable") in unused
     rejected = ptcompile.compile(spec, target="trainjob", cluster=GANG).diagnostics
     assert [found.path for found in rejected if found.severity == "error"] == [
         ("spec", "minAvailable")
     ]
-    (found,) = [
-        one
-        for one in ptcompile.compile(spec.replace("nodes: 4", "nodes: 2")).diagnostics
-        if one.severity == "error"
+    (diagnostic,) = [
+        finding
+        for finding in ptcompile.compile(spec.replace("nodes: 4", "nodes: 2")).diagnostics
+        if finding.severity == "error"
     ]
-    assert (found.path, found.help) == (("spec", "minAvailable"), "use 2 or less, or more nodes")
+    assert (diagnostic.path, diagnostic.help) == (
+        ("spec", "minAvailable"),
+        "use 2 or less, or more nodes",
+    )
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_a_pass_of_a_plugin_runs_last() -> None:
 
     done = compile_document(DATA, DEFAULT_CLUSTER, "job", Extensions(passes=(("mine", label),)))
     assert done.problems == ()
-    assert {one["metadata"]["labels"]["seen"] for one in done.manifests} == {"True"}
+    assert {manifest["metadata"]["labels"]["seen"] for manifest in done.manifests} == {"True"}
 
 
 @pytest.mark.parametrize("own", [{"derived": ()}, {"groups": lambda _: ()}])

@@ -30,16 +30,18 @@ def test_a_rejected_pod_is_reported_at_the_role(
     body: str, path: tuple[Any, ...], target: str
 ) -> None:
     source = smallest(f"roles:\n  loader:\n    {body}")
-    found = [one.path for one in compiled(source, target).problems if one.severity == "error"]
-    assert len(found) == 1, found
-    assert found[0][: len(path) + 3] == ("spec", "roles", "loader", *path), found
+    paths = [
+        problem.path for problem in compiled(source, target).problems if problem.severity == "error"
+    ]
+    assert len(paths) == 1, paths
+    assert paths[0][: len(path) + 3] == ("spec", "roles", "loader", *path), paths
 
 
 @pytest.mark.parametrize("target", ["volcano", "trainjob", "jobset"])
 def test_a_rejected_inherited_field_is_reported_at_the_job(target: str) -> None:
     """Reported once, though the pods of both roles are rejected."""
     problems = compiled(smallest("nodeSelector: {'a b': x}\nroles: {loader: {}}"), target).problems
-    assert [one.path for one in problems] == [("spec", "nodeSelector", "a b")]
+    assert [problem.path for problem in problems] == [("spec", "nodeSelector", "a b")]
 
 
 @pytest.mark.parametrize(

@@ -62,13 +62,13 @@ def test_lint_reports_the_spec_field(
     body: str, target: str, name: str, path: tuple[str, ...]
 ) -> None:
     gpus = "" if "resources" in body else "\nresources: {gpu: 2, cpu: 4, memory: 8Gi}"
-    found = [
+    diagnostics = [
         d
         for d in ptcompile.lint(text(f"image: i:1\ntarget: {target}\n{body}{gpus}")).diagnostics
         if d.name == name
     ]
-    assert {d.path for d in found} == {path}
-    assert all(d.message.startswith(".".join(path) + ": ") for d in found)
+    assert {d.path for d in diagnostics} == {path}
+    assert all(d.message.startswith(".".join(path) + ": ") for d in diagnostics)
 
 
 def test_two_findings_at_one_field_are_both_reported() -> None:
@@ -82,12 +82,12 @@ def test_two_findings_at_one_field_are_both_reported() -> None:
             Problem(
                 "env-that-torchrun-sets",
                 ("spec", "template", "spec", "containers", 0, "env", i),
-                one["name"],
+                variable["name"],
                 None,
             ),
         )
-        for i, one in enumerate(variables)
-        if one["name"] in {"WORLD_SIZE", "RANK"}
+        for i, variable in enumerate(variables)
+        if variable["name"] in {"WORLD_SIZE", "RANK"}
     ]
     told = locate([PlacedProblem(problem, index) for index, problem in found], data, done.trace)
     assert [problem.path for problem in told] == [("spec", "command")] * 2
@@ -147,11 +147,11 @@ def test_omp_num_threads_is_attributed_to_the_script(tail: tuple[str, ...]) -> N
 
 def test_a_finding_in_a_profile_default_is_reported_at_spec() -> None:
     cluster = "kind: ClusterProfile\nspec: {defaults: {env: {NCCL_DEBG: INFO}}}\n"
-    (found,) = ptcompile.lint(
+    (diagnostic,) = ptcompile.lint(
         smallest("resources: {cpu: 1, memory: 1Gi}"), cluster=cluster
     ).diagnostics
-    assert (found.name, found.path) == ("misspelt-env", ("spec",))
-    assert found.message.startswith("spec.containers[0].env[0]")
+    assert (diagnostic.name, diagnostic.path) == ("misspelt-env", ("spec",))
+    assert diagnostic.message.startswith("spec.containers[0].env[0]")
 
 
 def test_a_rejected_profile_default_is_reported_at_spec() -> None:
@@ -298,11 +298,13 @@ LINES = [
 
 @pytest.mark.parametrize(("body", "line", "column"), LINES)
 def test_the_span_points_at_the_field(body: str, line: int, column: int) -> None:
-    (found,) = ptcompile.compile(smallest(body), target="volcano", filename="x.yaml").diagnostics
-    assert found.span is not None
-    assert found.span.line == line
-    assert found.span.column >= column
-    assert found.filename == "x.yaml"
+    (diagnostic,) = ptcompile.compile(
+        smallest(body), target="volcano", filename="x.yaml"
+    ).diagnostics
+    assert diagnostic.span is not None
+    assert diagnostic.span.line == line
+    assert diagnostic.span.column >= column
+    assert diagnostic.filename == "x.yaml"
 
 
 def test_spec_path_of_gives_a_spec_path_for_any_path() -> None:
@@ -333,7 +335,7 @@ def test_a_fabric_that_a_namespace_s_pod_security_rejects_is_named() -> None:
     diagnostics = ptcompile.compile(
         smallest(body), target="job", cluster=profile({"cloud": "oke"})
     ).diagnostics
-    secured = [one for one in diagnostics if one.name == "pod-security"]
+    secured = [diagnostic for diagnostic in diagnostics if diagnostic.name == "pod-security"]
     assert {(tuple(one.path), one.help) for one in secured} == {
         (
             ("spec", "fabric"),
@@ -344,12 +346,12 @@ def test_a_fabric_that_a_namespace_s_pod_security_rejects_is_named() -> None:
 
 def test_a_generated_name_is_shown_without_its_end() -> None:
     spec = smallest().replace("name: train", "generateName: Train-")
-    (found,) = ptcompile.compile(spec, target="job").diagnostics
-    assert tuple(found.path) == ("metadata", "generateName")
-    assert found.message.startswith(
+    (diagnostic,) = ptcompile.compile(spec, target="job").diagnostics
+    assert tuple(diagnostic.path) == ("metadata", "generateName")
+    assert diagnostic.message.startswith(
         "metadata.generateName: 'Train-*****' must have only lower case letters"
     )
-    assert found.help == "use a name such as 'train-'"
+    assert diagnostic.help == "use a name such as 'train-'"
 
 
 def test_the_same_mistake_of_two_layers_is_reported_once() -> None:

@@ -35,9 +35,11 @@ ALONE = {
 
 def messages_of(*bodies: str) -> set[tuple[str, str]]:
     """Return the codes and messages of a spec with these lines."""
-    found = ptcompile.compile(smallest("\n".join(bodies))).diagnostics
-    assert len({(one.code, one.path) for one in found}) == len(found)
-    return {(one.code, one.message) for one in found}
+    diagnostics = ptcompile.compile(smallest("\n".join(bodies))).diagnostics
+    assert len({(diagnostic.code, diagnostic.path) for diagnostic in diagnostics}) == len(
+        diagnostics
+    )
+    return {(diagnostic.code, diagnostic.message) for diagnostic in diagnostics}
 
 
 @pytest.mark.parametrize("body", ALONE.values(), ids=ALONE)
@@ -62,7 +64,7 @@ def test_a_bad_name_hides_nothing_and_is_not_hidden() -> None:
         smallest("nods: 4\nvolumeMounts: [{name: dta, mountPath: /data}]", name="My_Job")
     )
     paths = [("metadata", "name"), ("spec", "nods"), ("spec", "volumeMounts", 0, "name")]
-    assert sorted(one.path for one in found.diagnostics) == sorted(paths)
+    assert sorted(diagnostic.path for diagnostic in found.diagnostics) == sorted(paths)
 
 
 COMPARED = {
@@ -83,8 +85,8 @@ BESIDE = [
 
 def messages_alone(body: str) -> set[tuple[str, str]]:
     return {
-        (one.code, one.message)
-        for one in ptcompile.compile(text(f"image: a:1\n{body}")).diagnostics
+        (diagnostic.code, diagnostic.message)
+        for diagnostic in ptcompile.compile(text(f"image: a:1\n{body}")).diagnostics
     }
 
 
@@ -123,12 +125,12 @@ sharedMemory: yes please
     diagnostics = ptcompile.compile(
         smallest("", name="A_B").replace("  script: train.py\n", "") + indent(body, "  ")
     ).diagnostics
-    assert {one.path[:3] for one in diagnostics} >= {
+    assert {diagnostic.path[:3] for diagnostic in diagnostics} >= {
         ("spec", "script"),
         ("spec", "volumes", 0),
         ("spec", "volumes", 1),
     }
-    assert len({one.path for one in diagnostics}) >= 23
+    assert len({diagnostic.path for diagnostic in diagnostics}) >= 23
 
 
 FOLLOWING = [
@@ -155,8 +157,8 @@ def test_consequences_of_a_mistake_are_not_reported(body: str) -> None:
 
 def test_an_invalid_script_is_not_reported_as_missing() -> None:
     for start in ("script: 5", "scrpt: t.py", "elastic: {script: t.py}"):
-        found = ptcompile.compile(text(f"image: a:1\n{start}")).diagnostics
-        assert len(found) == 1, start
+        diagnostics = ptcompile.compile(text(f"image: a:1\n{start}")).diagnostics
+        assert len(diagnostics) == 1, start
 
 
 def test_other_kinds_are_not_checked() -> None:
@@ -166,7 +168,7 @@ def test_other_kinds_are_not_checked() -> None:
         "metadata": {"name": "A_B"},
         "spec": {"nods": 1},
     }
-    assert [one.name for one in compile_document(data, DEFAULT_CLUSTER).problems] == [
+    assert [problem.name for problem in compile_document(data, DEFAULT_CLUSTER).problems] == [
         "unknown-kind"
     ]
 
@@ -185,7 +187,7 @@ def test_the_document_is_not_changed() -> None:
 
 def test_generate_name_with_a_mistake_is_not_a_missing_name() -> None:
     source = smallest("master: {replicas: 2}").replace("name: train", "generateName: train-")
-    assert [one.path for one in ptcompile.compile(source).diagnostics] == [
+    assert [diagnostic.path for diagnostic in ptcompile.compile(source).diagnostics] == [
         ("spec", "master", "replicas")
     ]
 
@@ -205,9 +207,13 @@ def test_mistakes_at_every_stage_cost_one_build(
         ALONE[name] for name in ("shape: unknown", "contradiction", "the API server, of a label")
     )
     data = documents(smallest(bodies))[0]
-    found = compile_document(data, DEFAULT_CLUSTER, target)
-    assert {one.path[1] for one in found.problems} == {"workngDir", "elastic", "nodeSelector"}
-    assert (found.manifests, found.target, found.built, len(built)) == ((), None, None, 1)
+    compiled = compile_document(data, DEFAULT_CLUSTER, target)
+    assert {problem.path[1] for problem in compiled.problems} == {
+        "workngDir",
+        "elastic",
+        "nodeSelector",
+    }
+    assert (compiled.manifests, compiled.target, compiled.built, len(built)) == ((), None, None, 1)
 
 
 def test_a_copy_without_mistakes_is_not_larger_than_its_text() -> None:

@@ -35,23 +35,27 @@ STATIC = "nodes: 2\nelastic: {nprocPerNode: 2, rdzvId: a}"
 )
 def test_fields_without_effect_are_a_note(body: str, target: str, told: list[str]) -> None:
     result = ptcompile.compile(smallest(body), target=target)
-    found = [one for one in result.diagnostics if one.name == "word-without-effect"]
+    diagnostics = [
+        diagnostic for diagnostic in result.diagnostics if diagnostic.name == "word-without-effect"
+    ]
     assert result.ok
-    assert [one.severity for one in found] == ["note"] * len(found)
-    assert [list(one.path) for one in found][:1] == ([["spec", *told]] if told else [])
-    assert all(one.span is not None for one in found)
+    assert [diagnostic.severity for diagnostic in diagnostics] == ["note"] * len(diagnostics)
+    assert [list(diagnostic.path) for diagnostic in diagnostics][:1] == (
+        [["spec", *told]] if told else []
+    )
+    assert all(diagnostic.span is not None for diagnostic in diagnostics)
 
 
 @pytest.mark.parametrize("target", ["job", "volcano", "trainjob", "jobset"])
 def test_clean_pod_policy_without_effect_is_a_note(target: str) -> None:
     keep = smallest(f"{TWO}\nrunPolicy: {{cleanPodPolicy: 'None'}}")
-    (found,) = (
-        one
-        for one in ptcompile.compile(keep, target=target).diagnostics
-        if one.path[-1] == "cleanPodPolicy"
+    (diagnostic,) = (
+        finding
+        for finding in ptcompile.compile(keep, target=target).diagnostics
+        if finding.path[-1] == "cleanPodPolicy"
     )
-    assert (found.name, found.severity) == ("done-differently", "note")
-    assert "pytorchjob" in (found.help or "")
+    assert (diagnostic.name, diagnostic.severity) == ("done-differently", "note")
+    assert "pytorchjob" in (diagnostic.help or "")
     assert not ptcompile.compile(keep, target="pytorchjob").diagnostics
     alone = keep.replace(TWO, "nodes: 1")
     assert not ptcompile.compile(alone, target=target).diagnostics, (
@@ -61,8 +65,8 @@ def test_clean_pod_policy_without_effect_is_a_note(target: str) -> None:
 
 def test_a_pod_has_no_backoff_limit() -> None:
     unlimited = smallest("runPolicy: {backoffLimit: Unlimited}")
-    (found,) = ptcompile.compile(unlimited, target="pod").diagnostics
-    assert (found.name, found.path) == (
+    (diagnostic,) = ptcompile.compile(unlimited, target="pod").diagnostics
+    assert (diagnostic.name, diagnostic.path) == (
         "unsupported-by-target",
         ("spec", "runPolicy", "backoffLimit"),
     )
@@ -165,13 +169,17 @@ def test_lint_does_not_report_variables_set_by_a_pass() -> None:
     """For a script without torchrun, a pass sets WORLD_SIZE; entries in `env` come from the user."""
     source = text("image: img:1\ncommand: [torchrun, train.py]\nnodes: 4\ntarget: volcano")
     assert [
-        one for one in ptcompile.lint(source).diagnostics if one.name == "env-that-torchrun-sets"
+        finding
+        for finding in ptcompile.lint(source).diagnostics
+        if finding.name == "env-that-torchrun-sets"
     ] == []
     own = f'{source}  env: {{LOCAL_RANK: "0"}}\n'
-    (told,) = [
-        one for one in ptcompile.lint(own).diagnostics if one.name == "env-that-torchrun-sets"
+    (diagnostic,) = [
+        finding
+        for finding in ptcompile.lint(own).diagnostics
+        if finding.name == "env-that-torchrun-sets"
     ]
-    assert told.path == ("spec", "env", "LOCAL_RANK")
+    assert diagnostic.path == ("spec", "env", "LOCAL_RANK")
 
 
 @pytest.mark.parametrize(
@@ -209,9 +217,15 @@ def test_a_null_may_not_remove_what_the_target_needs(
     body: str, target: str, path: tuple[str, ...] | None
 ) -> None:
     result = ptcompile.compile(smallest(f"{TWO}\n{body}"), target=target)
-    found = [one for one in result.diagnostics if one.name == "unsupported-by-target"]
-    assert [tuple(one.path) for one in found] == ([] if path is None else [("spec", *path)])
-    for one in found:
+    diagnostics = [
+        diagnostic
+        for diagnostic in result.diagnostics
+        if diagnostic.name == "unsupported-by-target"
+    ]
+    assert [tuple(diagnostic.path) for diagnostic in diagnostics] == (
+        [] if path is None else [("spec", *path)]
+    )
+    for one in diagnostics:
         assert f"the target {target} needs subdomain, but null would remove it" in one.message
         assert one.help == "remove this line"
 
@@ -236,17 +250,17 @@ def test_keys_and_items_that_only_one_manifest_has(whole: Any, rest: Any, lost: 
 def test_the_name_that_only_the_server_knows_is_searched_last() -> None:
     """An error of the spec itself comes alone."""
     spec = smallest(TWO).replace("name: train", "generateName: train-")
-    (found,) = ptcompile.compile(spec, target="job").diagnostics
-    assert tuple(found.path) == ("metadata", "generateName")
-    assert found.message.startswith(
+    (diagnostic,) = ptcompile.compile(spec, target="job").diagnostics
+    assert tuple(diagnostic.path) == ("metadata", "generateName")
+    assert diagnostic.message.startswith(
         "metadata.generateName: Service metadata.name contains the job's name"
     )
     wrong = smallest(TWO + "\npodTemplate: {spec: {subdomain: null}}").replace(
         "name: train", "generateName: train-"
     )
-    assert [tuple(one.path)[1] for one in ptcompile.compile(wrong, target="job").diagnostics] == [
-        "podTemplate"
-    ]
+    assert [
+        tuple(finding.path)[1] for finding in ptcompile.compile(wrong, target="job").diagnostics
+    ] == ["podTemplate"]
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,9 @@ def origin(*, tolerates: bool = False, **files: str) -> FirstCause | None:
 
 
 def first(**files: str) -> tuple[str, str]:
-    found = origin(tolerates=False, **files)
-    assert found is not None
-    return found.sighting.message.id, found.file
+    cause = origin(tolerates=False, **files)
+    assert cause is not None
+    return cause.sighting.message.id, cause.file
 
 
 def closed(time: str) -> str:
@@ -76,31 +76,31 @@ def test_clocks_decide_nothing_among_waits() -> None:
 
 
 def test_the_named_pod_is_to_blame() -> None:
-    found = origin(
+    cause = origin(
         pod0_log=closed("11:00:00.0"), pod1_log="step 1\n", pod2_log=f"{ADDRESS}\nstep 1\nstep 2\n"
     )
-    assert found is not None
-    assert found.file == "pod-2.log"
-    assert found.line == 3
-    assert found.pod == "pod-2"
-    assert found.is_silent
+    assert cause is not None
+    assert cause.file == "pod-2.log"
+    assert cause.line == 3
+    assert cause.pod == "pod-2"
+    assert cause.is_silent
 
 
 def test_the_only_silent_pod_is_to_blame() -> None:
-    found = origin(
+    cause = origin(
         pod0_log=closed("11:00:00.0"), pod1_log="step 1\n\n", pod2_log=closed("11:00:01.0")
     )
-    assert found is not None
-    assert found.file == "pod-1.log"
-    assert found.line == 1
-    assert found.is_silent
+    assert cause is not None
+    assert cause.file == "pod-1.log"
+    assert cause.line == 1
+    assert cause.is_silent
 
 
 def test_nobody_is_to_blame_where_several_are_silent() -> None:
-    found = origin(pod0_log=closed("11:00:00.0"), pod1_log="step 1\n", pod2_log="")
-    assert found is not None
-    assert found.file == "pod-0.log"
-    assert not found.is_silent
+    cause = origin(pod0_log=closed("11:00:00.0"), pod1_log="step 1\n", pod2_log="")
+    assert cause is not None
+    assert cause.file == "pod-0.log"
+    assert not cause.is_silent
 
 
 @pytest.mark.parametrize(
@@ -116,11 +116,11 @@ def test_nobody_is_to_blame_where_several_are_silent() -> None:
     ],
 )  # fmt: skip
 def test_the_scheduler_s_nearest_reason(reasons: str, tolerates: bool, expected: str) -> None:
-    found = origin(
+    cause = origin(
         tolerates=tolerates, events_txt=f"pod/a FailedScheduling {NODES.format(reasons)}"
     )
-    assert found is not None
-    assert found.sighting.message.id == expected
+    assert cause is not None
+    assert cause.sighting.message.id == expected
 
 
 def test_a_message_that_another_explains() -> None:

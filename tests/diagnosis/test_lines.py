@@ -86,7 +86,7 @@ def test_describe_and_tables_name_pods() -> None:
     described = (
         "Name:  train-1-x7c2p\nContainers:\n  pytorch:\n    Last State:\n      Exit Code:  137\n"
     )
-    assert [(found.message.id, found.pod) for found in read(described)] == [
+    assert [(sighting.message.id, sighting.pod) for sighting in read(described)] == [
         ("exit-137", "train-1-x7c2p")
     ]
     table = "NAMESPACE   NAME      STATUS\nml          train-1   OOMKilled\n"
@@ -100,7 +100,7 @@ def test_an_init_container_that_is_done_is_no_failure() -> None:
 
 def test_code_in_a_traceback_is_no_message() -> None:
     text = '  File "/opt/torch/x.py", line 680, in join\n    raise RendezvousTimeoutError\nRendezvousTimeoutError\n'
-    assert [found.line for found in read(text)] == [3]
+    assert [sighting.line for sighting in read(text)] == [3]
     assert read("[rank0]:   File \"a.py\", line 1\n[rank0]:     raise KeyError: 'x'\n") == []
 
 
@@ -130,11 +130,11 @@ def test_objects_of_kubectl() -> None:
     }  # fmt: skip
     for data in ({"kind": "List", "items": [pod, event]}, pod):
         for text in (json.dumps(data), json.dumps(data, indent=2).encode()):
-            by_id = {found.message.id: found for found in read(text, "pods.json")}
+            by_id = {sighting.message.id: sighting for sighting in read(text, "pods.json")}
             assert {"oomkilled", "exit-137", "crashloop"} <= by_id.keys()
             assert (by_id["oomkilled"].pod, by_id["oomkilled"].time) == ("train-1", "11:00:00")
             assert by_id["oomkilled"].line == 0
-    assert {found.pod for found in read(json.dumps({"kind": "List", "items": [event]}))} == {
+    assert {sighting.pod for sighting in read(json.dumps({"kind": "List", "items": [event]}))} == {
         "train-0"
     }
 

@@ -30,10 +30,10 @@ def test_paths_in_the_api_server_s_notation(path: tuple[str | int, ...], wanted:
 
 def test_the_json_form_has_the_contract_s_names() -> None:
     span = Span(1, 2, 1, 5)
-    one = Diagnostic(
+    diagnostic = Diagnostic(
         "PTC301", "shm-above-memory-limit", "warning", "m", None, ("a", 0), span, "run", "kubelet"
     )
-    found: dict[str, Any] = json.loads(json.dumps(one.to_dict()))
+    found: dict[str, Any] = json.loads(json.dumps(diagnostic.to_dict()))
     contract = {"code", "name", "severity", "message", "help", "path", "span", "stage", "authority"}
     assert contract <= found.keys()
     assert found["path"] == ["a", 0]
@@ -42,12 +42,12 @@ def test_the_json_form_has_the_contract_s_names() -> None:
 
 
 def test_a_problem_defaults_to_an_error_of_the_api_server() -> None:
-    one = Problem("invalid-value", (), "m")
-    assert one.severity == "error"
-    assert one.stage == "apply"
-    assert one.authority == "kube-apiserver"
-    assert not one.on_key
-    assert one.span is None
+    problem = Problem("invalid-value", (), "m")
+    assert problem.severity == "error"
+    assert problem.stage == "apply"
+    assert problem.authority == "kube-apiserver"
+    assert not problem.on_key
+    assert problem.span is None
 
 
 def test_every_name_has_a_code() -> None:

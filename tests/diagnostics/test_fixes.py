@@ -154,10 +154,10 @@ NONE = [
 
 @pytest.mark.parametrize(("text", "good", "wrong"), NONE)
 def test_mistakes_without_a_fix(text: str, good: str, wrong: str) -> None:
-    found = ptcompile.lint(text.replace(good, wrong, 1)).diagnostics
-    assert any(d.stage == "apply" for d in found)
-    assert [d.fix for d in found if d.stage == "apply"] == [None] * len(
-        [d for d in found if d.stage == "apply"]
+    diagnostics = ptcompile.lint(text.replace(good, wrong, 1)).diagnostics
+    assert any(d.stage == "apply" for d in diagnostics)
+    assert [d.fix for d in diagnostics if d.stage == "apply"] == [None] * len(
+        [d for d in diagnostics if d.stage == "apply"]
     )
 
 
@@ -177,8 +177,8 @@ spec:
         "kind": "ClusterProfile",
         "spec": {"operators": {"trainer": "2.0"}},
     }
-    for found in ptcompile.lint(text, cluster=cluster).diagnostics:
-        assert found.fix is None or found.path[:2] != ("spec", "podSpecOverrides")
+    for diagnostic in ptcompile.lint(text, cluster=cluster).diagnostics:
+        assert diagnostic.fix is None or diagnostic.path[:2] != ("spec", "podSpecOverrides")
 
 
 @pytest.mark.parametrize(

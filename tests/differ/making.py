@@ -26,10 +26,10 @@ def job(
 
 def only(a: Any, b: Any) -> ObjectDifference:
     """Return the difference of the only pair of objects."""
-    found: Difference = ptcompile.diff(a, b)
-    assert found.ok, found.diagnostics
-    assert len(found.objects) == 1
-    return found.objects[0]
+    difference: Difference = ptcompile.diff(a, b)
+    assert difference.ok, difference.diagnostics
+    assert len(difference.objects) == 1
+    return difference.objects[0]
 
 
 def lines(a: Any, b: Any) -> list[str]:

@@ -129,7 +129,9 @@ def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
 def test_every_changed_leaf_is_reported(target: str) -> None:
     """A change of any leaf of the richest golden is reported, for most leaves as the only change."""
     text = (GOLDEN / "everything-of-a-pod" / f"{target}.yaml").read_text(encoding="utf-8")
-    manifest = next(one for one in yaml.safe_load_all(text) if one["kind"] != "Service")
+    manifest = next(
+        document for document in yaml.safe_load_all(text) if document["kind"] != "Service"
+    )
     changed = []
     for path in _leaves(manifest):
         other = copy.deepcopy(manifest)
@@ -222,10 +224,10 @@ ITEMS = st.one_of(
 
 
 def _of_deepdiff(one: list[Any], other: list[Any], *, zipped: bool) -> list[tuple[int, str]]:
-    found = DeepDiff(
+    deep_diff = DeepDiff(
         one, other, view="tree", threshold_to_diff_deeper=0, zip_ordered_iterables=zipped
     )
-    levels = ((kind, level) for kind, levels in found.items() for level in levels)
+    levels = ((kind, level) for kind, levels in deep_diff.items() for level in levels)
     return sorted(
         (level.path(output_format="list")[0], _DEEPDIFF_KINDS[kind]) for kind, level in levels
     )

@@ -119,16 +119,16 @@ def test_input_errors_are_reported_and_nothing_is_compared(
     a: Any, b: Any, options: dict[str, Any], name: str
 ) -> None:
     difference = ptcompile.diff(a, b, **options)
-    assert [found.name for found in difference.diagnostics] == [name]
+    assert [diagnostic.name for diagnostic in difference.diagnostics] == [name]
     assert not difference.ok
     assert difference.objects == ()
 
 
 def test_a_finding_has_its_file_and_line() -> None:
-    (found,) = ptcompile.diff(
+    (diagnostic,) = ptcompile.diff(
         pod(), smallest("nods: 1"), filenames=("a.yaml", "b.yaml")
     ).diagnostics
-    assert (found.filename, found.span and found.span.line) == ("b.yaml", 7)
+    assert (diagnostic.filename, diagnostic.span and diagnostic.span.line) == ("b.yaml", 7)
 
 
 @pytest.mark.parametrize(("case", "other"), [*pairwise(GOOD)], ids=pair_name)

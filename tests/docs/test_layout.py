@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import re
-import threading
-from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.docs.test_site import site  # noqa: F401  # the fixture
-from tests.explainer.page.browser import CHROMIUM, Browser, browser
+from tests.explainer.page.browser import CHROMIUM, Browser
 
 pytest.importorskip("material", reason="mkdocs-material is not installed")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
 
 WIDTHS = (400, 1280)
 SOME_CODES = ("codes/", "codes/PTC103/", "codes/PTC302/", "codes/PTC501/")
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: Any) -> None:
-        """Log nothing, so the tests' output shows only failures."""
-
-
-@pytest.fixture(scope="module")
-def served(site: Path) -> Iterator[str]:  # noqa: F811  # pytest passes the fixture by its name
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture(scope="module")
-def tab() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
 
 
 def visit(tab: Browser, address: str, width: int, scheme: str = "light") -> None:
@@ -58,7 +32,7 @@ def visit(tab: Browser, address: str, width: int, scheme: str = "light") -> None
     tab.load(address)
 
 
-def addresses(site: Path) -> list[str]:  # noqa: F811
+def addresses(site: Path) -> list[str]:
     found = [
         path.relative_to(site).as_posix().removesuffix("index.html")
         for path in site.rglob("index.html")
@@ -67,7 +41,7 @@ def addresses(site: Path) -> list[str]:  # noqa: F811
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_no_page_overflows(site: Path, served: str, tab: Browser, width: int) -> None:  # noqa: F811
+def test_no_page_overflows(site: Path, served: str, tab: Browser, width: int) -> None:
     wide = []
     for address in addresses(site):
         visit(tab, served + address, width)
@@ -94,7 +68,7 @@ def test_dark_mode_follows_the_reader_s_preference(served: str, tab: Browser) ->
         visit(tab, served, 1280, scheme)
         shades.append(tab.run("getComputedStyle(document.body).backgroundColor"))
     assert shades[0] != shades[1]
-    assert sum(int(one) for one in shades[1].strip("rgba()").split(",")[:3]) < 200
+    assert sum(int(part) for part in shades[1].strip("rgba()").split(",")[:3]) < 200
 
 
 def search(tab: Browser, query: str) -> list[str]:

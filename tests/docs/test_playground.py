@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from tests.docs.test_layout import served, tab, visit  # noqa: F401  # fixtures
-from tests.docs.test_site import site  # noqa: F401  # the fixture
+from tests.docs.test_layout import visit
 from tests.explainer.page.browser import CHROMIUM, Browser
 from website.console import COMMANDS
 from website.playground import EXAMPLES, FOLDER
@@ -75,7 +74,7 @@ def test_the_page_has_a_button_for_each_command() -> None:
 
 
 @in_chromium
-def test_without_its_files_the_page_says_so(served: str, tab: Browser) -> None:  # noqa: F811
+def test_without_its_files_the_page_says_so(served: str, tab: Browser) -> None:
     tab.call("Network.setBlockedURLs", urls=[f"*{FOLDER}/*"])
     visit(tab, f"{served}playground/", 400)
     wait_for(tab, "status", lambda text: "without the playground" in text)
@@ -84,7 +83,7 @@ def test_without_its_files_the_page_says_so(served: str, tab: Browser) -> None: 
 
 
 @pytest.fixture
-def playground(site: Path, served: str, tab: Browser) -> str:  # noqa: F811
+def playground(site: Path, served: str, tab: Browser) -> str:
     """Open the page and return the address of the site."""
     if not (site / FOLDER).is_dir():
         pytest.skip("the site was built without the playground")
@@ -93,7 +92,7 @@ def playground(site: Path, served: str, tab: Browser) -> str:  # noqa: F811
     return served
 
 
-def wait_for(tab: Browser, name: str, accept: Callable[[str], object]) -> str:  # noqa: F811
+def wait_for(tab: Browser, name: str, accept: Callable[[str], object]) -> str:
     """Return the text of a part of the page, once it is what is waited for."""
     until = time.monotonic() + PATIENCE
     while True:
@@ -105,7 +104,7 @@ def wait_for(tab: Browser, name: str, accept: Callable[[str], object]) -> str:  
         time.sleep(0.1)
 
 
-def watch_workers(tab: Browser) -> None:  # noqa: F811
+def watch_workers(tab: Browser) -> None:
     """Record the requests of each new worker that waits for that, and let it start."""
     new = [event for event in tab.events if event.get("method") == "Target.attachedToTarget"]
     tab.events[:] = [event for event in tab.events if event not in new]
@@ -117,13 +116,13 @@ def watch_workers(tab: Browser) -> None:  # noqa: F811
     tab._tab = page
 
 
-def command(tab: Browser, name: str) -> str:  # noqa: F811
+def command(tab: Browser, name: str) -> str:
     """Press a button and return the output."""
     tab.click(f"#playground-commands button[value={name}]")
     return wait_for(tab, "output", bool)
 
 
-def choose(tab: Browser, path: str) -> Any:  # noqa: F811
+def choose(tab: Browser, path: str) -> Any:
     """Choose an example and return the text that is then shown."""
     index = list(EXAMPLES).index(path)
     return tab.run(
@@ -135,7 +134,7 @@ def choose(tab: Browser, path: str) -> Any:  # noqa: F811
 @in_chromium
 def test_examples_run_in_the_browser_and_nothing_is_asked_of_another_host(
     playground: str,
-    tab: Browser,  # noqa: F811
+    tab: Browser,
 ) -> None:
     tab.call("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
     path = "golden/bad-resources/spec.yaml"
@@ -153,7 +152,7 @@ def test_examples_run_in_the_browser_and_nothing_is_asked_of_another_host(
 
 
 @in_chromium
-def test_pasted_text_is_read_as_text(playground: str, tab: Browser) -> None:  # noqa: F811
+def test_pasted_text_is_read_as_text(playground: str, tab: Browser) -> None:
     pasted = "a: <img src=x onerror=document.title=1>\nb: [\ud83d\ude80\n"
     tab.run(f"document.getElementById('playground-input').value = {json.dumps(pasted)}")
     output = command(tab, "lint")

@@ -109,9 +109,9 @@ def test_gitlab_writes_both_reports_and_fails_at_the_end(repository: Path) -> No
 
 def test_argo_cd_gets_manifests_or_an_error(repository: Path) -> None:
     (plugin,) = [
-        one
-        for one in recipes()
-        if isinstance(one, dict) and one.get("kind") == "ConfigManagementPlugin"
+        recipe
+        for recipe in recipes()
+        if isinstance(recipe, dict) and recipe.get("kind") == "ConfigManagementPlugin"
     ]
     command = plugin["spec"]["generate"]
     assert command["command"] == ["sh", "-c"]

@@ -1,15 +1,12 @@
 """The built site: every code has a page, every link resolves, and nothing is loaded from other sites.
 
-The site is built once for all tests of this module, or read from the folder in SITE. Skipped without mkdocs-material.
+Skipped without mkdocs-material.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -46,26 +43,6 @@ class Page(HTMLParser):
             self.loaded.append(given["src"])
         if tag == "link" and given.get("rel") in ("stylesheet", "icon", "preconnect", "preload"):
             self.loaded.append(given["href"])
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if os.environ.get("SITE"):
-        return Path(os.environ["SITE"]).resolve()
-    folder = tmp_path_factory.mktemp("site")
-    words = [
-        sys.executable,
-        "-m",
-        "mkdocs",
-        "build",
-        "--strict",
-        "--quiet",
-        "--site-dir",
-        str(folder),
-    ]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +150,7 @@ def test_pages_lead_to_the_repository_and_to_their_neighbors(site: Path) -> None
 
 def _searched(site: Path) -> Iterator[str]:
     index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
-    return (one["location"] for one in index["docs"])
+    return (document["location"] for document in index["docs"])
 
 
 def test_search_knows_guides_fields_and_codes(site: Path) -> None:
@@ -199,7 +176,7 @@ def test_the_reference_is_complete(site: Path) -> None:
     for name, model in (("spec", JobSpec), ("cluster", ProfileSpec)):
         fields = [field.alias or key for key, field in model.model_fields.items()]
         assert [field for field in fields if f"<code>{field}</code>" not in text(name)] == []
-    assert [one for one in COMMANDS if f'id="ptcompile-{one}"' not in text("cli")] == []
+    assert [command for command in COMMANDS if f'id="ptcompile-{command}"' not in text("cli")] == []
     python = text("python")
     names = [name for name in ptcompile.__all__ if not name.startswith("_")]
     assert [

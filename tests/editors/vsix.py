@@ -50,15 +50,15 @@ def wrong(path: Path) -> list[str]:
 def _undone(manifest: dict[str, Any], code: str) -> list[str]:
     """Yield declared names that are not in the code."""
     contributed = manifest["contributes"]
-    commands = [one["command"] for one in contributed["commands"]]
+    commands = [command["command"] for command in contributed["commands"]]
     settings = [name.partition(".")[2] for name in contributed["configuration"]["properties"]]
     asked = [*commands, *(name for name in settings if name != "trace.server")]
     missing = [
         f"{name}: declared, and not in the code" for name in asked if f'"{name}"' not in code
     ]
-    patterns = {f"${one['name']}" for one in contributed["problemPatterns"]}
-    matchers = {one["pattern"] for one in contributed["problemMatchers"]}
-    return missing + [f"{one}: no such pattern" for one in matchers - patterns]
+    patterns = {f"${pattern['name']}" for pattern in contributed["problemPatterns"]}
+    matchers = {matcher["pattern"] for matcher in contributed["problemMatchers"]}
+    return missing + [f"{matcher}: no such pattern" for matcher in matchers - patterns]
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def test_an_emitter_that_checks_for_set_defaults_has_each_line_tried(
     profile = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {queueSystem: kueue}\n"
     cluster, _ = load_profile(profile)
     assert cluster is not None
-    causes = {one.path: one for one in causes_of(_small(), cluster, "job")}
+    causes = {cause.path: cause for cause in causes_of(_small(), cluster, "job")}
     assert [one.path for one in causes["given",].inputs] == [("spec", "queueSystem")]
     _same(_small(), cluster, "job")
 
@@ -76,7 +76,7 @@ def test_a_profile_of_defaults_needs_few_compilations() -> None:
         causes_of(_small(), DEFAULT_CLUSTER, "job")
     lines = sensitivity.cluster_variations(DEFAULT_CLUSTER.document())
     defaults = sensitivity.default_paths(DEFAULT_CLUSTER.document(), lines)
-    assert len(defaults) == len({one.path for one in lines}) > 40
+    assert len(defaults) == len({line.path for line in lines}) > 40
     assert compiled < 30
 
 

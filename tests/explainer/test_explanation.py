@@ -70,7 +70,7 @@ def test_the_same_change_in_two_roles_is_reported_once() -> None:
         .steps
     )
     shm = next(step for step in steps if step.name == "shm")
-    assert [(one.roles, one.kind, one.shown) for one in shm.changes] == [
+    assert [(change.roles, change.kind, change.shown) for change in shm.changes] == [
         (("master", "worker"), "added", "spec.containers[pytorch].volumeMounts"),
         (("master", "worker"), "added", "spec.volumes"),
     ]
@@ -82,7 +82,7 @@ def test_only_the_changed_part_of_a_value_is_reported() -> None:
     body = f"{affinity}\naccelerator: a\nresources: {{gpu: 1}}"
     steps = ptcompile.explain(smallest(body), target="pod", cluster=cluster).jobs[0].steps
     placement = next(step for step in steps if step.name == "placement")
-    assert [(one.kind, one.path[-1]) for one in placement.changes] == [
+    assert [(change.kind, change.path[-1]) for change in placement.changes] == [
         ("added", "matchExpressions")
     ]
     assert not next(step for step in steps if step.name == "metadata").changes

@@ -30,40 +30,44 @@ def test_explain_and_compile_report_the_same_findings(
     monkeypatch.setattr(
         explanation, "provenance", lambda *_given, **_how: ()
     )  # slow, and it reports no findings
-    told = ptcompile.explain(
+    diagnostics = ptcompile.explain(
         case.spec, cluster=case.cluster, filename="spec.yaml", cluster_filename="cluster.yaml"
     ).diagnostics
     profile, wrong = load_profile(case.cluster, filename="cluster.yaml")
-    assert told == (*(() if profile is None else wrong), *case.compile().diagnostics)
+    assert diagnostics == (*(() if profile is None else wrong), *case.compile().diagnostics)
 
 
 def test_a_spec_with_an_error_from_a_rule_is_still_explained() -> None:
     explained = ptcompile.explain(ONE_WORD)
-    assert [(one.name, one.severity) for one in explained.diagnostics] == [
+    assert [(diagnostic.name, diagnostic.severity) for diagnostic in explained.diagnostics] == [
         ("latest-image", "warning"),
         ("command-in-one-word", "error"),
     ]
-    assert all(one.span is not None for one in explained.diagnostics)
+    assert all(diagnostic.span is not None for diagnostic in explained.diagnostics)
     assert not explained.ok
     assert explained.at("command")
 
 
 def test_rules_can_be_disabled_and_selected() -> None:
     assert ptcompile.explain(ONE_WORD, lint=False).diagnostics == ()
-    assert [one.name for one in ptcompile.explain(ONE_WORD, ignore=["PTC804"]).diagnostics] == [
-        "latest-image"
-    ]
-    assert [one.name for one in ptcompile.explain(ONE_WORD, select=["PTC804"]).diagnostics] == [
-        "command-in-one-word"
-    ]
+    assert [
+        diagnostic.name for diagnostic in ptcompile.explain(ONE_WORD, ignore=["PTC804"]).diagnostics
+    ] == ["latest-image"]
+    assert [
+        diagnostic.name for diagnostic in ptcompile.explain(ONE_WORD, select=["PTC804"]).diagnostics
+    ] == ["command-in-one-word"]
     with pytest.raises(ValueError, match="no rule"):
         ptcompile.explain(ONE_WORD, ignore=["no-such-rule"])
 
 
 def test_suppression_comments_apply() -> None:
-    assert [one.name for one in ptcompile.explain(MEANT).diagnostics] == ["command-in-one-word"]
+    assert [diagnostic.name for diagnostic in ptcompile.explain(MEANT).diagnostics] == [
+        "command-in-one-word"
+    ]
     unused = smallest("nodes: 2  # ptcompile: ignore[latest-image]")
-    assert [one.name for one in ptcompile.explain(unused).diagnostics] == ["unused-ignore"]
+    assert [diagnostic.name for diagnostic in ptcompile.explain(unused).diagnostics] == [
+        "unused-ignore"
+    ]
 
 
 def test_a_comment_in_the_spec_does_not_affect_the_profile() -> None:
@@ -73,31 +77,39 @@ def test_a_comment_in_the_spec_does_not_affect_the_profile() -> None:
         ptcompile.compile(spec, cluster=profile),
         ptcompile.explain(spec, cluster=profile),
     ):
-        assert [one.name for one in found.diagnostics] == ["spec-unknown-field"]
+        assert [diagnostic.name for diagnostic in found.diagnostics] == ["spec-unknown-field"]
 
 
 def test_all_mistakes_are_reported() -> None:
     wrong = smallest("nods: 2\nvolumeMounts: [{name: dta, mountPath: /d}]")
-    assert [one.message for one in ptcompile.explain(wrong).diagnostics] == [
-        one.message for one in ptcompile.compile(wrong).diagnostics
+    assert [diagnostic.message for diagnostic in ptcompile.explain(wrong).diagnostics] == [
+        diagnostic.message for diagnostic in ptcompile.compile(wrong).diagnostics
     ]
     assert len(ptcompile.explain(wrong).diagnostics) == 2
 
 
 def test_the_page_has_each_finding_once_with_its_targets() -> None:
-    found = gather(ONE_WORD).findings
-    assert len({(one.diagnostic.name, one.line, one.targets) for one in found}) == len(found)
-    (word,) = [one for one in found if one.diagnostic.name == "command-in-one-word"]
+    findings = gather(ONE_WORD).findings
+    assert len(
+        {(finding.diagnostic.name, finding.line, finding.targets) for finding in findings}
+    ) == len(findings)
+    (word,) = [finding for finding in findings if finding.diagnostic.name == "command-in-one-word"]
     assert word.targets == ("job", "pytorchjob", "volcano", "trainjob", "jobset")
     assert not [
-        one for one in gather(ONE_WORD, lint=False).findings if one.diagnostic.stage == "run"
+        finding
+        for finding in gather(ONE_WORD, lint=False).findings
+        if finding.diagnostic.stage == "run"
     ]
 
 
 def test_a_comment_needed_by_one_target_is_not_unused() -> None:
     """A Pod cannot express `nodes: 2`, which is its only finding."""
-    found = gather(MEANT).findings
-    assert not [one for one in found if one.diagnostic.name in ("latest-image", "unused-ignore")]
+    findings = gather(MEANT).findings
+    assert not [
+        finding
+        for finding in findings
+        if finding.diagnostic.name in ("latest-image", "unused-ignore")
+    ]
 
 
 def test_the_command(

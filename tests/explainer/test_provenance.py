@@ -29,7 +29,7 @@ def test_every_value_of_every_golden_is_explained(case: Case, target: str) -> No
     explanation = explained(case, target).explanation
     assert explanation.manifests == case.compile(target).manifests
     _law_1(explanation.causes, explanation.manifests)
-    said = {(one.manifest, *one.path): (one.by, one.rule) for one in explanation.causes}
+    said = {(cause.manifest, *cause.path): (cause.by, cause.rule) for cause in explanation.causes}
     for path, by, rule in by_record(case, target):
         assert said[path] == (by, rule)
 
@@ -58,13 +58,13 @@ def _law_1(causes: tuple[Cause, ...], manifests: tuple[Json, ...]) -> None:
     """Assert one cause per value, in order: each has a writer and a rule, and the user's values have a line."""
     values = every_leaf(list(manifests))
     assert [(one.manifest, *one.path) for one in causes] == [path for path, _ in values]
-    for one, (_, value) in zip(causes, values, strict=True):
-        assert one.value in (value, "***")
-        assert one.by in WRITERS
-        assert one.rule.endswith(".")
-        assert one.by != "spec" or any(line.file == "spec" and line.given for line in one.inputs), (
-            one
-        )
+    for cause, (_, value) in zip(causes, values, strict=True):
+        assert cause.value in (value, "***")
+        assert cause.by in WRITERS
+        assert cause.rule.endswith(".")
+        assert cause.by != "spec" or any(
+            line.file == "spec" and line.given for line in cause.inputs
+        ), cause
 
 
 def _law_2(
@@ -81,10 +81,10 @@ def _law_2(
     given_profile = cluster.document()
     whole = count_values(manifests)
     lines: dict[tuple[Any, ...], list[Cause]] = {}
-    for one in causes:
-        for line in one.inputs:
+    for cause in causes:
+        for line in cause.inputs:
             if line.left_out:
-                lines.setdefault((line.file, line.path), []).append(one)
+                lines.setdefault((line.file, line.path), []).append(cause)
     for (file, path), affected in lines.items():
         if file == "spec":
             now = emitted(
@@ -94,14 +94,17 @@ def _law_2(
             now = emitted(data, without(given_profile, path), target)
         left = count_values(now)
         gone = {where for where, _ in whole - left}
-        for one in affected:
-            entry = (place((one.manifest, *one.path), manifests), repr(_value(one, manifests)))
-            item = place((one.manifest, *one.path[:-1]), manifests) + "/"
+        for cause in affected:
+            entry = (
+                place((cause.manifest, *cause.path), manifests),
+                repr(_value(cause, manifests)),
+            )
+            item = place((cause.manifest, *cause.path[:-1]), manifests) + "/"
             assert left[entry] < whole[entry] or (
-                one.path[-1] == "name" and any(where.startswith(item) for where in gone)
+                cause.path[-1] == "name" and any(where.startswith(item) for where in gone)
             ), (
                 path,
-                one,
+                cause,
             )
 
 
@@ -161,8 +164,8 @@ ROWS: list[tuple[str, str, str, str, list[str], list[str]]] = [
 def test_writer_and_input_lines(
     body: str, target: str, query: str, by: str, reaching: list[str], there: list[str]
 ) -> None:
-    one = _cause(body, query, target)
-    assert (one.by, _lines(one, other_value=True), _lines(one, other_value=False)) == (
+    cause = _cause(body, query, target)
+    assert (cause.by, _lines(cause, other_value=True), _lines(cause, other_value=False)) == (
         by,
         reaching,
         there,
@@ -186,8 +189,8 @@ def test_lines_of_the_profile() -> None:
     cluster = profile(
         {"defaults": {"env": {"REGION": "eu"}}, "gpu": {"resourceName": "amd.com/gpu"}}
     )
-    one = _cause("", "env.REGION.value", "pod", cluster)
-    assert [(line.file, line.path, line.given) for line in one.inputs] == [
+    cause = _cause("", "env.REGION.value", "pod", cluster)
+    assert [(line.file, line.path, line.given) for line in cause.inputs] == [
         ("cluster", ("spec", "defaults", "env", "REGION"), True)
     ]
     toleration = _cause("resources: {gpu: 1}", "tolerations[0].key", "pod", cluster)
@@ -200,14 +203,16 @@ def test_lines_of_the_profile() -> None:
 
 def test_the_target_line_of_the_spec_is_an_input_of_the_target_values() -> None:
     explanation = ptcompile.explain(smallest("nodes: 2\ntarget: volcano"))
-    kinds = {one.shown: [line.path for line in one.inputs] for one in explanation.causes}
+    kinds = {cause.shown: [line.path for line in cause.inputs] for cause in explanation.causes}
     assert kinds["kind"] == [("spec", "target")] or ("spec", "target") in kinds["apiVersion"]
     assert ("spec", "target") in kinds["spec.minAvailable"]
     assert ("spec", "target") not in kinds[
         "spec.tasks[master].template.spec.containers[pytorch].image"
     ]
     asked = ptcompile.explain(smallest("nodes: 2\ntarget: volcano"), target="volcano")
-    assert not any(("spec", "target") in [line.path for line in one.inputs] for one in asked.causes)
+    assert not any(
+        ("spec", "target") in [line.path for line in cause.inputs] for cause in asked.causes
+    )
 
 
 def test_a_target_is_the_writer_of_what_it_adds_because_of_a_pass() -> None:
@@ -216,8 +221,15 @@ def test_a_target_is_the_writer_of_what_it_adds_because_of_a_pass() -> None:
     explanation = ptcompile.explain(
         smallest("nodes: 2\nrestartPolicy: OnFailure"), target="trainjob", cluster=cluster
     )
-    assert [one["kind"] for one in explanation.manifests] == ["TrainingRuntime", "TrainJob"]
-    by = {one.shown.rpartition(".")[2]: one.by for one in explanation.causes if one.manifest == 0}
+    assert [manifest["kind"] for manifest in explanation.manifests] == [
+        "TrainingRuntime",
+        "TrainJob",
+    ]
+    by = {
+        cause.shown.rpartition(".")[2]: cause.by
+        for cause in explanation.causes
+        if cause.manifest == 0
+    }
     assert (by["apiVersion"], by["kind"], by["completionMode"]) == ("target", "target", "target")
     assert (by["image"], by["schedulerName"], by["medium"]) == ("spec", "placement", "shm")
 
@@ -228,8 +240,8 @@ def test_a_process_count_equal_to_the_devices_is_written_by_processes() -> None:
     )
     body = "nodes: 2\naccelerator: v5e\nresources: {gpu: 4}\nelastic: {nprocPerNode: auto}"
     for target, query in (("pytorchjob", "nprocPerNode"), ("trainjob", "numProcPerNode")):
-        one = _cause(body, query, target, cluster)
-        assert (str(one.value), one.by) == ("4", "processes")
+        cause = _cause(body, query, target, cluster)
+        assert (str(cause.value), cause.by) == ("4", "processes")
 
 
 def test_the_sum_of_pod_requests_is_written_by_the_target() -> None:

@@ -64,11 +64,13 @@ def test_tables_cover_all_passes() -> None:
 def spoken() -> set[tuple[str, str]]:
     found = {(target, one.by, one.rule) for case, target in ABLE for one in by_record(case, target)}
     for case, target in SOME:
-        found |= {(target, one.by, one.rule) for one in explained(case, target).explanation.causes}
+        found |= {
+            (target, cause.by, cause.rule) for cause in explained(case, target).explanation.causes
+        }
     for body, target, cluster in MORE:
         explanation = ptcompile.explain(smallest(body), target=target, cluster=profile(cluster))
         assert explanation.ok, (body, explanation.diagnostics)
-        found |= {(target, one.by, one.rule) for one in explanation.causes}
+        found |= {(target, cause.by, cause.rule) for cause in explanation.causes}
     out = set()
     for target, by, rule in found:
         names = [f"target {target}", "every target"] if by == "target" else [by]

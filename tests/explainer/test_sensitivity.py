@@ -110,7 +110,9 @@ def test_long_lists_tried_together_have_the_same_causes_as_one_by_one(
 def _changes(count: int, *, left_out: bool = False) -> tuple[Json, list[Variation]]:
     data: Json = {"metadata": {}, "spec": {"env": {f"A{i}": f"v{i}" for i in range(count)}}}
     return data, [
-        one for one in spec_variations(data) if one.left_out <= left_out and not one.inner
+        variation
+        for variation in spec_variations(data)
+        if variation.left_out <= left_out and not variation.inner
     ]
 
 

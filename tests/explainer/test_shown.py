@@ -75,9 +75,9 @@ def test_shown_value(value: Any, expected: str) -> None:
 def test_every_displayed_path_finds_its_value(case: Case, target: str) -> None:
     """Both the displayed path and the API server's notation find the value."""
     explanation = explained(case, target).explanation
-    for one in explanation.causes[::7]:
-        assert one in explanation.at(one.shown)
-        assert one in explanation.at(field_path(one.path))
+    for cause in explanation.causes[::7]:
+        assert cause in explanation.at(cause.shown)
+        assert cause in explanation.at(field_path(cause.path))
 
 
 QUERIES = [

@@ -60,7 +60,9 @@ IMAGE: dict[str, Any] = {
 
 def findings_of(text: str, *rules: dict[str, Any]) -> list[tuple[str, tuple[str | int, ...], str]]:
     report = ptcompile.lint(text, extensions=ptcompile.extensions(rules=rules))
-    return [(one.code, one.path, one.severity) for one in report.diagnostics]
+    return [
+        (diagnostic.code, diagnostic.path, diagnostic.severity) for diagnostic in report.diagnostics
+    ]
 
 
 def test_a_missing_label_is_found_where_labels_would_be() -> None:
@@ -81,18 +83,20 @@ def test_a_missing_label_is_found_where_labels_would_be() -> None:
 
 def test_every_container_is_checked_at_its_line() -> None:
     report = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[IMAGE]))
-    (one,) = report.diagnostics
-    assert (one.code, one.name, one.severity, one.stage) == (
+    (diagnostic,) = report.diagnostics
+    assert (diagnostic.code, diagnostic.name, diagnostic.severity, diagnostic.stage) == (
         "ACME102",
         "own-registry",
         "error",
         "style",
     )
-    assert one.path == ("spec", "template", "spec", "initContainers", 0, "image")
-    assert one.message.endswith("initContainers[0].image: images come from registry.acme.example")
-    assert one.span is not None
-    assert one.span.line == 10
-    assert one.help == "push it there"
+    assert diagnostic.path == ("spec", "template", "spec", "initContainers", 0, "image")
+    assert diagnostic.message.endswith(
+        "initContainers[0].image: images come from registry.acme.example"
+    )
+    assert diagnostic.span is not None
+    assert diagnostic.span.line == 10
+    assert diagnostic.help == "push it there"
     assert not report.ok
 
 
@@ -101,13 +105,15 @@ def test_a_container_rule_runs_on_every_kind(target: str) -> None:
     manifests = ptcompile.compile(SPEC, target=target).yaml()
     assert {code for code, _, _ in findings_of(manifests, IMAGE)} == {"ACME102"}
     result = ptcompile.compile(SPEC, target=target, extensions=ptcompile.extensions(rules=[IMAGE]))
-    assert [(one.code, one.path) for one in result.diagnostics] == [("ACME102", ("spec", "image"))]
+    assert [(diagnostic.code, diagnostic.path) for diagnostic in result.diagnostics] == [
+        ("ACME102", ("spec", "image"))
+    ]
     assert not result.manifests
 
 
 def test_a_finding_in_a_spec_is_reported_once() -> None:
     report = ptcompile.lint(SPEC, extensions=ptcompile.extensions(rules=[COST]))
-    assert [(one.code, one.path) for one in report.diagnostics] == [
+    assert [(diagnostic.code, diagnostic.path) for diagnostic in report.diagnostics] == [
         ("ACME101", ("metadata", "labels"))
     ]
 
@@ -167,15 +173,15 @@ def test_jobs_inside_other_objects_are_checked_at_their_path() -> None:
         },
     }
     report = ptcompile.lint(cron, extensions=ptcompile.extensions(rules=[COST]))
-    own = [one.path for one in report.diagnostics if one.code == "ACME101"]
+    own = [diagnostic.path for diagnostic in report.diagnostics if diagnostic.code == "ACME101"]
     assert own == [("spec", "jobTemplate", "metadata", "labels")]
 
 
 def test_an_expression_that_fails_on_its_values_is_false() -> None:
     rule = {**COST, "path": "metadata.name", "expression": "int(self) > 0"}
-    (one,) = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[rule])).diagnostics
-    assert (one.code, one.severity) == ("ACME101", "warning")
-    assert one.message.endswith(
+    (diagnostic,) = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[rule])).diagnostics
+    assert (diagnostic.code, diagnostic.severity) == ("ACME101", "warning")
+    assert diagnostic.message.endswith(
         "has the label cost-center (type conversion error from 'string' to 'int')"
     )
 
@@ -209,8 +215,8 @@ def test_many_rules_share_the_budget_of_an_object() -> None:
         for n in range(100, 400)
     ]
     started = time.process_time()
-    found = ptcompile.lint(text, extensions=ptcompile.extensions(rules=rules)).diagnostics
-    assert {one.code for one in found} == {"PTC903"}
+    diagnostics = ptcompile.lint(text, extensions=ptcompile.extensions(rules=rules)).diagnostics
+    assert {diagnostic.code for diagnostic in diagnostics} == {"PTC903"}
     assert time.process_time() - started < 10  # about half a second
 
 
@@ -276,7 +282,10 @@ def test_the_configuration_declares_rules(tmp_path: Path) -> None:
     (tmp_path / "ptcompile.toml").write_text(TOML, encoding="utf-8")
     (tmp_path / "job.yaml").write_text(JOB, encoding="utf-8")
     done = ran(None, tmp_path, "lint", "job.yaml", "--output-format", "json")
-    assert (done.returncode, [one["code"] for one in json.loads(done.stdout)["diagnostics"]]) == (
+    assert (
+        done.returncode,
+        [diagnostic["code"] for diagnostic in json.loads(done.stdout)["diagnostics"]],
+    ) == (
         1,
         ["ACME102"],
     )
@@ -349,8 +358,8 @@ def test_reports_link_to_the_own_page_or_to_none(
     url: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rule = COST | ({} if url is None else {"url": url})
-    (one,) = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[rule])).diagnostics
-    assert (one.url, one.to_dict()["url"]) == (url, url)
+    (diagnostic,) = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[rule])).diagnostics
+    assert (diagnostic.url, diagnostic.to_dict()["url"]) == (url, url)
     lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in rule.items())
     (tmp_path / "ptcompile.toml").write_text(f"[[rule]]\n{lines}")
     (tmp_path / "job.yaml").write_text(JOB)

@@ -174,7 +174,7 @@ def test_its_rule(example: Path) -> None:
     sarif = json.loads(ran(packages, repo, "lint", "spec.yaml", "--output-format", "sarif").stdout)[
         "runs"
     ][0]
-    assert [one["id"] for one in sarif["tool"]["driver"]["rules"]] == ["ACME001"]
+    assert [rule["id"] for rule in sarif["tool"]["driver"]["rules"]] == ["ACME001"]
     assert "Fix: give the label" in sarif["tool"]["driver"]["rules"][0]["help"]["markdown"]
     done = ran(packages, repo, "explain", "ACME001")
     assert done.stdout.startswith(
@@ -340,12 +340,15 @@ def test_a_target_that_fails_writes_nothing(place: Path) -> None:
 
 @_with_example
 def test_pip_s_entry_points_are_found(tmp_path: Path) -> None:
-    (one,) = ptcompile.plugins()
-    assert one == ("acme-ptcompile", "1.0.0", ("ACME",), ("cost_center",), ("appwrapper",))
+    (plugin,) = ptcompile.plugins()
+    assert plugin == ("acme-ptcompile", "1.0.0", ("ACME",), ("cost_center",), ("appwrapper",))
     (tmp_path / "ptcompile.toml").write_text('plugins = ["acme-ptcompile"]\n', encoding="utf-8")
     (tmp_path / "spec.yaml").write_text(LABELLED, encoding="utf-8")
     done = ran(None, tmp_path, "lint", "spec.yaml", "--output-format", "json")
-    assert (done.returncode, [one["code"] for one in json.loads(done.stdout)["diagnostics"]]) == (
+    assert (
+        done.returncode,
+        [diagnostic["code"] for diagnostic in json.loads(done.stdout)["diagnostics"]],
+    ) == (
         1,
         ["ACME001"],
     )
@@ -356,11 +359,12 @@ def test_pip_s_entry_points_are_found(tmp_path: Path) -> None:
 def test_in_python(name: str) -> None:
     extensions = ptcompile.extensions(plugins=[name])
     assert extensions.plugins == (("acme-ptcompile", "1.0.0"),)
-    assert [one.code for one in ptcompile.lint(LABELLED, extensions=extensions).diagnostics] == [
-        "ACME001"
-    ]
+    assert [
+        diagnostic.code
+        for diagnostic in ptcompile.lint(LABELLED, extensions=extensions).diagnostics
+    ] == ["ACME001"]
     made = ptcompile.compile(SPEC, target="appwrapper", extensions=extensions)
-    assert [one["kind"] for one in made.manifests] == ["AppWrapper"]
+    assert [manifest["kind"] for manifest in made.manifests] == ["AppWrapper"]
     assert ptcompile.rules(extensions=extensions)[-1]["code"] == "ACME001"
     (pod, *_) = ptcompile.simulate(SPEC, target="job", extensions=extensions).pods
     assert pod.name.startswith("train-0")

@@ -20,7 +20,7 @@ def flow(draw: st.DrawFn, depth: int = 0) -> str:
     """Draw a flow-style collection or a scalar."""
     kind = draw(st.sampled_from(("scalar", "map", "list") if depth < 2 else ("scalar",)))
     if kind == "scalar":
-        return draw(st.sampled_from([one for one in SCALARS if "?" not in one]))
+        return draw(st.sampled_from([scalar for scalar in SCALARS if "?" not in scalar]))
     pad = draw(st.sampled_from(("", "", " ")))
     comma = draw(st.sampled_from((", ", ", ", ",  ", " , ")))
     end = draw(st.sampled_from(("", "", ",")))

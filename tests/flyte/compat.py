@@ -197,8 +197,8 @@ ROWS: tuple[Row, ...] = (
         "ours",
         lambda: (
             [
-                one.name
-                for one in flyte.task(
+                diagnostic.name
+                for diagnostic in flyte.task(
                     restarts,
                     task_config=F.Elastic(nproc_per_node=8),
                     script="t.py",

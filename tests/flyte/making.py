@@ -95,8 +95,8 @@ def manifest(config: Any, *, cluster: Any = NO_GPU_TAINTS, **knobs: Any) -> dict
 
 def roles(made: dict[str, Any]) -> dict[str, Any]:
     """Return the replica specs of a PyTorchJob."""
-    found: dict[str, Any] = made["spec"]["pytorchReplicaSpecs"]
-    return found
+    replica_specs: dict[str, Any] = made["spec"]["pytorchReplicaSpecs"]
+    return replica_specs
 
 
 def pod(made: dict[str, Any], role: str = "Worker") -> dict[str, Any]:
@@ -125,8 +125,8 @@ def resources(
 def env(made: dict[str, Any], role: str = "Worker") -> dict[str, Any]:
     """Return the training container's variables."""
     return {
-        one["name"]: one.get("value", one.get("valueFrom"))
-        for one in main(made, role).get("env", [])
+        variable["name"]: variable.get("value", variable.get("valueFrom"))
+        for variable in main(made, role).get("env", [])
     }
 
 

@@ -203,7 +203,7 @@ def test_a_partition_of_an_accelerator_adds_an_expression(words: Any) -> None:
         ["gpu-node-label", ["nvidia-tesla-a100"]],
         ["gpu-partition-size", ["1g.5gb"]],
     ]
-    assert [one["key"] for one in pod(made)["tolerations"]] == [
+    assert [toleration["key"] for toleration in pod(made)["tolerations"]] == [
         "gpu-node-label",
         "gpu-partition-size",
         GPU,
@@ -309,8 +309,8 @@ def test_shared_memory_is_mounted_once_unless_refused(
     """Case 15 of docs/facts/flyte.md#cases."""
     template = words.PodTemplate(words.pod_spec(spec)) if spec is not None else None
     made = manifest(words.Elastic(increase_shared_mem=kept), pod_template=template)
-    assert [one["name"] for one in main(made).get("volumeMounts", [])] == mounts
-    assert [one["name"] for one in pod(made).get("volumes", [])] == mounts
+    assert [mount["name"] for mount in main(made).get("volumeMounts", [])] == mounts
+    assert [volume["name"] for volume in pod(made).get("volumes", [])] == mounts
 
 
 def test_shared_memory_of_the_task_wins(words: Any) -> None:
@@ -380,7 +380,9 @@ def check_half(words: Any, request_: str, limit: str, here: Any, where: flyte.Pl
             image="i",
             platform=where,
         )
-        assert [one.name for one in task.compile("job", **halves).diagnostics] == [here]
+        assert [diagnostic.name for diagnostic in task.compile("job", **halves).diagnostics] == [
+            here
+        ]
     else:
         assert resources(manifest(words.Elastic(), platform=where, **halves))["cpu"] == here
 
@@ -499,7 +501,7 @@ def test_a_whole_device_excludes_partitions(words: Any) -> None:
     )
     keys = {one["key"]: one["operator"] for one in expressions(made)[0]}
     assert keys == {"device": "In", "size": "DoesNotExist"}
-    assert [one["key"] for one in pod(made)["tolerations"]] == ["device"]
+    assert [toleration["key"] for toleration in pod(made)["tolerations"]] == ["device"]
     whole = {"key": "size", "operator": "In", "values": ["whole"]}
     accepted = {"key": "size", "operator": "Equal", "value": "whole", "effect": "NoSchedule"}
     custom = platform(
@@ -525,7 +527,7 @@ def test_a_tpu_selects_its_type_and_topology(words: Any) -> None:
         "cloud.google.com/gke-tpu-topology": ["2x2x2"],
     }
     assert labels == expected
-    assert {one["key"] for one in pod(made)["tolerations"]} == set(expected)
+    assert {toleration["key"] for toleration in pod(made)["tolerations"]} == set(expected)
 
 
 def test_device_names_are_normalized() -> None:
@@ -573,7 +575,7 @@ def test_extended_resources_add_tolerations_once(words: Any) -> None:
     made = manifest(
         words.Elastic(), limits=words.Resources(gpu=1), platform=where, pod_template=own
     )
-    assert sorted(one["key"] for one in pod(made)["tolerations"]) == ["foo/bar", GPU]
+    assert sorted(toleration["key"] for toleration in pod(made)["tolerations"]) == ["foo/bar", GPU]
 
 
 @pytest.mark.parametrize(("asked", "limit"), [("2Gi", {"sizeLimit": "2Gi"}), (True, {})])
@@ -594,11 +596,11 @@ def test_invalid_shared_memory_is_reported_and_a_taken_name_changed(words: Any) 
     made = manifest(
         words.Elastic(), shared_memory=True, pod_template=words.PodTemplate(words.pod_spec(taken))
     )
-    assert [one["name"] for one in pod(made)["volumes"]] == ["shm", "shm-2"]
+    assert [volume["name"] for volume in pod(made)["volumes"]] == ["shm", "shm-2"]
     mounted = manifest(
         words.Elastic(), shared_memory=True, pod_template=words.PodTemplate(words.pod_spec(OWN))
     )
-    assert [one["name"] for one in pod(mounted)["volumes"]] == ["mine"]
+    assert [volume["name"] for volume in pod(mounted)["volumes"]] == ["mine"]
 
 
 def test_labels_of_a_partition_come_from_the_user(words: Any) -> None:
@@ -655,8 +657,10 @@ def test_negative_restarts_and_long_names_are_rejected(words: Any) -> None:
         script="t.py",
         image="i",
     )
-    found = long.compile("x" * 140).diagnostics
-    assert {one.path for one in found if one.severity == "error"} == {("name",)}
+    diagnostics = long.compile("x" * 140).diagnostics
+    assert {diagnostic.path for diagnostic in diagnostics if diagnostic.severity == "error"} == {
+        ("name",)
+    }
 
 
 def test_the_command_is_that_of_the_launcher(words: Any) -> None:
@@ -693,8 +697,12 @@ def test_impossible_numbers_are_reported(
         image="i",
         limits=limits,
     )
-    found = [one.message for one in task.compile("job").diagnostics if one.severity == "error"]
-    assert [one[: len(at or "")] for one in found] == ([at] if at else [])
+    reported = [
+        diagnostic.message
+        for diagnostic in task.compile("job").diagnostics
+        if diagnostic.severity == "error"
+    ]
+    assert [one[: len(at or "")] for one in reported] == ([at] if at else [])
 
 
 def test_accelerator_objects_of_flytekit_are_read() -> None:
@@ -708,9 +716,9 @@ def test_accelerator_objects_of_flytekit_are_read() -> None:
         "nvidia-tesla-a100/unpartitioned": real.A100.unpartitioned,
     }
     found = [
-        document(OURS.Elastic(), limits=OURS.Resources(gpu=1), accelerator=one, platform=where)[
+        document(OURS.Elastic(), limits=OURS.Resources(gpu=1), accelerator=name, platform=where)[
             "accelerator"
         ]
-        for one in names.values()
+        for name in names.values()
     ]
     assert found == [*names]

@@ -17,12 +17,12 @@ FLYTE = EXAMPLES / "flyte"
 
 
 def test_the_example_prints_a_spec_that_compiles(capsys: pytest.CaptureFixture[str]) -> None:
-    found = runpy.run_path(str(EXAMPLE))
-    assert found["main"]() == 0
+    example = runpy.run_path(str(EXAMPLE))
+    assert example["main"]() == 0
     out, err = capsys.readouterr()
-    result = ptcompile.compile(out, cluster=found["PLATFORM"].profile)
+    result = ptcompile.compile(out, cluster=example["PLATFORM"].profile)
     assert [one["kind"] for one in result.unwrap()] == ["PyTorchJob"]
-    assert [one.name for one in result.diagnostics] == ["node-0-fails-all"], (
+    assert [diagnostic.name for diagnostic in result.diagnostics] == ["node-0-fails-all"], (
         "an interruptible task of several nodes"
     )
     assert err.startswith("warning: cache: ")

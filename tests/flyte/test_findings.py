@@ -73,9 +73,9 @@ def compiled(config: Any, **knobs: Any) -> tuple[dict[str, Any], dict[str, str]]
         compiled, task_config=config, container_image="acme/t:1", script="t.py", **knobs
     )
     result = task.compile("job", cluster=SPOT)
-    notes = [one for one in result.diagnostics if one.name == "unlike-flyte"]
-    assert {one.severity for one in notes} <= {"note"}
-    return dict(result.unwrap()[0]), {".".join(map(str, one.path)): one.message for one in notes}
+    notes = [diagnostic for diagnostic in result.diagnostics if diagnostic.name == "unlike-flyte"]
+    assert {note.severity for note in notes} <= {"note"}
+    return dict(result.unwrap()[0]), {".".join(map(str, note.path)): note.message for note in notes}
 
 
 LIMIT, RESTARTS = "task_config.run_policy.backoff_limit", "task_config"

@@ -22,8 +22,8 @@ plugin = pytest.importorskip("flytekitplugins.kfpytorch")
 def test_our_classes_have_the_fields_and_defaults_of_flytekit(name: str) -> None:
     ours, theirs = getattr(flyte, name)(), getattr(plugin, name)()
     assert _plain(ours) == _plain(theirs)
-    assert [one.name for one in dataclasses.fields(ours)] == [
-        one.name for one in dataclasses.fields(theirs)
+    assert [field.name for field in dataclasses.fields(ours)] == [
+        field.name for field in dataclasses.fields(theirs)
     ]
 
 
@@ -33,12 +33,12 @@ def test_our_enums_have_the_members_of_flytekit(name: str) -> None:
     assert [one.name for one in ours] == [one.name for one in theirs]
     # the defect that makes ptcompile compare names
     first, *others = theirs
-    assert all(first == one for one in others)
+    assert all(first == other for other in others)
 
 
 def test_resources_have_the_fields_of_flytekit() -> None:
     assert _plain(flyte.Resources()) == {
-        one.name: None for one in dataclasses.fields(flytekit.Resources)
+        field.name: None for field in dataclasses.fields(flytekit.Resources)
     }
 
 
@@ -80,7 +80,7 @@ def _function() -> None:
 
 
 def _plain(value: Any) -> Any:
-    return {one.name: _nested(getattr(value, one.name)) for one in dataclasses.fields(value)}
+    return {field.name: _nested(getattr(value, field.name)) for field in dataclasses.fields(value)}
 
 
 def _nested(value: Any) -> Any:
@@ -105,7 +105,7 @@ def test_an_unchanged_flytekit_task() -> None:
             cache_version="1",
         )(_function)
     converted = flyte.from_task(made, script="t.py").convert("job")
-    lost = {one.path for one in converted.problems if one.severity != "note"}
+    lost = {problem.path for problem in converted.problems if problem.severity != "note"}
     assert lost == {("cache",), ("cache_version",)}
     spec = converted.document["spec"]
     assert spec["resources"] == {"cpu": 1, "gpu": 1}
@@ -122,7 +122,7 @@ def test_an_unchanged_flytekit_task() -> None:
     manifest = ptcompile.compile(converted.document, cluster=anywhere).unwrap()[0]
     volumes = manifest["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["volumes"]
     # the plugin has added its volume to the template, so ptcompile adds none
-    assert [one["name"] for one in volumes] == ["secret-0", "shm"]
+    assert [volume["name"] for volume in volumes] == ["secret-0", "shm"]
 
 
 def test_times_are_those_of_pyflyte_run() -> None:

@@ -78,7 +78,11 @@ def test_a_call_passes_context_inputs_and_outputs() -> None:
     assert adds(**GIVEN) == {"total": 6.0, "first": "a!"}
     words = {"numbers": "[1, 2]", "scale": "2", "names": '["a", "b"]', "extra": '{"suffix": "!"}'}
     assert run.parse_arguments(adds.function, words) == (GIVEN, {})
-    lost = [one for one in adds.compile(inputs=GIVEN).diagnostics if one.path == ("outputs",)]
+    lost = [
+        diagnostic
+        for diagnostic in adds.compile(inputs=GIVEN).diagnostics
+        if diagnostic.path == ("outputs",)
+    ]
     assert len(lost) == 1
 
 
@@ -100,8 +104,8 @@ def test_undeclared_parameters_are_errors() -> None:
     def job(wf_params: Any, a: Any, d: Any) -> None: ...
 
     found = {
-        ".".join(map(str, one.path)): one.message
-        for one in job.convert(inputs={"a": 1, "b": 2}).problems
+        ".".join(map(str, problem.path)): problem.message
+        for problem in job.convert(inputs={"a": 1, "b": 2}).problems
     }
     assert found["inputs.d"] == "inputs.d: neither @inputs nor @outputs declares it"
     assert found["inputs.b"] == "inputs.b: the function has no such parameter"

@@ -52,7 +52,7 @@ def test_a_whole_configuration_reaches_the_pod() -> None:
         "cluster-autoscaler.kubernetes.io/safe-to-evict": "false"
     }
     assert found["nodeSelector"] == {"pool": "ml"}
-    assert [one["key"] for one in found["tolerations"]] == ["gpu", "team"]
+    assert [toleration["key"] for toleration in found["tolerations"]] == ["gpu", "team"]
     assert found["dnsConfig"] == {"options": [{"name": "ndots", "value": "2"}]}
     assert found["securityContext"] == {"runAsUser": 1000}
     assert found["hostNetwork"] is True
@@ -103,11 +103,13 @@ def test_the_caller_names_other_devices() -> None:
 @pytest.mark.parametrize("key", ENGINE_KEYS)
 def test_keys_without_effect_give_warnings(key: str) -> None:
     where = flyte.platform({key: "1"})
-    assert [(one.severity, one.path) for one in where.problems] == [("warning", ("k8s", key))]
+    assert [(problem.severity, problem.path) for problem in where.problems] == [
+        ("warning", ("k8s", key))
+    ]
 
 
 def test_a_misspelled_key() -> None:
-    assert [one.help for one in flyte.platform({"default-label": {}}).problems] == [
+    assert [problem.help for problem in flyte.platform({"default-label": {}}).problems] == [
         "did you mean default-labels?"
     ]
 
@@ -124,8 +126,10 @@ def test_a_misspelled_key() -> None:
     ],
 )
 def test_mistakes_are_findings(config: Any, start: str) -> None:
-    found = [one for one in flyte.platform(config).problems if one.severity == "error"]
-    assert [one.message[: len(start)] for one in found] == [start]
+    problems = [
+        problem for problem in flyte.platform(config).problems if problem.severity == "error"
+    ]
+    assert [problem.message[: len(start)] for problem in problems] == [start]
 
 
 @given(config=st.dictionaries(st.sampled_from([*KNOWN_KEYS, *ENGINE_KEYS]), ANYTHING, max_size=4))

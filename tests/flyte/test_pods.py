@@ -44,9 +44,9 @@ def test_a_template_without_a_value_is_an_error() -> None:
         container_image="{{.image.default}}",
     )
     found = {
-        one.path: (one.message, one.help)
-        for one in made.convert("job").problems
-        if one.severity == "error"
+        problem.path: (problem.message, problem.help)
+        for problem in made.convert("job").problems
+        if problem.severity == "error"
     }
     unknown = "from Flyte's configuration, which is unknown here"
     assert found == {
@@ -67,9 +67,9 @@ def test_a_task_without_an_image_is_reported_in_flyte_terms() -> None:
         task_config=OURS.Elastic(),
         script="t.py",
     )
-    (found,) = made.compile("job").diagnostics
-    assert (found.path, found.name) == (("container_image",), "spec-missing-field")
-    assert found.message.startswith(
+    (diagnostic,) = made.compile("job").diagnostics
+    assert (diagnostic.path, diagnostic.name) == (("container_image",), "spec-missing-field")
+    assert diagnostic.message.startswith(
         "container_image: is missing: Flyte would use the project's default image"
     )
     assert made.compile("job", image="acme/default:1").ok
@@ -89,9 +89,9 @@ def test_an_image_spec_must_be_built(registry: str | None, severity: str, said: 
     )
     result = made.compile("job")
     assert result.manifests[0]["spec"]["containers"][0]["image"] == "ghcr.io/a/t:x1"
-    (found,) = result.diagnostics
-    assert (found.severity, found.path) == (severity, ("container_image",))
-    assert said in found.message
+    (diagnostic,) = result.diagnostics
+    assert (diagnostic.severity, diagnostic.path) == (severity, ("container_image",))
+    assert said in diagnostic.message
 
 
 def test_a_union_secret_without_a_group_is_explained() -> None:
@@ -102,7 +102,7 @@ def test_a_union_secret_without_a_group_is_explained() -> None:
         script="t.py",
         secret_requests=[secret],
     )
-    (found,) = made.convert("job").problems
-    assert found.path == ("secret_requests", 0, "group")
-    assert "Union finds 'HF_TOKEN' in its own store" in found.message
-    assert found.help == "Secret(group=\"NAME-OF-THE-SECRET\", key='HF_TOKEN')"
+    (problem,) = made.convert("job").problems
+    assert problem.path == ("secret_requests", 0, "group")
+    assert "Union finds 'HF_TOKEN' in its own store" in problem.message
+    assert problem.help == "Secret(group=\"NAME-OF-THE-SECRET\", key='HF_TOKEN')"

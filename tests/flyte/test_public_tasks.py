@@ -434,7 +434,11 @@ ROWS = (
 def test_a_public_task(row: Row) -> None:
     made = flyte.from_task(row.task, **(row.knobs or {}))
     result = made.compile(inputs=row.inputs)
-    found = {".".join(map(str, one.path)) for one in result.diagnostics if one.severity != "note"}
+    found = {
+        ".".join(map(str, diagnostic.path))
+        for diagnostic in result.diagnostics
+        if diagnostic.severity != "note"
+    }
     assert found - {"outputs"} == row.reported
     if row.world is None:
         assert not result.ok

@@ -93,13 +93,17 @@ def test_each_keyword_of_the_legacy_decorator(word: str) -> None:
     value, expected = LEGACY[word]
     made = LOOSE(**{word: value})(_function).convert("job", image="i").document["spec"]
     assert {key: made[key] for key in expected} == expected
-    assert {one for one in LegacyKnobs.__annotations__ if one.startswith("per_")} <= {*LEGACY}
+    assert {
+        annotation for annotation in LegacyKnobs.__annotations__ if annotation.startswith("per_")
+    } <= {*LEGACY}
 
 
 @pytest.mark.parametrize("word", ["cache", "cache_version", "deprecated", "cls"])
 def test_keywords_for_the_engine_are_reported_as_dropped(word: str) -> None:
     converted = LOOSE(**{word: "1"})(_function).convert("job")
-    assert [one.path for one in converted.problems if one.severity == "warning"] == [(word,)]
+    assert [problem.path for problem in converted.problems if problem.severity == "warning"] == [
+        (word,)
+    ]
     assert word in ENGINE_KEYWORDS
     with pytest.warns(flyte.FlyteWarning, match=word):
         LOOSE(name="job", **{word: "1"})
@@ -186,8 +190,8 @@ R = OURS.Resources
 def test_one_problem_per_cause_at_its_location(
     config: Any, knobs: dict[str, Any], start: str
 ) -> None:
-    found = messages(config, **knobs)
-    assert [one[: len(start)] for one in found] == [start]
+    reported = messages(config, **knobs)
+    assert [one[: len(start)] for one in reported] == [start]
 
 
 def test_a_direct_spec_raises_with_all_mistakes() -> None:
@@ -198,7 +202,7 @@ def test_a_direct_spec_raises_with_all_mistakes() -> None:
             requests=R(cpu="x"),
             script="t.py",
         )
-    assert [one.path for one in caught.value.problems] == [
+    assert [problem.path for problem in caught.value.problems] == [
         ("requests", "cpu"),
         ("task_config", "nnodes"),
         ("task_config", "max_restarts"),
@@ -224,8 +228,10 @@ def test_functions_that_cannot_be_imported_need_a_module_or_script() -> None:
     def trains() -> None: ...
 
     trains.__module__ = "__main__"
-    found = flyte.task(trains, task_config=OURS.Elastic(), image="i").convert().problems
-    assert [(one.path, one.help) for one in found] == [(("module",), "give module, or a script")]
+    problems = flyte.task(trains, task_config=OURS.Elastic(), image="i").convert().problems
+    assert [(problem.path, problem.help) for problem in problems] == [
+        (("module",), "give module, or a script")
+    ]
     inside = (
         flyte.task(trains, image="i", task_config=OURS.Elastic())
         .convert(module="acme.train")
@@ -242,10 +248,14 @@ def test_compile_errors_about_resources_use_flyte_terms() -> None:
         "limits": R(mem="2Gi", ephemeral_storage="1Gi"),
     }
     made = flyte.task(_function, task_config=OURS.Elastic(), script="t.py", image="a/b:1", **limits)
-    found = {one.path for one in made.compile("job").diagnostics if one.severity == "error"}
-    assert found
-    assert {path[0] for path in found} <= {"requests", "limits"}
-    assert {path[-1] for path in found} == {"mem", "ephemeral_storage"}
+    paths = {
+        diagnostic.path
+        for diagnostic in made.compile("job").diagnostics
+        if diagnostic.severity == "error"
+    }
+    assert paths
+    assert {path[0] for path in paths} <= {"requests", "limits"}
+    assert {path[-1] for path in paths} == {"mem", "ephemeral_storage"}
 
 
 def test_secrets_as_files_and_variables(words: Any) -> None:
@@ -256,7 +266,7 @@ def test_secrets_as_files_and_variables(words: Any) -> None:
     )
     assert env(made)["TOKEN_FILE"] == "/etc/flyte/secrets/g/token"  # noqa: S105
     assert env(made)["FLYTE_SECRETS_DEFAULT_DIR"] == "/etc/flyte/secrets"
-    volumes = [one["secret"] for one in pod(made)["volumes"] if "secret" in one]
+    volumes = [volume["secret"] for volume in pod(made)["volumes"] if "secret" in volume]
     items = [{"key": "Token", "path": "token"}, {"key": "b", "path": "b"}]
     assert volumes == [{"secretName": "g", "items": items}, {"secretName": "h"}]
 
@@ -277,7 +287,7 @@ def test_a_pod_template_keeps_its_fields(words: Any) -> None:
     template = words.PodTemplate(words.pod_spec(spec), primary_container_name="train")
     made = manifest(words.Elastic(), pod_template=template, environment={"A": "1", "B": "1"})
     assert pod(made)["priorityClassName"] == "high"
-    assert [one["name"] for one in pod(made)["containers"]] == ["pytorch", "log"]
+    assert [container["name"] for container in pod(made)["containers"]] == ["pytorch", "log"]
     assert (main(made)["image"], main(made)["command"][0]) == ("own:1", "torchrun")
     assert env(made) == {"A": "2", "B": "1"}
 
@@ -335,7 +345,7 @@ def test_the_import_is_light() -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ}
     )
-    assert [one for one in done.stdout.split() if one.startswith("ptcompile")] == [
+    assert [part for part in done.stdout.split() if part.startswith("ptcompile")] == [
         "ptcompile.flyte"
     ]
     assert not {"pydantic", "yaml", "json", "dataclasses"} & {*done.stdout.split()}
@@ -362,7 +372,7 @@ def test_a_task_without_a_clean_pod_policy_gets_a_note() -> None:
     for config in (two(), two(run_policy=OURS.RunPolicy(backoff_limit=1)), OURS.Elastic(nnodes=2)):
         found = convert(config, limits=R(gpu=1))
         assert found.document["spec"]["runPolicy"]["cleanPodPolicy"] == "None"
-        assert [(one.severity, one.path) for one in found.problems] == [
+        assert [(problem.severity, problem.path) for problem in found.problems] == [
             ("note", ("task_config", "run_policy", "clean_pod_policy"))
         ]
         assert "hold their GPUs" in found.problems[0].message
@@ -381,13 +391,17 @@ def test_a_function_that_is_not_a_task_is_rejected() -> None:
 
 def test_a_task_is_read_by_its_attributes() -> None:
     metadata = SimpleNamespace(retries=2, timeout=None, interruptible=None, labels=None)
-    found = SimpleNamespace(
+    declared_task = SimpleNamespace(
         task_function=_function,
         task_config=OURS.Elastic(),
         metadata=metadata,
         environment={"A": "1"},
     )
-    spec = flyte.from_task(found, image="i", environment={"B": "2"}).convert("job").document["spec"]
+    spec = (
+        flyte.from_task(declared_task, image="i", environment={"B": "2"})
+        .convert("job")
+        .document["spec"]
+    )
     assert (spec["runPolicy"], spec["env"], spec["image"]) == ({"backoffLimit": 2}, {"B": "2"}, "i")
 
 
@@ -395,10 +409,10 @@ def _notes(config: Any, **knobs: Any) -> list[str]:
     def train() -> None: ...
 
     declared = OURS.task(train, task_config=config, container_image="a/b:1", script="t.py", **knobs)
-    found = declared.compile().diagnostics
+    diagnostics = declared.compile().diagnostics
     return [
         finding.message
-        for finding in found
+        for finding in diagnostics
         if finding.name == "unlike-flyte" and finding.severity == "note"
     ]
 

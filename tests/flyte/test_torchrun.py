@@ -42,8 +42,8 @@ class Run:
         assert result.ok, result.diagnostics
         self.cwd = cwd
         self.mounted = folder / "mounted"
-        for one in result.manifests:
-            for name, text in one.get("data", {}).items():
+        for manifest in result.manifests:
+            for name, text in manifest.get("data", {}).items():
                 self.mounted.mkdir(exist_ok=True)
                 (self.mounted / name).write_text(text)
         self.folder = folder

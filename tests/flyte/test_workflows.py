@@ -129,17 +129,17 @@ def args(made: dict[str, Any]) -> list[str]:
     """Return a job's inputs."""
     specs = made["spec"]["pytorchReplicaSpecs"]
     return [
-        one
-        for one in specs["Master"]["template"]["spec"]["containers"][0]["args"]
-        if one != "--input"
+        argument
+        for argument in specs["Master"]["template"]["spec"]["containers"][0]["args"]
+        if argument != "--input"
     ]
 
 
 def messages_by_place(result: ptcompile.Result, severity: str) -> dict[str, str]:
     return {
-        f"{(one.resource or '').rpartition('/')[2]}:{'.'.join(map(str, one.path))}": one.message
-        for one in result.diagnostics
-        if one.severity == severity and one.path != ("outputs",)
+        f"{(diagnostic.resource or '').rpartition('/')[2]}:{'.'.join(map(str, diagnostic.path))}": diagnostic.message
+        for diagnostic in result.diagnostics
+        if diagnostic.severity == severity and diagnostic.path != ("outputs",)
     }
 
 
@@ -205,13 +205,13 @@ def test_the_output_of_another_node_needs_a_value() -> None:
     ],
 )
 def test_wrong_inputs_of_a_workflow(inputs: dict[str, Any], path: str, message: str) -> None:
-    (found,) = [
+    (problem,) = [
         one
         for one in flyte.from_workflow(pipeline, inputs=inputs).problems
         if one.severity == "error"
     ]
-    assert found.path == ("inputs", path)
-    assert found.message.endswith(message)
+    assert problem.path == ("inputs", path)
+    assert problem.message.endswith(message)
 
 
 def test_overrides_replace_fields_of_the_task() -> None:

@@ -47,7 +47,7 @@ def test_most_streams_define_the_kind_of_their_objects() -> None:
 def test_the_seeds_are_valid() -> None:
     crd, _ = seeds("definitions", [])
     assert definitions_of(document.data for document in source.read(crd).documents)
-    assert [one.name for one in ptcompile.lint(crd).diagnostics] == [
+    assert [diagnostic.name for diagnostic in ptcompile.lint(crd).diagnostics] == [
         "invalid-value",
         "invalid-value",
     ]
@@ -99,7 +99,7 @@ def test_no_file_is_written_outside_the_folder(
         b"-- ../a --\nx\n-- /tmp/../a --\nx\n-- b/c.yaml --\ny\n-- l -> b --\n-- l/d.yaml --\nz\n"
     )
     assert sorted(written) == ["b/c.yaml", "l/d.yaml"]
-    assert [one.name for one in tmp_path.iterdir()] == ["in"]
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

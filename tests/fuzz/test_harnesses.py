@@ -123,7 +123,7 @@ def test_a_warning_about_a_profile_does_not_stop_the_job() -> None:
     result = ptcompile.compile(smallest(), cluster=PROFILE)
     assert result.ok
     assert len(result.manifests) > 0
-    assert [one.name for one in result.diagnostics] == ["unsupported-yaml"]
+    assert [diagnostic.name for diagnostic in result.diagnostics] == ["unsupported-yaml"]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # from jsonschema, for an unknown $schema
@@ -200,7 +200,7 @@ def test_memory_is_limited(tmp_path: Path) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     assert "MemoryError" in done.stdout
-    assert [one.read_bytes() for one in tmp_path.iterdir()] == [b"x"]
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"x"]
 
 
 @pytest.mark.parametrize("step", [_chain, _stream, _anchors], ids=lambda step: step.__name__)

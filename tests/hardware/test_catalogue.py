@@ -62,11 +62,11 @@ def _well_formed(name: str, cloud: str) -> None:
         assert all(value and names.is_label_value(value) for value in values)
     assert all(names.is_qualified_name(label) for label in entry.without)
     assert all(
-        names.is_qualified_name(one.key) and names.is_label_value(one.value or "")
-        for one in entry.taints
+        names.is_qualified_name(taint.key) and names.is_label_value(taint.value or "")
+        for taint in entry.taints
     )
     assert entry.processes >= 1
-    assert all("https://" in one or "device-plugin" in one for one in entry.sources)
+    assert all("https://" in source or "device-plugin" in source for source in entry.sources)
     assert all(
         one.devices > 0 and all(n > 0 for n in one.fabrics.values()) for one in [entry.whole] if one
     )
@@ -80,7 +80,9 @@ def test_every_accelerator_compiles_without_findings(name: str, cloud: str) -> N
         "apiVersion": "ptcompile/v1",
         "spec": {"cloud": cloud or None},
     }
-    every = [one for where in (cloud, *CLOUDS) for one in accelerators.machines_of(name, where)]
+    every = [
+        machine for where in (cloud, *CLOUDS) for machine in accelerators.machines_of(name, where)
+    ]
     most = every[0].devices if every else 8
     devices = {name: most, **{f"{name}/{part}": _chips(part) for part in ROWS[name].slices[:1]}}
     for one, count in devices.items():
@@ -95,7 +97,9 @@ def test_every_accelerator_compiles_without_findings(name: str, cloud: str) -> N
                 else set()
             )
             assert {
-                found.name for found in result.diagnostics if found.severity != "note"
+                diagnostic.name
+                for diagnostic in result.diagnostics
+                if diagnostic.severity != "note"
             } <= expected, (one, target)
             assert result.manifests
 
@@ -157,12 +161,19 @@ def test_pod_fields_by_accelerator_and_cloud(
         .get("nodeAffinity", {})
         .get(REQUIRED, {"nodeSelectorTerms": [{}]})["nodeSelectorTerms"]
     )
-    found = {one["key"]: one.get("values") for one in term.get("matchExpressions", [])}
-    assert found == expressions
-    assert {one["operator"] for one in term.get("matchExpressions", []) if "values" not in one} <= {
-        "DoesNotExist"
+    found = {
+        expression["key"]: expression.get("values")
+        for expression in term.get("matchExpressions", [])
     }
-    ours = [(one["key"], one.get("value")) for one in spec.get("tolerations", [])]
+    assert found == expressions
+    assert {
+        expression["operator"]
+        for expression in term.get("matchExpressions", [])
+        if "values" not in expression
+    } <= {"DoesNotExist"}
+    ours = [
+        (toleration["key"], toleration.get("value")) for toleration in spec.get("tolerations", [])
+    ]
     assert ours == ([taint] if taint else [])
 
 

@@ -165,6 +165,6 @@ TUNER = "/usr/local/gib/configs/tuner_config_a4.txtpb"
 def test_device_counts_of_the_selected_machine(
     template: dict[str, Any], message: str | None
 ) -> None:
-    found = [gap.message for gap in gaps(template)]
-    assert len(found) == bool(message)
-    assert message is None or found[0].startswith(message)
+    messages = [gap.message for gap in gaps(template)]
+    assert len(messages) == bool(message)
+    assert message is None or messages[0].startswith(message)

@@ -36,8 +36,10 @@ EFA = "vpc.amazonaws.com/efa"
 def test_devices_of_a_whole_node(
     cloud: str | None, accelerator: str, fabric: str, count: int, amounts: dict[str, str]
 ) -> None:
-    found = hardware.fabric_amounts(making.profile({"cloud": cloud}), fabric, accelerator, count)
-    assert {key: value for key, value in found.items() if "/" in key} == amounts
+    resources = hardware.fabric_amounts(
+        making.profile({"cloud": cloud}), fabric, accelerator, count
+    )
+    assert {key: value for key, value in resources.items() if "/" in key} == amounts
 
 
 @pytest.mark.parametrize(
@@ -46,8 +48,10 @@ def test_devices_of_a_whole_node(
 )
 def test_huge_pages_are_proportional_to_the_devices(devices: int, pages: str) -> None:
     """Nodes have 5128 pages of 2 MiB (EKS user guide, node-efa), which eight pods with one GPU each must share."""
-    found = hardware.fabric_amounts(making.profile({"cloud": "eks"}), "efa", "nvidia-h100", devices)
-    assert found["hugepages-2Mi"] == pages
+    resources = hardware.fabric_amounts(
+        making.profile({"cloud": "eks"}), "efa", "nvidia-h100", devices
+    )
+    assert resources["hugepages-2Mi"] == pages
     assert devices == 0 or int(pages.removesuffix("Mi")) * (8 // devices) <= 10256
 
 
@@ -55,10 +59,10 @@ def test_huge_pages_are_proportional_to_the_devices(devices: int, pages: str) ->
 @pytest.mark.parametrize("name", FABRICS)
 def test_every_fabric_is_complete_on_every_cloud(name: str, cloud: str | None) -> None:
     for accelerator in (None, *ROWS):
-        found = fabric_in(name, cloud, accelerator)
-        assert found is not None, accelerator
-        assert found.source, accelerator
-        assert found.counted is None or found.counted in found.resources, accelerator
+        needs = fabric_in(name, cloud, accelerator)
+        assert needs is not None, accelerator
+        assert needs.source, accelerator
+        assert needs.counted is None or needs.counted in needs.resources, accelerator
         assert hardware.built_in_fabric(name, cloud, accelerator) is not None, accelerator
 
 
@@ -70,22 +74,22 @@ def test_the_interfaces_of_gib_by_machine() -> None:
         ("nvidia-gb200", 4),
         ("nvidia-gb300", 0),
     ):
-        found = fabric_in("gib", "gke", accelerator)
-        assert found is not None
-        assert found.annotations.get(key, "").count('"rdma-') == count
-        assert found.env["NCCL_NET"] == "gIB"
-        assert bool(found.claims) is (count == 0)
+        needs = fabric_in("gib", "gke", accelerator)
+        assert needs is not None
+        assert needs.annotations.get(key, "").count('"rdma-') == count
+        assert needs.env["NCCL_NET"] == "gIB"
+        assert bool(needs.claims) is (count == 0)
 
 
 def test_every_recommendation_names_rows_fabrics_and_its_source() -> None:
-    for one in TUNINGS:
-        assert one.fabric in FABRICS
-        assert set(one.accelerators) <= ROWS.keys()
-        assert all(one.cloud in ROWS[name].nodes for name in one.accelerators)
-        assert "(20" in one.source
+    for tuning in TUNINGS:
+        assert tuning.fabric in FABRICS
+        assert set(tuning.accelerators) <= ROWS.keys()
+        assert all(tuning.cloud in ROWS[name].nodes for name in tuning.accelerators)
+        assert "(20" in tuning.source
         assert (
-            recommended_env(one.fabric, one.cloud, (one.accelerators or ("",))[0]).items()
-            >= one.env.items()
+            recommended_env(tuning.fabric, tuning.cloud, (tuning.accelerators or ("",))[0]).items()
+            >= tuning.env.items()
         )
 
 

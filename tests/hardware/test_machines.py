@@ -29,9 +29,9 @@ def test_machines_match_the_nodes_of_their_row(name: str, cloud: str) -> None:
     """On clouds that select nodes by instance type, the machines are those instance types."""
     machines = MACHINES[name][cloud]
     assert cloud in ROWS[name].nodes
-    assert len({one.name for one in machines}) == len(machines)
+    assert len({machine.name for machine in machines}) == len(machines)
     if cloud in {"eks", "aks"}:
-        assert {one.name for one in machines} == set(ROWS[name].nodes[cloud])
+        assert {machine.name for machine in machines} == set(ROWS[name].nodes[cloud])
 
 
 def test_every_instance_type_has_its_row() -> None:

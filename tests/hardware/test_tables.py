@@ -55,9 +55,11 @@ def test_the_json_format(capsys: Capture) -> None:
         "22500G",
     )
     assert all(
-        one["sources"] for row in data["accelerators"].values() for one in row["clouds"].values()
+        cloud["sources"]
+        for row in data["accelerators"].values()
+        for cloud in row["clouds"].values()
     )
-    assert all("20" in one["source"] for one in data["variables"])
+    assert all("20" in variable["source"] for variable in data["variables"])
 
 
 def test_the_command_prints_either_table(capsys: Capture) -> None:

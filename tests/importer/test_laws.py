@@ -41,7 +41,7 @@ def assert_same(
     made: ptcompile.Result, imported: ptcompile.Imported, target: str, cluster: Any = None
 ) -> ptcompile.Result:
     """Assert that the imported spec is equivalent to the manifests, and return its compilation."""
-    assert [one.message for one in imported.diagnostics] == []
+    assert [diagnostic.message for diagnostic in imported.diagnostics] == []
     assert [(one.same_world, one.same_manifest) for one in imported.found] == [(True, True)]
     again = ptcompile.compile(imported.yaml(), cluster=cluster)
     whole = emit_all(

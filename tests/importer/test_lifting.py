@@ -57,7 +57,7 @@ def imported(manifests: list[dict[str, Any]]) -> dict[str, Any]:
 def test_pod_security_replaces_its_fields(target: str) -> None:
     spec = imported(list(ptcompile.compile(HARDENED, target=target).unwrap()))
     assert spec["podSecurity"] == "restricted"
-    assert not [one for one in FIELDS if one in str(spec)]
+    assert not [field for field in FIELDS if field in str(spec)]
     assert spec["securityContext"] == {
         "capabilities": {"add": ["NET_BIND_SERVICE"]},
         "readOnlyRootFilesystem": True,
@@ -69,7 +69,7 @@ def test_pod_security_replaces_fields_of_roles() -> None:
     roles = HARDENED + "  nodes: 2\n  roles: {loader: {command: [x], image: l}}\n"
     spec = imported(list(ptcompile.compile(roles, target="jobset").unwrap()))
     assert spec["podSecurity"] == "restricted"
-    assert not [one for one in FIELDS if one in str(spec)]
+    assert not [field for field in FIELDS if field in str(spec)]
 
 
 @pytest.mark.parametrize("missing", FIELDS)
@@ -85,7 +85,7 @@ def test_fields_stay_if_one_is_missing(missing: str) -> None:
 
     spec = imported([without(manifest)])
     assert "podSecurity" not in spec
-    assert all((one in str(spec)) == (one != missing) for one in FIELDS)
+    assert all((field in str(spec)) == (field != missing) for field in FIELDS)
 
 
 POD: Any = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}

@@ -51,7 +51,7 @@ def test_each_imports_to_the_same_world_or_reports_an_error(name: str) -> None:
     imported = ptcompile.import_manifests(manifest)
     if name in LOUD:
         assert not imported.ok
-        assert all(one.path and one.message for one in imported.diagnostics)
+        assert all(diagnostic.path and diagnostic.message for diagnostic in imported.diagnostics)
         return
     assert imported.ok, imported.diagnostics
     difference = ptcompile.diff(manifest, written(imported), to_cluster=imported.profile)
@@ -154,15 +154,21 @@ def test_a_mutant_imports_to_the_same_world_or_reports_an_error() -> None:
         mutant = changed(base[row["base"]], row)
         imported = ptcompile.import_manifests(mutant)
         if not imported.ok:
-            assert all(one.path for one in imported.diagnostics if one.severity == "error")
+            assert all(
+                diagnostic.path
+                for diagnostic in imported.diagnostics
+                if diagnostic.severity == "error"
+            )
             continue
         difference = ptcompile.diff(mutant, imported.yaml(), to_cluster=imported.profile)
         if any(
-            "is a placeholder" in one.message for one in imported.diagnostics
+            "is a placeholder" in diagnostic.message for diagnostic in imported.diagnostics
         ):  # compile rejects it, as the import warned
-            assert {one.name for one in difference.diagnostics if one.severity == "error"} == {
-                "invalid-image"
-            }
+            assert {
+                diagnostic.name
+                for diagnostic in difference.diagnostics
+                if diagnostic.severity == "error"
+            } == {"invalid-image"}
             continue
         assert difference.ok, (row["base"], row["path"])
         lost = [

@@ -496,9 +496,9 @@ def test_gaps_of_another_object() -> None:
     nodes = role("node", NAMED, "spec", "template", holder=1)
     read = Read("job", (nodes,), objects=(runtime,))
     ours = {"kind": "Runtime", "spec": {"template": BARE}}
-    found = list(all_gaps([ours, {"kind": "Job"}], {"kind": "Job"}, read))
+    remaining = list(all_gaps([ours, {"kind": "Job"}], {"kind": "Job"}, read))
     patches = {"manifest": {"job/Runtime": {"spec": {"a": 1}}}}
-    assert close_gaps({"spec": {}}, found, {"kind": "Job"}, read) == GapClosure(
+    assert close_gaps({"spec": {}}, remaining, {"kind": "Job"}, read) == GapClosure(
         {"spec": {**PATCH, **patches}}, ()
     )
 

@@ -24,7 +24,7 @@ def templates(value: Any) -> Iterator[Json]:
     """Yield every pod template with a training container, at any depth of a manifest."""
     if isinstance(value, dict):
         names = (
-            {one["name"] for one in value.get("spec", {}).get("containers", ())}
+            {container["name"] for container in value.get("spec", {}).get("containers", ())}
             if "spec" in value
             else set()
         )
@@ -134,9 +134,9 @@ def test_a_device_with_a_null_request_or_limit_is_rejected(half: str, devices: J
     body = {"image": "img:1", "script": "t.py", "resources": {**devices, half: empty}}
     done = compiled(text(json.dumps(body)))
     leaf = [*devices["devices"]] if "devices" in devices else []
-    assert [(one.name, one.path) for one in done.problems if one.severity == "error"] == [
-        ("gpu-request-differs-from-limit", ("spec", "resources", half, *empty, *leaf))
-    ]
+    assert [
+        (problem.name, problem.path) for problem in done.problems if problem.severity == "error"
+    ] == [("gpu-request-differs-from-limit", ("spec", "resources", half, *empty, *leaf))]
 
 
 KEPT_AWAY: dict[str, tuple[Json, tuple[str, ...]]] = {
@@ -336,9 +336,11 @@ def test_removing_a_field_that_the_target_needs_is_an_error(
     if target == "job":
         body = {"image": "img:1", "script": "t.py", "nodes": 2, "podTemplate": patch}
     errors = [
-        one for one in compiled(text(json.dumps(body)), target).problems if one.severity == "error"
+        problem
+        for problem in compiled(text(json.dumps(body)), target).problems
+        if problem.severity == "error"
     ]
-    assert [(one.name, one.path) for one in errors] == [
+    assert [(error.name, error.path) for error in errors] == [
         ("unsupported-by-target", ("spec", "podTemplate", *place))
     ]
     assert f"the target {target} needs {field}" in errors[0].message
@@ -347,7 +349,7 @@ def test_removing_a_field_that_the_target_needs_is_an_error(
 @pytest.mark.parametrize("name", ["MASTER_ADDR", "PET_NNODES"])
 def test_removing_a_variable_set_by_the_operator_is_an_error(name: str) -> None:
     done = compiled(smallest(f"nodes: 2\nenv: {{{name}: null}}"), "pytorchjob")
-    assert [(one.name, one.path) for one in done.problems] == [
+    assert [(problem.name, problem.path) for problem in done.problems] == [
         ("unsupported-by-target", ("spec", "env", name))
     ]
 
@@ -357,7 +359,7 @@ def test_removing_a_variable_set_by_the_operator_is_an_error(name: str) -> None:
 )
 def test_a_pod_without_a_training_container_is_rejected(patch: str, place: tuple[str, ...]) -> None:
     done = compiled(smallest(f"podTemplate: {patch}"))
-    assert [(one.name, one.path) for one in done.problems] == [
+    assert [(problem.name, problem.path) for problem in done.problems] == [
         ("spec-conflict", ("spec", "podTemplate", "spec", *place))
     ]
 
@@ -411,5 +413,5 @@ def test_null_in_a_pod_template_removes_on_every_target(
     job = {**spec["spec"], **patch, **roles}
     after = compiled_document({**spec, "spec": job}, target, cluster)
     for made in after.manifests:
-        for one in templates(made):
-            assert not has(one, place), (place, target)
+        for template in templates(made):
+            assert not has(template, place), (place, target)

@@ -60,7 +60,7 @@ def test_the_training_container_is_found_by_name_or_is_the_first(name: str, main
 
 def test_the_main_container_can_be_renamed() -> None:
     out = pod_template.write(pod_template.read(FULL, "pytorch"), main="node")
-    assert [one["name"] for one in out["spec"]["containers"]] == ["node", "side"]
+    assert [container["name"] for container in out["spec"]["containers"]] == ["node", "side"]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,10 @@ BASE: dict[str, Any] = {
 def test_a_template_over_a_base_keeps_all_of_its_own() -> None:
     template = pod_template.read(FULL, "pytorch")
     merged = pod_template.write(pod_template.merge_under(template, BASE, "pytorch"))
-    spec, containers = merged["spec"], {one["name"]: one for one in merged["spec"]["containers"]}
+    spec, containers = (
+        merged["spec"],
+        {container["name"]: container for container in merged["spec"]["containers"]},
+    )
     assert merged["metadata"]["labels"] == {"a": "b", "z": "base"}
     assert spec["hostname"] == "base"
     assert spec["enableServiceLinks"] is False

@@ -121,7 +121,7 @@ def test_what_answers_a_failed_container(
         }
         answers = kind_named((version, name)).restarts(manifest, "node", (), exit_code) or ()
         assert (
-            [(one.scope, one.limit) for one in answers[:1]] == [("container", None)]
+            [(answer.scope, answer.limit) for answer in answers[:1]] == [("container", None)]
         ) is expected
 
 

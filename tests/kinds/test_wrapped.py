@@ -297,9 +297,9 @@ def test_the_job_of_a_trial_has_its_parameters() -> None:
         "kind": "Experiment",
         "metadata": {"name": "e"},
     }
-    found = ptcompile.lint({**experiment, "spec": {"trialTemplate": trial}}).diagnostics
+    diagnostics = ptcompile.lint({**experiment, "spec": {"trialTemplate": trial}}).diagnostics
     under = "spec.trialTemplate.trialSpec.spec.template.spec.containers.0"
-    assert {d.name: ".".join(map(str, d.path)) for d in found if d.severity == "error"} == {
+    assert {d.name: ".".join(map(str, d.path)) for d in diagnostics if d.severity == "error"} == {
         "command-in-one-word": f"{under}.command.0",
         "fractional-bytes": f"{under}.resources.limits.memory",
     }

@@ -50,27 +50,27 @@ class Seen(NamedTuple):
 def _seen(diagnostics: Iterable[ptcompile.Diagnostic]) -> list[Seen]:
     return [
         Seen(
-            one.code,
-            one.severity,
-            one.message,
-            field_path(one.path),
-            one.span.line if one.span else 0,
+            diagnostic.code,
+            diagnostic.severity,
+            diagnostic.message,
+            field_path(diagnostic.path),
+            diagnostic.span.line if diagnostic.span else 0,
         )
-        for one in diagnostics
+        for diagnostic in diagnostics
     ]
 
 
 def _seen_in_report(report: dict[str, Any], *, lines: bool = True) -> list[Seen]:
     return [
         Seen(
-            one["code"],
-            one["severity"],
-            one["message"],
-            field_path(tuple(one["path"])),
-            one["span"]["line"] if lines and one["span"] else 0,
+            diagnostic["code"],
+            diagnostic["severity"],
+            diagnostic["message"],
+            field_path(tuple(diagnostic["path"])),
+            diagnostic["span"]["line"] if lines and diagnostic["span"] else 0,
         )
-        for one in report["diagnostics"]
-        if one["code"] not in _OF_A_RUN
+        for diagnostic in report["diagnostics"]
+        if diagnostic["code"] not in _OF_A_RUN
     ]
 
 

@@ -25,12 +25,16 @@ def finding_lines() -> Iterator[str]:
 
 def lines_of(text: Text) -> list[str]:
     """Return a line for each finding of a text: id, severity, code, object, path and message."""
-    return [f"{text.id}\t{describe(found)}" for found in ptcompile.lint(text.text).diagnostics]
+    return [
+        f"{text.id}\t{describe(diagnostic)}" for diagnostic in ptcompile.lint(text.text).diagnostics
+    ]
 
 
-def describe(found: Diagnostic) -> str:
-    where = f"{found.document}:{found.resource or '-'} {field_path(found.path)}"
-    return " ".join(f"{found.severity} {found.code} {where} | {found.message}".splitlines())
+def describe(diagnostic: Diagnostic) -> str:
+    where = f"{diagnostic.document}:{diagnostic.resource or '-'} {field_path(diagnostic.path)}"
+    return " ".join(
+        f"{diagnostic.severity} {diagnostic.code} {where} | {diagnostic.message}".splitlines()
+    )
 
 
 def lost_and_won(before: Iterable[str], after: Iterable[str]) -> list[str]:

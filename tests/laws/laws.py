@@ -59,7 +59,7 @@ def predicted_is_found(text: Text) -> Broken:
     expected = _predictions(text)
     if False not in expected.values():
         return None
-    if any(_says_no_training(found) for found in linted(text.text)):
+    if any(_says_no_training(diagnostic) for diagnostic in linted(text.text)):
         return []
     return [
         f"simulate: {name} does not train; lint: nothing"
@@ -72,24 +72,24 @@ def found_is_predicted(text: Text) -> Broken:
     """Where lint has an error that pods do not meet, simulate does not expect the job to train."""
     expected = _predictions(text)
     errors = [
-        found
-        for found in linted(text.text)
-        if found.name in MEETING_RULES and found.severity == "error"
+        diagnostic
+        for diagnostic in linted(text.text)
+        if diagnostic.name in MEETING_RULES and diagnostic.severity == "error"
     ]
-    errors = [found for found in errors if found.resource in expected]
+    errors = [error for error in errors if error.resource in expected]
     if not errors:
         return None
     return [
-        f"simulate: it trains; lint: {brief(found)}"
-        for found in errors
-        if expected[str(found.resource)] is True
+        f"simulate: it trains; lint: {brief(error)}"
+        for error in errors
+        if expected[str(error.resource)] is True
     ]
 
 
-def _says_no_training(found: Diagnostic) -> bool:
-    if found.severity not in ("error", "warning"):
+def _says_no_training(diagnostic: Diagnostic) -> bool:
+    if diagnostic.severity not in ("error", "warning"):
         return False
-    return found.stage in ("apply", "pod") or EFFECTS.get(found.name) in NO_TRAINING
+    return diagnostic.stage in ("apply", "pod") or EFFECTS.get(diagnostic.name) in NO_TRAINING
 
 
 def _predictions(text: Text) -> dict[str, bool | None]:
@@ -157,7 +157,9 @@ def _job_set_of(job: Json, objects: list[Json]) -> Json | None:
 
 
 def _general_codes(findings: tuple[Diagnostic, ...]) -> set[str]:
-    return {f"{found.code} ({found.name})" for found in findings if found.name in _GENERAL_RULES}
+    return {
+        f"{finding.code} ({finding.name})" for finding in findings if finding.name in _GENERAL_RULES
+    }
 
 
 def wrapped_is_equal(wrap: Callable[[list[Json]], Json], text: Text) -> Broken:
@@ -205,11 +207,11 @@ def every_finding_has_a_place(text: Text) -> Broken:
     if objects is None or not findings:
         return None
     return [
-        brief(found)
-        for found in findings
-        if found.span is None
-        or found.document >= len(objects)
-        or not _leads(objects[found.document], found.path)
+        brief(finding)
+        for finding in findings
+        if finding.span is None
+        or finding.document >= len(objects)
+        or not _leads(objects[finding.document], finding.path)
     ]
 
 
@@ -223,8 +225,8 @@ def _leads(node: Any, path: Path) -> bool:
     return True
 
 
-def _code_severity_and_object(found: Diagnostic) -> tuple[str, ...]:
-    return (*code_and_severity(found), found.resource or "")
+def _code_severity_and_object(diagnostic: Diagnostic) -> tuple[str, ...]:
+    return (*code_and_severity(diagnostic), diagnostic.resource or "")
 
 
 def reversed_is_equal(text: Text) -> Broken:
@@ -242,7 +244,7 @@ _ORDER_RULES = frozenset({"repeated-object", "runtime-after-trainjob"})
 
 def _without_order(findings: tuple[Diagnostic, ...]) -> list[Diagnostic]:
     """Return all findings but those of the rules that are about the order."""
-    return [found for found in findings if found.name not in _ORDER_RULES]
+    return [finding for finding in findings if finding.name not in _ORDER_RULES]
 
 
 def listed_is_equal(text: Text) -> Broken:
@@ -347,23 +349,23 @@ def refused_by_pool_is_found(text: Text) -> Broken:
         return None
     cluster = _cluster(taints=[_DEDICATED])
     refusal = [
-        found
-        for found in ptcompile.compile(text.text, cluster=cluster).diagnostics
-        if _is_misfit(found)
+        diagnostic
+        for diagnostic in ptcompile.compile(text.text, cluster=cluster).diagnostics
+        if _is_misfit(diagnostic)
     ]
     manifests = ptcompile.compile(text.text)
     if not refusal or not manifests.manifests:
         return None
-    found = ptcompile.lint(manifests.yaml(), cluster=cluster).diagnostics
+    diagnostics = ptcompile.lint(manifests.yaml(), cluster=cluster).diagnostics
     return (
         []
-        if any(one.severity == "error" for one in found)
+        if any(diagnostic.severity == "error" for diagnostic in diagnostics)
         else [f"only compile: {brief(one)}" for one in refusal]
     )
 
 
-def _is_misfit(found: Diagnostic) -> bool:
-    return found.severity == "error" and found.name == "fits-no-machine"
+def _is_misfit(diagnostic: Diagnostic) -> bool:
+    return diagnostic.severity == "error" and diagnostic.name == "fits-no-machine"
 
 
 def compiled_says_nothing_new(text: Text) -> Broken:
@@ -374,9 +376,9 @@ def compiled_says_nothing_new(text: Text) -> Broken:
     compiled = ptcompile.compile(text.text, cluster=cluster)
     if not compiled.manifests:
         return None
-    said = {found.code for found in compiled.diagnostics}
+    codes = {diagnostic.code for diagnostic in compiled.diagnostics}
     findings = ptcompile.lint(compiled.yaml(), cluster=cluster).diagnostics
-    return [brief(found) for found in findings if found.code not in said]
+    return [brief(finding) for finding in findings if finding.code not in codes]
 
 
 def admitted_as_found(text: Text) -> Broken:
@@ -386,15 +388,24 @@ def admitted_as_found(text: Text) -> Broken:
     jobs = {f"{job.kind}/{job.name}": job.outcome for job in ptcompile.admit(text.text).jobs}
     if not jobs:
         return None
-    found = [one for one in linted(text.text) if one.severity in ("error", "warning")]
-    has_reason = any(one.authority == "kueue" or one.stage in ("apply", "pod") for one in found)
+    diagnostics = [
+        diagnostic
+        for diagnostic in linted(text.text)
+        if diagnostic.severity in ("error", "warning")
+    ]
+    has_reason = any(
+        diagnostic.authority == "kueue" or diagnostic.stage in ("apply", "pod")
+        for diagnostic in diagnostics
+    )
     lines = [
         f"admit: {name} is never admitted; lint: nothing"
         for name, outcome in jobs.items()
         if outcome == "never"
     ]
     unmanaged = [
-        one for one in found if one.name == _UNMANAGED and jobs.get(str(one.resource)) == "admitted"
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.name == _UNMANAGED and jobs.get(str(diagnostic.resource)) == "admitted"
     ]
     return [
         *(() if has_reason else lines),

@@ -134,7 +134,11 @@ def _differences(
 
 def _write_baseline() -> None:
     """Write a baseline that knows every second finding of the file, and whose entries are not stale."""
-    found = [one for one in ptcompile.lint(Path(FILENAME)).diagnostics if one.code != "PTC009"][::2]
+    found = [
+        diagnostic
+        for diagnostic in ptcompile.lint(Path(FILENAME)).diagnostics
+        if diagnostic.code != "PTC009"
+    ][::2]
     entries = []
     for one in found:
         kind, _, name = (one.resource or "").partition("/")
@@ -163,8 +167,8 @@ def test_doors_agree(configuration: str, capsysbinary: pytest.CaptureFixture[byt
     for name, text, of_text in texts:
         for door, extra, missing in _differences(text, of_text):
             counts[door] += extra.total() + missing.total()
-            shown += [f"{door}: {name}: + {tuple(one)}" for one in extra.elements()]
-            shown += [f"{door}: {name}: - {tuple(one)}" for one in missing.elements()]
+            shown += [f"{door}: {name}: + {tuple(element)}" for element in extra.elements()]
+            shown += [f"{door}: {name}: - {tuple(element)}" for element in missing.elements()]
     capsysbinary.readouterr()
     recorded = {
         one["door"]: one["count"] for one in _ratchet() if one["configuration"] == configuration
@@ -197,9 +201,9 @@ def test_every_difference_has_a_reason() -> None:
 
 def test_the_sample_finds_something() -> None:
     """A sample of clean texts would hold nothing."""
-    found: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     for text in (*specs("none").values(), *manifests("none").values()):
         Path(FILENAME).write_text(text, encoding="utf-8")
-        found.update({one.code for one in DOORS[REFERENCE]()})
+        counter.update({one.code for one in DOORS[REFERENCE]()})
     assert len(specs("none")) + len(manifests("none")) >= 40
-    assert len(found) >= 20
+    assert len(counter) >= 20

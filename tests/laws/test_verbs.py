@@ -98,7 +98,10 @@ def test_verbs_agree(name: str, verb: str) -> None:
 
 
 def test_reasons_are_those_of_verbs() -> None:
-    unknown = {name: {*one.different} - {*verbs_of(name)} for name, one in CIRCUMSTANCES.items()}
+    unknown = {
+        name: {*circumstance.different} - {*verbs_of(name)}
+        for name, circumstance in CIRCUMSTANCES.items()
+    }
     assert {name: verbs for name, verbs in unknown.items() if verbs} == {}
 
 
@@ -159,7 +162,7 @@ def test_diff_reads_the_schemas_of_the_configuration(capsys: Capture) -> None:
     given = MANIFESTS["a CRD in schemas"].given
     Path("ptcompile.toml").write_text(f'schemas = ["{CRD_FILE}"]\n', encoding="utf-8")
     done = run("diff of the new side", given._replace(keywords={}), capsys)
-    assert [one.code for one in done.findings] == ["PTC502"]
+    assert [finding.code for finding in done.findings] == ["PTC502"]
 
 
 @pytest.mark.parametrize(
@@ -202,9 +205,9 @@ def test_every_function_that_reads_sources_is_a_verb_here() -> None:
     sources = {"source", "spec", "specs", "a"}
     functions = [getattr(ptcompile, name) for name in ptcompile.__all__]
     reading = {
-        one.__name__
-        for one in functions
-        if inspect.isfunction(one) and sources & {*inspect.signature(one).parameters}
+        function.__name__
+        for function in functions
+        if inspect.isfunction(function) and sources & {*inspect.signature(function).parameters}
     }
     reading.remove("diagnose")  # of the manifest, it tells only the causes of what the logs say
     assert reading == {

@@ -75,14 +75,14 @@ def findings_of(diagnostics: Diagnostics) -> list[Said]:
     """Return the findings of a function."""
     return [
         Said(
-            one.code,
-            one.severity,
-            one.message,
-            one.path,
-            one.span and tuple(one.span),
-            one.filename,
+            diagnostic.code,
+            diagnostic.severity,
+            diagnostic.message,
+            diagnostic.path,
+            diagnostic.span and tuple(diagnostic.span),
+            diagnostic.filename,
         )
-        for one in diagnostics
+        for diagnostic in diagnostics
     ]
 
 

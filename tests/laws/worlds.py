@@ -60,8 +60,8 @@ def linted(text: str) -> tuple[Diagnostic, ...]:
     return ptcompile.lint(text).diagnostics
 
 
-def code_and_severity(found: Diagnostic) -> tuple[str, ...]:
-    return found.code, found.severity
+def code_and_severity(diagnostic: Diagnostic) -> tuple[str, ...]:
+    return diagnostic.code, diagnostic.severity
 
 
 def difference(
@@ -86,14 +86,15 @@ def difference(
 def _surplus(
     sign: str, findings: Sequence[Diagnostic], surplus: Counter[tuple[str, ...]], key: Key
 ) -> Iterator[str]:
-    for found in findings:
-        if surplus[key(found)] > 0:
-            surplus[key(found)] -= 1
-            yield f"{sign} {brief(found)}"
+    for finding in findings:
+        if surplus[key(finding)] > 0:
+            surplus[key(finding)] -= 1
+            yield f"{sign} {brief(finding)}"
 
 
-def brief(found: Diagnostic) -> str:
-    return f"{found.severity} {found.code} {found.resource} {field_path(found.path)} | {found.message[:160]}"
+def brief(diagnostic: Diagnostic) -> str:
+    where = f"{diagnostic.resource} {field_path(diagnostic.path)}"
+    return f"{diagnostic.severity} {diagnostic.code} {where} | {diagnostic.message[:160]}"
 
 
 def can_train(job: SimulatedJob) -> bool | None:

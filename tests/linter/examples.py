@@ -49,24 +49,33 @@ def recorded(folder: Path, name: str) -> dict[str, Any]:
 
 def example_findings(rule: Rule) -> list[dict[str, Any]]:
     """Return the rule's findings in its bad example, as they are recorded."""
-    return [_describe(found, rule) for found in _findings(rule_page(rule).bad, rule)]
+    return [_describe(diagnostic, rule) for diagnostic in _findings(rule_page(rule).bad, rule)]
 
 
 def _findings(text: str, rule: Rule) -> list[Diagnostic]:
-    return [found for found in ptcompile.lint(text).diagnostics if found.name == rule.name]
+    return [
+        diagnostic
+        for diagnostic in ptcompile.lint(text).diagnostics
+        if diagnostic.name == rule.name
+    ]
 
 
-def _describe(found: Diagnostic, rule: Rule) -> dict[str, Any]:
-    span = found.span
+def _describe(diagnostic: Diagnostic, rule: Rule) -> dict[str, Any]:
+    span = diagnostic.span
     assert span is not None
     described: dict[str, Any] = {
         "at": f"{span.line}:{span.column}-{span.end_line}:{span.end_column}",
-        "message": found.message,
-        "help": found.help,
+        "message": diagnostic.message,
+        "help": diagnostic.help,
     }
-    if found.fix is None:
+    if diagnostic.fix is None:
         return described
-    return {**described, "fix": found.fix.title, "safe": found.fix.safe, "changes": _changes(rule)}
+    return {
+        **described,
+        "fix": diagnostic.fix.title,
+        "safe": diagnostic.fix.safe,
+        "changes": _changes(rule),
+    }
 
 
 def _changes(rule: Rule) -> list[str]:

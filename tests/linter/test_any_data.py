@@ -23,7 +23,9 @@ from tests.strategies import mutated
 def test_mutated_examples(stream: dict[str, Any]) -> None:
     documents = stream.get("documents")
     objects = (
-        [one for one in documents if isinstance(one, dict)] if isinstance(documents, list) else []
+        [document for document in documents if isinstance(document, dict)]
+        if isinstance(documents, list)
+        else []
     )
     for one in objects:
         for problem in run(one, stream=objects, every=True):

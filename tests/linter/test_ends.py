@@ -23,7 +23,7 @@ CASES = [
 @pytest.mark.parametrize(("head", "text"), CASES, ids=[head for head, _ in CASES])
 def test_codes(head: str, text: str) -> None:
     wanted = head.partition(" ")[0]
-    codes = {found.code for found in ptcompile.lint(text).diagnostics}
+    codes = {diagnostic.code for diagnostic in ptcompile.lint(text).diagnostics}
     if wanted.startswith("!"):
         assert wanted[1:] not in codes
     else:
@@ -59,11 +59,13 @@ spec:
     ],
 )
 def test_releases_that_do_not_work_together(versions: str, expected: bool) -> None:
-    found = ptcompile.lint(QUEUED, cluster=PROFILE % versions).diagnostics
-    assert ("PTC296" in {diagnostic.code for diagnostic in found}) is expected
+    diagnostics = ptcompile.lint(QUEUED, cluster=PROFILE % versions).diagnostics
+    assert ("PTC296" in {diagnostic.code for diagnostic in diagnostics}) is expected
 
 
 def test_a_job_without_a_queue_does_not_need_kueue() -> None:
     text = QUEUED.replace(", labels: {kueue.x-k8s.io/queue-name: research}", "")
-    found = ptcompile.lint(text, cluster=PROFILE % 'kueue: "0.17", trainer: "2.1"').diagnostics
-    assert "PTC296" not in {diagnostic.code for diagnostic in found}
+    diagnostics = ptcompile.lint(
+        text, cluster=PROFILE % 'kueue: "0.17", trainer: "2.1"'
+    ).diagnostics
+    assert "PTC296" not in {diagnostic.code for diagnostic in diagnostics}

@@ -59,11 +59,11 @@ def safe_fixes_alone_leave_what_is_not_safe(rule: Rule) -> None:
 
 
 def the_title_says_what_is_done(rule: Rule) -> None:
-    for found in judge(rule_page(rule).bad.encode()):
-        if found.fix is not None:
-            assert found.fix.edits
-            assert found.fix.title[:1].islower()
-            assert not found.fix.title.endswith(".")
+    for diagnostic in judge(rule_page(rule).bad.encode()):
+        if diagnostic.fix is not None:
+            assert diagnostic.fix.edits
+            assert diagnostic.fix.title[:1].islower()
+            assert not diagnostic.fix.title.endswith(".")
 
 
 def a_fix_in_a_list_of_objects_and_in_json(rule: Rule) -> None:

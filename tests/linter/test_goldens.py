@@ -91,5 +91,5 @@ def test_a_golden_manifest_is_clean(name: str) -> None:
     """Checked against the golden's own cluster: older releases have other fields."""
     profile = (GOLDEN / name).parent / "cluster.yaml"
     cluster = profile.read_text() if profile.exists() else None
-    found = ptcompile.lint((GOLDEN / name).read_text(), cluster=cluster)
-    assert {d.name for d in found.diagnostics} == MEANT.get(name, set())
+    report = ptcompile.lint((GOLDEN / name).read_text(), cluster=cluster)
+    assert {d.name for d in report.diagnostics} == MEANT.get(name, set())

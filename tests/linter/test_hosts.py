@@ -217,7 +217,11 @@ def test_a_job_that_kustomize_renamed(target: str, name: str) -> None:
     """namePrefix and nameSuffix rename the object, but neither the address nor the subdomain."""
     text = ptcompile.compile(SPEC, target=target).yaml()
     renamed = text.replace("metadata:\n  name: train\n", f"metadata:\n  name: {name}\n")
-    (finding,) = [one for one in ptcompile.lint(renamed).diagnostics if one.code == "PTC404"]
+    (finding,) = [
+        diagnostic
+        for diagnostic in ptcompile.lint(renamed).diagnostics
+        if diagnostic.code == "PTC404"
+    ]
     assert finding.severity == "error"
     assert "Kustomize" in finding.message
     assert f"--name {name}" in (finding.help or "")

@@ -71,8 +71,8 @@ def test_manifests_of_each_operator(operator: str) -> None:
 
 
 def test_recorded_manifests() -> None:
-    for one in thinned(recorded.manifests("apiserver/real").values(), 5):
-        assert_same([one])
+    for manifest in thinned(recorded.manifests("apiserver/real").values(), 5):
+        assert_same([manifest])
 
 
 @pytest.mark.parametrize(

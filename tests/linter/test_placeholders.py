@@ -68,8 +68,12 @@ def test_duplicate_keys_reject_only_a_spec() -> None:
         "apiVersion: v1\nkind: Pod\nmetadata: {name: a, name: b}\nspec: {containers: [{name: a, "
         "image: 'a:1'}]}\n"
     )
-    (found,) = ptcompile.lint(pod).diagnostics
-    assert (found.name, found.severity, found.stage) == ("duplicate-key", "warning", "run")
+    (diagnostic,) = ptcompile.lint(pod).diagnostics
+    assert (diagnostic.name, diagnostic.severity, diagnostic.stage) == (
+        "duplicate-key",
+        "warning",
+        "run",
+    )
     spec = (
         "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a, name: b}\nspec: "
         "{script: t.py}\n"
@@ -100,16 +104,16 @@ spec:
     "name", ["${NAME}", "__NAME__", "<name>", "$NAME", "train-${ID}", "${NAME:-train}"]
 )
 def test_a_template_gets_one_note_and_its_placeholders_are_not_checked(name: str) -> None:
-    found = ptcompile.lint(TEMPLATE % name + "---\n" + TEMPLATE % name).diagnostics
-    assert [(d.name, d.severity) for d in found if d.name == "unrendered-template"] == [
+    diagnostics = ptcompile.lint(TEMPLATE % name + "---\n" + TEMPLATE % name).diagnostics
+    assert [(d.name, d.severity) for d in diagnostics if d.name == "unrendered-template"] == [
         ("unrendered-template", "note")
     ]
-    assert {d.name for d in found} == {"unrendered-template", "fractional-bytes"}
+    assert {d.name for d in diagnostics} == {"unrendered-template", "fractional-bytes"}
 
 
 def test_a_shell_variable_is_not_a_placeholder() -> None:
-    found = {d.name for d in ptcompile.lint(TEMPLATE % "train").diagnostics}
-    assert found == {"shell-variable-without-shell", "fractional-bytes"}
+    names = {d.name for d in ptcompile.lint(TEMPLATE % "train").diagnostics}
+    assert names == {"shell-variable-without-shell", "fractional-bytes"}
 
 
 def test_placeholders_in_a_mapping_are_values() -> None:
@@ -220,8 +224,8 @@ spec:
 @pytest.mark.parametrize("placeholder", PLACEHOLDERS)
 def test_no_error_rests_on_a_placeholder(placeholder: str) -> None:
     """The server reports a toleration's value at its operator."""
-    found = ptcompile.lint(HANGING.replace("@", placeholder)).diagnostics
-    assert [(d.code, d.path[-1]) for d in found if d.severity == "error"] == [
+    diagnostics = ptcompile.lint(HANGING.replace("@", placeholder)).diagnostics
+    assert [(d.code, d.path[-1]) for d in diagnostics if d.severity == "error"] == [
         ("PTC512", "imagePullPolicy")
     ]
     written = ptcompile.lint(HANGING.replace("@", "a b")).diagnostics
@@ -237,13 +241,13 @@ def test_a_placeholder_is_no_secret(value: str) -> None:
     text = (
         f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {{containers: [{container}]}}\n"
     )
-    found = ptcompile.lint(text).diagnostics
-    assert "secret-in-env" not in {d.name for d in found}
-    for finding in found:
+    diagnostics = ptcompile.lint(text).diagnostics
+    assert "secret-in-env" not in {d.name for d in diagnostics}
+    for finding in diagnostics:
         if finding.name == "shell-variable-in-env":
             assert f": {value} is not expanded" in finding.message
             assert finding.help == "refer to a Secret by valueFrom.secretKeyRef"
-    assert ("shell-variable-in-env" in {d.name for d in found}) is value.startswith("$")
+    assert ("shell-variable-in-env" in {d.name for d in diagnostics}) is value.startswith("$")
     assert "secret-in-env" in {
         d.name for d in ptcompile.lint(text.replace(value, "0c5a7f3e9b1d")).diagnostics
     }
@@ -295,9 +299,9 @@ def test_a_base_lacks_no_namespace_and_a_patch_is_no_object(
     ):
         ran = here(capsys, "lint", "--isolated", "--output-format", "json", file)
         (note,) = [
-            found
-            for found in json.loads(ran.out)["diagnostics"]
-            if found["name"] != "nothing-checked"
+            diagnostic
+            for diagnostic in json.loads(ran.out)["diagnostics"]
+            if diagnostic["name"] != "nothing-checked"
         ]
         assert note["code"] == "PTC076"
         assert note["severity"] == "note"

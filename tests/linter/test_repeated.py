@@ -41,7 +41,9 @@ def test_kinds_of_given_definitions_have_keys(tmp_path: Any) -> None:
 def test_only_the_first_of_two_objects_in_a_file_is_compared() -> None:
     text = "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: x}\n"
     report = ptcompile.lint(text, earlier={("", "Secret", "default", "x"): "a.yaml"})
-    assert [(one.document, "a.yaml" in one.message) for one in report.diagnostics] == [
+    assert [
+        (diagnostic.document, "a.yaml" in diagnostic.message) for diagnostic in report.diagnostics
+    ] == [
         (0, True),
         (1, False),
     ]

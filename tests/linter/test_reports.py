@@ -418,9 +418,13 @@ def test_the_cause_is_named(part: str, name: str, code: str, severity: str, word
     }
     text = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
     cluster = profile if name in PROFILES else None
-    said = ptcompile.lint(text, cluster=cluster).diagnostics
-    named = [finding for finding in said if finding.code == code and words in finding.message]
-    assert [finding.severity for finding in named[:1]] == [severity] if code else not said, part
+    diagnostics = ptcompile.lint(text, cluster=cluster).diagnostics
+    named = [
+        finding for finding in diagnostics if finding.code == code and words in finding.message
+    ]
+    assert [finding.severity for finding in named[:1]] == [severity] if code else not diagnostics, (
+        part
+    )
 
 
 def test_every_case_is_run() -> None:

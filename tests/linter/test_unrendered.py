@@ -162,10 +162,10 @@ def test_templates_without_a_chart_are_manifests(chart: FilePath) -> None:
 
 def test_a_spec_that_is_a_template_gets_the_command_that_renders_it() -> None:
     text = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: {{ name }}}\nspec: {script: t.py}\n"
-    (found,) = ptcompile.compile(text).diagnostics
-    assert (found.code, found.severity) == ("PTC001", "error")
-    assert found.message == "the text is a template of Helm or Jinja: '{{ }}' is not YAML"
-    assert "helm template CHART" in str(found.help)
+    (diagnostic,) = ptcompile.compile(text).diagnostics
+    assert (diagnostic.code, diagnostic.severity) == ("PTC001", "error")
+    assert diagnostic.message == "the text is a template of Helm or Jinja: '{{ }}' is not YAML"
+    assert "helm template CHART" in str(diagnostic.help)
 
 
 def test_the_note_can_be_ignored() -> None:

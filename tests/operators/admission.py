@@ -23,8 +23,8 @@ def errors_of(
 ) -> list[Problem]:
     """Return the errors found after defaulting, without warnings."""
     kind = admission(manifest)
-    found = kind.validate(kind.default(manifest), KindContext(versions or Versions(), others))
-    return [p for p in found if p.severity == "error"]
+    problems = kind.validate(kind.default(manifest), KindContext(versions or Versions(), others))
+    return [p for p in problems if p.severity == "error"]
 
 
 def later(

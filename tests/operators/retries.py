@@ -14,7 +14,9 @@ VOLCANO = ("batch.volcano.sh/v1alpha1", "Job")
 
 
 def _jobs(*limits: int | None) -> list[dict[str, Any]]:
-    return [{"template": {"spec": {} if one is None else {"backoffLimit": one}}} for one in limits]
+    return [
+        {"template": {"spec": {} if limit is None else {"backoffLimit": limit}}} for limit in limits
+    ]
 
 
 RETRIES: list[tuple[tuple[str, str], dict[str, Any], int]] = [

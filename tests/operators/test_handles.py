@@ -30,7 +30,7 @@ def handle(body: str, target: str, name: str = "train") -> Handle:
 def matches(selector: str, pod: PodView) -> bool:
     return all(
         pod.labels.get(key) == value
-        for key, _, value in (one.partition("=") for one in selector.split(","))
+        for key, _, value in (part.partition("=") for part in selector.split(","))
     )
 
 
@@ -45,8 +45,8 @@ def test_selectors_ranks_and_containers_match_the_pods(case: Case, target: str) 
     result = case.compile(target)
     jobs = [
         i
-        for i, one in enumerate(result.manifests)
-        if (one["apiVersion"], one["kind"]) in kinds_with(Kind.following)
+        for i, manifest in enumerate(result.manifests)
+        if (manifest["apiVersion"], manifest["kind"]) in kinds_with(Kind.following)
     ]
     assert len(result.handles) == len(jobs)
     first = 0
@@ -54,16 +54,16 @@ def test_selectors_ranks_and_containers_match_the_pods(case: Case, target: str) 
         job = result.manifests[at]
         pods = list(expand(job, versions=case.versions(), related=result.manifests).pods)
         ranks = [_rank(pod, role_of(pod, found)) for pod in pods]
-        trainers = [one for one in ranks if one is not None]
+        trainers = [rank for rank in ranks if rank is not None]
         assert sorted(trainers) == list(range(len(trainers)))
-        assert len(pods) == sum(one.replicas for one in found.roles)
+        assert len(pods) == sum(role.replicas for role in found.roles)
         assert all(not found.label_selector or matches(found.label_selector, pod) for pod in pods)
         for pod in pods:
             assert role_of(pod, found).container in [
-                one.name for one in pod.containers if not one.init
+                container.name for container in pod.containers if not container.init
             ]
         assert [one.name for one in found.objects] == [
-            one["metadata"]["name"] for one in result.manifests[first : at + 1]
+            manifest["metadata"]["name"] for manifest in result.manifests[first : at + 1]
         ]
         SCHEMA.validate(json.loads(json.dumps(found.to_dict())))
         assert (found.job.api_version, found.job.kind) == (job["apiVersion"], job["kind"])
@@ -107,9 +107,9 @@ def test_expressions_agree_with_status(name: str) -> None:
 
 def _at_path(path: str, live: Json) -> object:
     """Return the value at a path in one of the two JSONPath forms of handles."""
-    if found := re.fullmatch(r'\{\.status\.conditions\[\?\(@\.type=="(\w+)"\)\]\.status\}', path):
+    if match := re.fullmatch(r'\{\.status\.conditions\[\?\(@\.type=="(\w+)"\)\]\.status\}', path):
         conditions = live.get("status", {}).get("conditions", [])
-        return next((one["status"] for one in conditions if one.get("type") == found[1]), None)
+        return next((one["status"] for one in conditions if one.get("type") == match[1]), None)
     value: Any = live
     for key in re.fullmatch(r"\{\.([\w.]+)\}", path)[1].split("."):  # type: ignore[index]
         value = value.get(key, {})
@@ -130,7 +130,7 @@ def test_argo_expressions_agree_with_status(name: str) -> None:
     )
     body = "runPolicy: {suspend: true}" if suspended and target != "pod" else "nodes: 1"
     found = handle(body, target)
-    failed = any(_argo(one, live) for one in re.split(r", (?![^(]*\))", found.failed.argo))
+    failed = any(_argo(part, live) for part in re.split(r", (?![^(]*\))", found.failed.argo))
     assert failed is (state == "failed")
     assert (not failed and _argo(found.succeeded.argo, _finished(live, state))) is (
         state == "succeeded"
@@ -229,7 +229,7 @@ def test_required_objects() -> None:
     spec = smallest(re.sub("^    ", "", body, flags=re.M))
     for target in SUSPEND:
         result = ptcompile.compile(spec, target=target)
-        assert {(one.kind, one.name) for one in result.handle.needs} == wanted, target
+        assert {(need.kind, need.name) for need in result.handle.needs} == wanted, target
         required = ptcompile.requires(spec, target=target).requirements
         assert {f"{kind}/{name}" for kind, name in wanted} <= {
             one.name for one in required if one.kind == "object"
@@ -252,7 +252,9 @@ def test_one_handle_per_job() -> None:
 
 def test_roles_that_do_not_train_have_no_rank() -> None:
     found = handle("nodes: 2\nroles: {loader: {replicas: 3, command: [serve]}}", "volcano")
-    assert [(one.name, one.replicas, one.first_rank, one.container) for one in found.roles] == [
+    assert [
+        (role.name, role.replicas, role.first_rank, role.container) for role in found.roles
+    ] == [
         ("master", 1, 0, "pytorch"),
         ("worker", 1, 1, "pytorch"),
         ("loader", 3, None, "loader"),
@@ -263,7 +265,7 @@ def test_pod_is_selected_by_name() -> None:
     found = handle("", "pod")
     assert (found.label_selector, found.field_selector) == (None, "metadata.name=train")
     assert [
-        (one.selector, one.replicas, one.first_rank, one.index_label) for one in found.roles
+        (role.selector, role.replicas, role.first_rank, role.index_label) for role in found.roles
     ] == [(None, 1, 0, None)]
 
 
@@ -311,7 +313,7 @@ def test_argo_finds_a_failure_after_all_other_conditions() -> None:
     ]
     failed = {"status": {"conditions": [*others, condition("Failed")]}}
     assert any(
-        _argo(one, failed) for one in handle("nodes: 1", "pytorchjob").failed.argo.split(", ")
+        _argo(part, failed) for part in handle("nodes: 1", "pytorchjob").failed.argo.split(", ")
     )
 
 
@@ -334,4 +336,4 @@ def test_the_container_may_have_any_name(target: str) -> None:
     roles = "" if target in ("job", "pod") else "roles: {loader: {command: [serve]}}"
     found = handle(f"names: {{container: learner}}\n{roles}", target)
     assert (found.roles[0].container, found.roles[0].first_rank) == ("learner", 0)
-    assert all(one.first_rank is None for one in found.roles if one.name == "loader")
+    assert all(role.first_rank is None for role in found.roles if role.name == "loader")

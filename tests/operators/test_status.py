@@ -449,9 +449,9 @@ TABLE: dict[str, tuple[Json, str, str | None]] = {
 def check_state(name: str) -> None:
     given_object, state, reason = TABLE[name]
     before = copy.deepcopy(given_object)
-    found = ptcompile.status(given_object)
-    assert (found.state, found.reason) == (state, reason)
-    assert found.done == (state in ("succeeded", "failed"))
+    status = ptcompile.status(given_object)
+    assert (status.state, status.reason) == (state, reason)
+    assert status.done == (state in ("succeeded", "failed"))
     assert given_object == before
 
 
@@ -486,11 +486,11 @@ def test_condition_counts_only_if_its_status_is_true(given_object: Json) -> None
 )
 def test_message_of_a_job_queued_by_kueue(version: str) -> None:
     api, _, kind = version.rpartition("/")
-    found = ptcompile.status(
+    status = ptcompile.status(
         live(api, kind, {"conditions": [condition("Suspended", reason="x")]}, labels=QUEUE)
     )
-    assert found.state == "queued"
-    assert found.message == (
+    assert status.state == "queued"
+    assert status.message == (
         "waits for Kueue's queue gpus; its Workload (label kueue.x-k8s.io/job-uid=1-2-3) says for what"
     )
 
@@ -545,8 +545,8 @@ def test_unsupported_kind_raises(other: Json) -> None:
 @given(mutated(st.sampled_from([one for one, _, _ in TABLE.values()])))
 def test_any_status_has_a_state(changed: Json) -> None:
     try:
-        found = ptcompile.status(changed)
+        status = ptcompile.status(changed)
     except ValueError:
         return
-    json.dumps(found.to_dict())
-    assert found.reason is None or isinstance(found.reason, str)
+    json.dumps(status.to_dict())
+    assert status.reason is None or isinstance(status.reason, str)

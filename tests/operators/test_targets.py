@@ -54,7 +54,7 @@ def test_names_match_keys_and_files() -> None:
     ],
 )
 def test_default_target_fits_the_spec(body: str, kind: list[str]) -> None:
-    assert [one["kind"] for one in compiled(smallest(body)).manifests] == kind
+    assert [manifest["kind"] for manifest in compiled(smallest(body)).manifests] == kind
 
 
 def test_target_of_the_spec_and_override_by_the_caller() -> None:

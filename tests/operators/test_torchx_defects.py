@@ -41,11 +41,15 @@ def made(
 def refusals(body: str, target: str, name: str = "train") -> list[tuple[str, str]]:
     result = ptcompile.compile(text(body, name), target=target)
     assert not result.manifests
-    return [(one.name, one.message) for one in result.diagnostics if one.severity == "error"]
+    return [
+        (diagnostic.name, diagnostic.message)
+        for diagnostic in result.diagnostics
+        if diagnostic.severity == "error"
+    ]
 
 
 def pods(manifests: tuple[dict[str, Any], ...]) -> list[PodView]:
-    return [pod for one in manifests for pod in expand(one, related=manifests).pods]
+    return [pod for manifest in manifests for pod in expand(manifest, related=manifests).pods]
 
 
 def containers(target: str, body: str) -> Iterator[dict[str, Any]]:
@@ -119,10 +123,12 @@ def test_a_patch_adds_a_variable_and_drops_none(target: str) -> None:
     """Defect 5 of docs/facts/torchx.md#defects-of-torchx."""
     body = f"{GPU_JOB}\nenv: {{KEPT: a}}\n{PATCH % 'env: [{name: ADDED, value: b}]'}"
     before = [
-        {entry["name"] for entry in one["env"]}
-        for one in containers(target, f"{GPU_JOB}\nenv: {{KEPT: a}}")
+        {entry["name"] for entry in container["env"]}
+        for container in containers(target, f"{GPU_JOB}\nenv: {{KEPT: a}}")
     ]
-    after = [{entry["name"] for entry in one["env"]} for one in containers(target, body)]
+    after = [
+        {entry["name"] for entry in container["env"]} for container in containers(target, body)
+    ]
     assert after == [names | {"ADDED"} for names in before]
 
 
@@ -170,7 +176,7 @@ def test_bad_names_are_not_changed(name: str, target: str) -> None:
     Source: defect 8 of docs/facts/torchx.md#defects-of-torchx.
     """
     result = ptcompile.compile(text(GPU_JOB, f"'{name}'"), target=target)
-    assert [(one.name, one.path) for one in result.diagnostics] == [
+    assert [(diagnostic.name, diagnostic.path) for diagnostic in result.diagnostics] == [
         ("spec-invalid-value", ("metadata", "name"))
     ]
     for one in made(GPU_JOB, target):
@@ -204,7 +210,7 @@ def test_pod_names_fit(target: str) -> None:
 def test_a_wrong_value_is_a_finding_with_a_location(body: str, target: str) -> None:
     """Defect 10 of docs/facts/torchx.md#defects-of-torchx."""
     result = ptcompile.compile(text(f"{GPU_JOB}\n{body}"), target=target)
-    assert [one.name for one in result.diagnostics if one.span is not None]
+    assert [diagnostic.name for diagnostic in result.diagnostics if diagnostic.span is not None]
 
 
 def test_compiling_needs_only_the_file(tmp_path: Path, target: str) -> None:

@@ -37,15 +37,15 @@ def check_verdicts(operator: str) -> None:
         if not kind_named(kind_of(manifest)).rejects or not asked(row):
             continue
         total += 1
-        found = [p for p in errors_of(manifest, others=INSTALLED) if p.stage == "apply"]
-        if bool(found) == row["accepted"]:
+        errors = [p for p in errors_of(manifest, others=INSTALLED) if p.stage == "apply"]
+        if bool(errors) == row["accepted"]:
             wrong.append(
                 (
                     row.get("n"),
                     row.get("base"),
                     row.get("path"),
                     row.get("errors"),
-                    [p.message for p in found],
+                    [p.message for p in errors],
                 )
             )
     assert total > 300

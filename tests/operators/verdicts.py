@@ -82,10 +82,10 @@ def _digest(text: str) -> str:
 def _findings(manifest: Any, beside: Iterable[Any], authority: str) -> list[str]:
     report = ptcompile.lint(manifest, beside=[*beside], cluster=profile("0.19"))
     return [
-        f"{found.name}: {found.message}"
-        + (f" [{found.fix.title}, {found.fix.safe}]" if found.fix else "")
-        for found in report.diagnostics
-        if found.authority == authority and found.stage == "apply"
+        f"{diagnostic.name}: {diagnostic.message}"
+        + (f" [{diagnostic.fix.title}, {diagnostic.fix.safe}]" if diagnostic.fix else "")
+        for diagnostic in report.diagnostics
+        if diagnostic.authority == authority and diagnostic.stage == "apply"
     ]
 
 

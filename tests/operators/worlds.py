@@ -46,14 +46,18 @@ def world(folder: str, body: str) -> dict[str, Any]:
     compiled = ptcompile.compile(smallest(body), target=TARGETS[folder])
     if not compiled.manifests:
         return {
-            "errors": [found.message for found in compiled.diagnostics if found.severity == "error"]
+            "errors": [
+                diagnostic.message
+                for diagnostic in compiled.diagnostics
+                if diagnostic.severity == "error"
+            ]
         }
     imported = ptcompile.import_manifests(list(compiled.manifests))
     specs = [spec["spec"] for spec in imported.specs]
     return {
         "overview": overview(ptcompile.simulate(compiled.manifests)).splitlines(),
         "imported": yaml.safe_dump_all(specs, sort_keys=False, width=1000).splitlines(),
-        "findings": [found.message for found in imported.diagnostics],
+        "findings": [diagnostic.message for diagnostic in imported.diagnostics],
     }
 
 

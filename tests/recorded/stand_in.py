@@ -46,7 +46,7 @@ Answering = Callable[[Question], Answer | None]
 def serving(manifests: Iterable[Json], answer: Answering, version: str = "1.36") -> Iterator[str]:
     """Yield the address of a server that has the kinds of some manifests, and is empty."""
     kinds = sorted(
-        {(one["apiVersion"], one["kind"]) for one in manifests}
+        {(manifest["apiVersion"], manifest["kind"]) for manifest in manifests}
         | {("v1", "Namespace"), ("v1", "Pod")}
     )
     handler = type(

@@ -111,7 +111,7 @@ class Scripted:
     def start(self, pod: int, config: dict[str, Any]) -> None:
         self.events.append(("start", pod, config["hold"], config["address"]))
         self.folders[pod] = Path(config["folder"])
-        again = any(one[:2] == ("signal", pod) for one in self.events)
+        again = any(event[:2] == ("signal", pod) for event in self.events)
         self.running.add(pod)
         if not again or self.rejoin:
             self._meet()

@@ -179,7 +179,7 @@ def test_a_fail_file_makes_a_process_fail(tmp_path: Path) -> None:
 def test_a_late_pod_is_held_and_times_are_scaled(tmp_path: Path) -> None:
     stage = Scripted()
     rehearsal = play(tmp_path, stage, ("late", "2=20s"), scale=10.0)
-    assert [one[2] for one in stage.events if one[0] == "start"] == [0.0, 0.0, 2.0]
+    assert [event[2] for event in stage.events if event[0] == "start"] == [0.0, 0.0, 2.0]
     assert "10 times shorter" in text(rehearsal)
 
 

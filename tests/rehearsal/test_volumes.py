@@ -46,10 +46,12 @@ def test_shared_memory_has_the_volume_s_size_or_that_of_a_pod_without_one() -> N
 
 
 def test_memory_and_grace_come_from_the_pod() -> None:
-    found = surroundings(RANGE + "\nresources: {memory: 3Gi}\nterminationGracePeriodSeconds: 10")
-    assert (found.memory, found.grace) == (3 << 30, 10.0)
-    found = surroundings(RANGE)
-    assert (found.memory, found.grace) == (None, 30.0)
+    pod_surroundings = surroundings(
+        RANGE + "\nresources: {memory: 3Gi}\nterminationGracePeriodSeconds: 10"
+    )
+    assert (pod_surroundings.memory, pod_surroundings.grace) == (3 << 30, 10.0)
+    pod_surroundings = surroundings(RANGE)
+    assert (pod_surroundings.memory, pod_surroundings.grace) == (None, 30.0)
     assert surroundings(RANGE + "\nterminationGracePeriodSeconds: 0").grace == 1.0
 
 

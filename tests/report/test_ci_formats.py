@@ -31,8 +31,8 @@ FOUND = [
 ]  # fmt: skip
 
 
-def rendered(form: str, found: list[Diagnostic] = FOUND) -> str:
-    return renderer(form)(found, {})
+def rendered(form: str, diagnostics: list[Diagnostic] = FOUND) -> str:
+    return renderer(form)(diagnostics, {})
 
 
 def test_github_is_one_command_per_finding() -> None:
@@ -111,27 +111,27 @@ RENDERED = (
 
 
 def test_findings_in_a_rendered_chart_on_stdin_name_the_template() -> None:
-    found = list(ptcompile.lint(RENDERED, filename="<stdin>", select=["PTC501"]).diagnostics)
-    message = f"{found[0].message}; {found[0].help} (<stdin>:5:31)"
-    assert rendered("github", found) == (
+    diagnostics = list(ptcompile.lint(RENDERED, filename="<stdin>", select=["PTC501"]).diagnostics)
+    message = f"{diagnostics[0].message}; {diagnostics[0].help} (<stdin>:5:31)"
+    assert rendered("github", diagnostics) == (
         f"::error file=train/templates/job.yaml,title=PTC501 unknown-field::{message}\n"
     )
-    assert rendered("concise", found).endswith(" (Pod/x, train/templates/job.yaml)\n")
-    (result,) = json.loads(rendered("sarif", found))["runs"][0]["results"]
+    assert rendered("concise", diagnostics).endswith(" (Pod/x, train/templates/job.yaml)\n")
+    (result,) = json.loads(rendered("sarif", diagnostics))["runs"][0]["results"]
     assert result["message"]["text"] == message
     assert result["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "train/templates/job.yaml"},
         "region": {"startLine": 1, "startColumn": 1},
     }
-    assert "&lt;stdin&gt;:5:31 (train/templates/job.yaml): " in rendered("junit", found)
+    assert "&lt;stdin&gt;:5:31 (train/templates/job.yaml): " in rendered("junit", diagnostics)
 
 
 def test_findings_in_a_committed_rendered_file_keep_its_lines() -> None:
-    found = list(ptcompile.lint(RENDERED, filename="all.yaml", select=["PTC501"]).diagnostics)
-    (command,) = rendered("github", found).splitlines()
+    diagnostics = list(ptcompile.lint(RENDERED, filename="all.yaml", select=["PTC501"]).diagnostics)
+    (command,) = rendered("github", diagnostics).splitlines()
     assert command.startswith("::error file=all.yaml,title=PTC501 unknown-field,line=5,col=31,")
     assert command.endswith(" (train/templates/job.yaml)")
-    (result,) = json.loads(rendered("sarif", found))["runs"][0]["results"]
+    (result,) = json.loads(rendered("sarif", diagnostics))["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "all.yaml"}
     assert result["message"]["text"].endswith(" (train/templates/job.yaml)")
 
@@ -165,11 +165,11 @@ def test_sarif_is_what_its_schema_takes() -> None:
 
 
 def results(text: str) -> list[Any]:
-    found = list(ptcompile.lint(text, filename="x.yaml").diagnostics)
-    run: dict[str, Any] = json.loads(rendered("sarif", found))["runs"][0]
-    assert [run["tool"]["driver"]["rules"][one["ruleIndex"]]["id"] for one in run["results"]] == [
-        d.code for d in found
-    ]
+    diagnostics = list(ptcompile.lint(text, filename="x.yaml").diagnostics)
+    run: dict[str, Any] = json.loads(rendered("sarif", diagnostics))["runs"][0]
+    assert [
+        run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] for result in run["results"]
+    ] == [d.code for d in diagnostics]
     return list(run["results"])
 
 

@@ -16,8 +16,8 @@ ONE = Diagnostic("PTC021", "spec-unknown-field", "error", "spec.nods: unknown fi
 TEXT = "spec:\n  nods: 4\n  image: x\n"
 
 
-def full(one: Diagnostic, text: str = TEXT) -> str:
-    return renderer("full")([one], {"x.yaml": text})
+def full(diagnostic: Diagnostic, text: str = TEXT) -> str:
+    return renderer("full")([diagnostic], {"x.yaml": text})
 
 
 def test_a_complete_finding() -> None:
@@ -33,10 +33,12 @@ def test_a_complete_finding() -> None:
     )
 
 
-def when(one: Diagnostic) -> str:
+def when(diagnostic: Diagnostic) -> str:
     """Return the line with stage and authority, worded by the report itself."""
     return next(
-        line + "\n" for line in full(one).splitlines() if line.endswith(f"({one.authority})")
+        line + "\n"
+        for line in full(diagnostic).splitlines()
+        if line.endswith(f"({diagnostic.authority})")
     )
 
 
@@ -106,12 +108,12 @@ def test_lines_are_numbered_as_the_reader_numbers_them(character: str) -> None:
 def test_a_finding_after_an_unusual_line_break_shows_its_own_line(character: str) -> None:
     head = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a}\nspec:\n"
     text = f'{head}  image: "a{character}b"\n  script: t.py\n  nods: 4\n'
-    (found,) = [
+    (diagnostic,) = [
         d
         for d in ptcompile.compile(text, filename="x.yaml").diagnostics
         if d.name == "spec-unknown-field"
     ]
-    shown = full(found, text)
+    shown = full(diagnostic, text)
     assert carets(shown)[1] == "nods"
 
 

@@ -21,9 +21,9 @@ def needs(body: str, profile: dict[str, Any]) -> list[tuple[str, str, str]]:
     of_spec = ptcompile.requires(smallest(body), target="jobset", cluster=cluster).requirements
     of_manifests = ptcompile.requires(made.yaml(), cluster=cluster).requirements
     devices = {
-        one
-        for one in of_manifests
-        if "DeviceClass" in one.name or one.name == "Configuration/kueue"
+        manifest
+        for manifest in of_manifests
+        if "DeviceClass" in manifest.name or manifest.name == "Configuration/kueue"
     }
     assert devices == {
         one for one in of_spec if "DeviceClass" in one.name or one.name == "Configuration/kueue"
@@ -68,13 +68,21 @@ def test_a_kind_that_kueue_leaves_out_needs_a_configuration(
         ptcompile.requires(spec, target=target, cluster=cluster),
         ptcompile.requires(manifests, cluster=cluster),
     ):
-        reasons = [one.why for one in found.requirements if one.name == "Configuration/kueue"]
+        reasons = [
+            requirement.why
+            for requirement in found.requirements
+            if requirement.name == "Configuration/kueue"
+        ]
         assert [
             reason.startswith("integrations.frameworks lists kubeflow.org/pytorchjob")
             for reason in reasons
         ] == ([True] if is_needed else [])
     queueless = ptcompile.requires(smallest("nodes: 2"), target=target, cluster=cluster)
-    assert not [one for one in queueless.requirements if one.name == "Configuration/kueue"]
+    assert not [
+        requirement
+        for requirement in queueless.requirements
+        if requirement.name == "Configuration/kueue"
+    ]
 
 
 def test_templates_of_v1_need_1_34() -> None:
@@ -86,9 +94,9 @@ def test_templates_of_v1_need_1_34() -> None:
 
 def test_jobs_without_claims_need_no_driver() -> None:
     assert not [
-        one
-        for one in needs("resources: {gpu: 1}", {})
-        if "DeviceClass" in one[1] or "dra" in one[1]
+        need
+        for need in needs("resources: {gpu: 1}", {})
+        if "DeviceClass" in need[1] or "dra" in need[1]
     ]
 
 
@@ -100,8 +108,8 @@ def spec(job: dict[str, Any], **metadata: Any) -> Spec:
     return Spec.model_validate({"metadata": {"name": "job", **metadata}, "spec": {**common, **job}})
 
 
-def names(found: tuple[jobs.Requirement, ...], kind: str) -> list[str]:
-    return [one.name for one in found if one.kind == kind]
+def names(requirements: tuple[jobs.Requirement, ...], kind: str) -> list[str]:
+    return [requirement.name for requirement in requirements if requirement.kind == kind]
 
 
 @pytest.mark.parametrize(
@@ -123,8 +131,12 @@ def test_versions_come_from_the_profile() -> None:
     profile = ClusterProfile.model_validate(
         {"spec": {"versions": {"kubernetes": "1.33", "trainingOperator": "1.8"}}}
     )
-    found = jobs.requires_spec(spec({"nodes": 2, "target": "pytorchjob"}), profile)
-    assert [(one.name, one.version) for one in found if one.version] == [
+    requirements = jobs.requires_spec(spec({"nodes": 2, "target": "pytorchjob"}), profile)
+    assert [
+        (requirement.name, requirement.version)
+        for requirement in requirements
+        if requirement.version
+    ] == [
         ("kubernetes", "1.30"),  # the oldest sufficient release, not the cluster's
         ("training-operator", "1.8"),
     ]
@@ -151,8 +163,8 @@ def test_objects_that_a_job_references() -> None:
         },
         namespace="ml",
     )
-    found = jobs.requires_spec(job, CLUSTER)
-    assert names(found, "object") == [
+    requirements = jobs.requires_spec(job, CLUSTER)
+    assert names(requirements, "object") == [
         "PriorityClass/high",
         "LocalQueue/gold",
         "ServiceAccount/trainer",
@@ -161,9 +173,9 @@ def test_objects_that_a_job_references() -> None:
         "ConfigMap/c",
         "PersistentVolumeClaim/data",
     ]
-    assert names(found, "resource") == ["nvidia.com/gpu", "vpc.amazonaws.com/efa"]
-    assert names(found, "namespace") == ["ml"]
-    assert names(found, "operator") == ["kueue"]
+    assert names(requirements, "resource") == ["nvidia.com/gpu", "vpc.amazonaws.com/efa"]
+    assert names(requirements, "namespace") == ["ml"]
+    assert names(requirements, "operator") == ["kueue"]
 
 
 def test_objects_that_the_profile_s_pods_reference() -> None:
@@ -217,12 +229,12 @@ def test_queue_systems_and_gang_schedulers(
     profile: dict[str, Any], target: str, operators: list[str], objects: list[str]
 ) -> None:
     cluster = ClusterProfile.model_validate({"spec": profile})
-    found = jobs.requires_spec(
+    requirements = jobs.requires_spec(
         spec({"nodes": 2, "queue": "gold", "priority": "high"}), cluster, target
     )
-    assert names(found, "operator") == operators
-    assert sorted(names(found, "object")) == sorted(objects)
-    assert len(set(found)) == len(found)
+    assert names(requirements, "operator") == operators
+    assert sorted(names(requirements, "object")) == sorted(objects)
+    assert len(set(requirements)) == len(requirements)
 
 
 def test_a_runtime_of_its_own_needs_none_of_the_cluster() -> None:

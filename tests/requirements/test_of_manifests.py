@@ -15,9 +15,12 @@ from tests.world.test_joined import runtime, train_job, trainer
 
 
 def requirements_of(source: Any, **options: Any) -> list[str]:
-    found = ptcompile.requires(source, **options)
-    assert found.ok
-    return [f"{one.kind} {one.name} {one.version}".strip() for one in found.requirements]
+    needed = ptcompile.requires(source, **options)
+    assert needed.ok
+    return [
+        f"{requirement.kind} {requirement.name} {requirement.version}".strip()
+        for requirement in needed.requirements
+    ]
 
 
 def test_an_mpijob() -> None:
@@ -98,13 +101,14 @@ def test_manifests_and_their_spec_have_the_same_requirements(case: Case) -> None
     assert _comparable(of_manifests) == _comparable(of_spec)
 
 
-def _comparable(found: tuple[ptcompile.Requirement, ...]) -> set[str]:
+def _comparable(requirements: tuple[ptcompile.Requirement, ...]) -> set[str]:
     """Return the names of namespaces, resources and objects, without queues and priorities, which only a spec has."""
     kinds = {"namespace", "resource", "object"}
     return {
-        one.name
-        for one in found
-        if one.kind in kinds and not any(word in one.name for word in ("Queue/", "Priority"))
+        requirement.name
+        for requirement in requirements
+        if requirement.kind in kinds
+        and not any(word in requirement.name for word in ("Queue/", "Priority"))
     }
 
 

@@ -53,10 +53,10 @@ OLDEST: list[tuple[str, dict[str, Any], str, str]] = [
 def test_the_oldest_sufficient_kubernetes(
     target: str, body: dict[str, Any], name: str, version: str
 ) -> None:
-    found = jobs.requires_spec(spec(body, name), profile(), target)
-    assert str(found[0]) == f"kubernetes kubernetes {version}  (or newer)"
+    requirements = jobs.requires_spec(spec(body, name), profile(), target)
+    assert str(requirements[0]) == f"kubernetes kubernetes {version}  (or newer)"
     setup = objects.plan_setup(profile(), [spec({**body, "target": target}, name)])
-    assert setup.requirements[0] == found[0]
+    assert setup.requirements[0] == requirements[0]
 
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
@@ -99,11 +99,13 @@ def test_platform_covers_the_job_s_requirements(case: Case) -> None:
     assert cluster is not None
     assert read is not None
     setup = objects.plan_setup(cluster, [read])
-    made = {f"{one['kind']}/{one['metadata']['name']}" for one in setup.manifests}
+    made = {f"{manifest['kind']}/{manifest['metadata']['name']}" for manifest in setup.manifests}
     made |= {f"Namespace/{setup.values['namespace']['name']}"} if setup.values else set()
-    for one in jobs.requires_spec(read, cluster):
-        name = f"Namespace/{one.name}" if one.kind == "namespace" else one.name
-        assert one in setup.requirements or name in made, one
+    for requirement in jobs.requires_spec(read, cluster):
+        name = (
+            f"Namespace/{requirement.name}" if requirement.kind == "namespace" else requirement.name
+        )
+        assert requirement in setup.requirements or name in made, requirement
 
 
 def test_platform_and_requires_list_efa_secrets_and_claims() -> None:
@@ -152,16 +154,18 @@ def test_the_pair_of_kubernetes_and_an_operator(
 ) -> None:
     problems = list(jobs.kubernetes_too_old([BY_FOLDER[folder]], profile(versions=versions)))
     assert len(problems) == len(said)
-    for one, words in zip(problems, said, strict=True):
-        assert words in one.message
-        assert (one.name, one.severity) == ("kubernetes-too-old", "warning")
+    for problem, words in zip(problems, said, strict=True):
+        assert words in problem.message
+        assert (problem.name, problem.severity) == ("kubernetes-too-old", "warning")
 
 
 def test_the_newest_releases_match() -> None:
     assert not list(jobs.kubernetes_too_old(OPERATORS, profile()))
-    for one in OPERATORS:
-        assert list(one.install.kubernetes) == sorted(one.install.kubernetes)
-        assert all(kubernetes <= Versions().kubernetes for _, kubernetes in one.install.kubernetes)
+    for operator in OPERATORS:
+        assert list(operator.install.kubernetes) == sorted(operator.install.kubernetes)
+        assert all(
+            kubernetes <= Versions().kubernetes for _, kubernetes in operator.install.kubernetes
+        )
 
 
 @pytest.mark.parametrize("command", ["platform", "requires"])

@@ -46,7 +46,7 @@ def test_objects_before_the_jobs() -> None:
     ]
     setup = platform.plan_setup(profile({"priorities": {"low": -5}}), jobs)
     documents = list(yaml.safe_load_all(setup.text()))
-    assert [(one["kind"], one["metadata"]["name"]) for one in documents] == [
+    assert [(document["kind"], document["metadata"]["name"]) for document in documents] == [
         ("Namespace", "ml"),
         ("Namespace", "volcano-jobs"),
         ("PriorityClass", "high"),
@@ -54,7 +54,10 @@ def test_objects_before_the_jobs() -> None:
         ("LocalQueue", "gold"),
         ("Queue", "bulk"),
     ]
-    assert [one["value"] for one in documents if one["kind"] == "PriorityClass"] == [0, -5]
+    assert [document["value"] for document in documents if document["kind"] == "PriorityClass"] == [
+        0,
+        -5,
+    ]
     assert documents[4]["metadata"]["namespace"] == "ml"
     assert setup.values == {}
 
@@ -63,7 +66,8 @@ def test_the_chart_creates_its_namespace() -> None:
     job = spec({"nodes": 2, "target": "pytorchjob"}, namespace="pytorch-operator")
     own = profile({"operator": {"namespace": {"create": False}}})
     kinds = [
-        [one["kind"] for one in platform.plan_setup(one, [job]).manifests] for one in (CLUSTER, own)
+        [manifest["kind"] for manifest in platform.plan_setup(one, [job]).manifests]
+        for one in (CLUSTER, own)
     ]
     assert kinds == [[], ["Namespace"]]
 
@@ -95,7 +99,7 @@ def test_the_profile_says_how_the_operator_is_deployed() -> None:
         "image": {"repository": "ccr.ccs.tencentyun.com/tke-market/pytorch-operator", "tag": "v1"},
         "namespace": {"create": False, "name": "kubeflow"},
     }
-    assert [one["metadata"]["name"] for one in setup.manifests] == ["kubeflow"], (
+    assert [manifest["metadata"]["name"] for manifest in setup.manifests] == ["kubeflow"], (
         "the chart does not make it"
     )
 
@@ -104,9 +108,9 @@ def test_a_priority_of_a_pod_template_counts() -> None:
     job = spec(
         {"nodes": 1, "target": "pod", "podTemplate": {"spec": {"priorityClassName": "urgent"}}}
     )
-    assert [one["metadata"]["name"] for one in platform.plan_setup(CLUSTER, [job]).manifests] == [
-        "urgent"
-    ]
+    assert [
+        manifest["metadata"]["name"] for manifest in platform.plan_setup(CLUSTER, [job]).manifests
+    ] == ["urgent"]
 
 
 def test_runtimes_of_trainjobs() -> None:
@@ -121,7 +125,7 @@ def test_runtimes_of_trainjobs() -> None:
         ),
     ]
     setup = platform.plan_setup(CLUSTER, jobs)
-    found = [(one["kind"], one["metadata"]["name"]) for one in setup.manifests]
+    found = [(manifest["kind"], manifest["metadata"]["name"]) for manifest in setup.manifests]
     assert found == [
         ("Namespace", "ml"),
         ("ClusterTrainingRuntime", "torch-distributed"),
@@ -135,8 +139,8 @@ def test_a_cluster_queue_is_listed_but_not_created() -> None:
     setup = platform.plan_setup(
         CLUSTER, [spec({"nodes": 2, "queue": "gold"}), spec({"nodes": 2, "target": "volcano"})]
     )
-    (local,) = (one for one in setup.manifests if one["kind"] == "LocalQueue")
-    (listed,) = (one for one in setup.requirements if one.kind == "object")
+    (local,) = (manifest for manifest in setup.manifests if manifest["kind"] == "LocalQueue")
+    (listed,) = (requirement for requirement in setup.requirements if requirement.kind == "object")
     assert listed.name == f"ClusterQueue/{local['spec']['clusterQueue']}"
     assert "clusterQueue of the LocalQueue" in listed.why
     assert "# object     ClusterQueue/gold  (" in setup.text()

@@ -62,25 +62,25 @@ def opened(text: str, **given: Any) -> OpenDocument:
 def at_cursor(text: str, **given: Any) -> tuple[OpenDocument, Position]:
     """Return a text as an open document, and its cursor as a protocol position."""
     whole, offset = split(text)
-    one = opened(whole, **given)
-    return one, one.lines.position(offset)
+    document = opened(whole, **given)
+    return document, document.lines.position(offset)
 
 
 def completions(text: str, **given: Any) -> dict[str, CompletionItem]:
     """Return the completions at the cursor by label, in order."""
-    one, position = at_cursor(text, **given)
-    return {item.label: item for item in complete(one, position).items}
+    document, position = at_cursor(text, **given)
+    return {item.label: item for item in complete(document, position).items}
 
 
 def accepted(text: str, label: str, **given: Any) -> str:
     """Return the text after a completion is accepted."""
-    one, position = at_cursor(text, **given)
-    item = next(item for item in complete(one, position).items if item.label == label)
+    document, position = at_cursor(text, **given)
+    item = next(item for item in complete(document, position).items if item.label == label)
     assert item.text_edit is not None
     assert not hasattr(item.text_edit, "insert")
     where = item.text_edit.range
-    start, end = one.lines.offset(where.start), one.lines.offset(where.end)
-    return one.text[:start] + item.text_edit.new_text + one.text[end:]
+    start, end = document.lines.offset(where.start), document.lines.offset(where.end)
+    return document.text[:start] + item.text_edit.new_text + document.text[end:]
 
 
 def elsewhere(text: str, path: str = "/w/other.yaml") -> tuple[NamedObject, ...]:
@@ -92,6 +92,6 @@ def with_profile(text: str) -> FileSettings:
     """Return settings with a profile."""
     from ptcompile.compiler.reader import load_profile
 
-    profile, found = load_profile(text)
-    assert profile is not None, found
+    profile, diagnostics = load_profile(text)
+    assert profile is not None, diagnostics
     return FileSettings(LintOptions(profile, profile.versions()), "/w/cluster.yaml", text.encode())

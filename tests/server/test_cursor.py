@@ -45,9 +45,9 @@ PLACES: list[tuple[str, Keys, str, str]] = [
 )
 def test_cursor_position(text: str, path: Keys, part: str, prefix: str) -> None:
     before, _, after = text.rpartition("|")  # one of the texts has a block scalar
-    found = cursor_at(before + after, len(before))
-    assert (found.path, found.part, found.prefix) == (path, part, prefix)
-    assert (before + after)[found.start : found.end] == prefix
+    cursor = cursor_at(before + after, len(before))
+    assert (cursor.path, cursor.part, cursor.prefix) == (path, part, prefix)
+    assert (before + after)[cursor.start : cursor.end] == prefix
 
 
 def test_a_block_scalar_is_text() -> None:
@@ -66,10 +66,10 @@ def test_the_document_around_the_cursor() -> None:
     text, offset = split(
         "kind: A\n---\nkind: B\nspec:\n  vol|\n  volumes: [{name: x}, {name: y}]\n---\nkind: C\n"
     )
-    found = cursor_at(text, offset)
-    assert found.document.value("kind") == "B"
-    assert list(found.document.values(("spec", "volumes"), "name")) == ["x", "y"]
-    assert found.document.keys(("spec",)) == {"volumes"}
+    cursor = cursor_at(text, offset)
+    assert cursor.document.value("kind") == "B"
+    assert list(cursor.document.values(("spec", "volumes"), "name")) == ["x", "y"]
+    assert cursor.document.keys(("spec",)) == {"volumes"}
 
 
 def test_an_outline_has_the_keys_that_a_reader_finds() -> None:

@@ -34,9 +34,10 @@ spec:
 
 
 def definitions_of(text: str, **given: object) -> list[tuple[str, int, int]]:
-    one, position = at_cursor(text, **given)
+    document, position = at_cursor(text, **given)
     return [
-        (at.uri, at.range.start.line, at.range.start.character) for at in definition(one, position)
+        (at.uri, at.range.start.line, at.range.start.character)
+        for at in definition(document, position)
     ]
 
 

@@ -19,39 +19,41 @@ from tests.server.making import POD, SPEC, elsewhere, opened
 EVERYWHERE = Range(Position(0, 0), Position(1000, 0))
 
 
-def applied(one: OpenDocument, action: CodeAction) -> str:
+def applied(document: OpenDocument, action: CodeAction) -> str:
     """Return the text after an action."""
     assert action.edit is not None
     assert action.edit.changes is not None
-    text = one.text
-    for edit in reversed(action.edit.changes[one.uri]):
-        start, end = one.lines.offset(edit.range.start), one.lines.offset(edit.range.end)
+    text = document.text
+    for edit in reversed(action.edit.changes[document.uri]):
+        start, end = document.lines.offset(edit.range.start), document.lines.offset(edit.range.end)
         text = text[:start] + edit.new_text + text[end:]
     return text
 
 
-def fix(one: OpenDocument, title: str) -> str:
-    (action,) = [action for action in actions(one, EVERYWHERE, None, None) if title in action.title]
-    return applied(one, action)
+def fix(document: OpenDocument, title: str) -> str:
+    (action,) = [
+        action for action in actions(document, EVERYWHERE, None, None) if title in action.title
+    ]
+    return applied(document, action)
 
 
 def test_a_finding_has_its_code_its_link_and_its_help() -> None:
-    (found,) = diagnostics(opened(SPEC.replace("  nodes:", "  noodes:")))
-    assert (found.code, found.source, found.severity) == (
+    (diagnostic,) = diagnostics(opened(SPEC.replace("  nodes:", "  noodes:")))
+    assert (diagnostic.code, diagnostic.source, diagnostic.severity) == (
         "PTC021",
         "ptcompile",
         DiagnosticSeverity.Error,
     )
-    assert found.message.endswith("\nhelp: did you mean nodes?")
-    assert found.code_description is not None
-    assert found.code_description.href.endswith("/codes/PTC021/")
-    assert (found.range.start, found.range.end) == (Position(6, 2), Position(6, 8))
+    assert diagnostic.message.endswith("\nhelp: did you mean nodes?")
+    assert diagnostic.code_description is not None
+    assert diagnostic.code_description.href.endswith("/codes/PTC021/")
+    assert (diagnostic.range.start, diagnostic.range.end) == (Position(6, 2), Position(6, 8))
 
 
 def test_the_findings_are_those_of_lint() -> None:
     for rule in every_rule()[:40]:
         text = rule_page(rule).bad
-        found = [(one.code, one.message) for one in diagnostics(opened(text))]
+        found = [(diagnostic.code, diagnostic.message) for diagnostic in diagnostics(opened(text))]
         wanted = [
             (d.code, f"{d.message}\nhelp: {d.help}" if d.help else d.message)
             for d in ptcompile.lint(text).diagnostics
@@ -63,19 +65,19 @@ def test_a_value_of_many_lines_is_marked_at_its_key() -> None:
     text = POD.replace(
         "    emptyDir: {}", "    emptyDir:\n      sizeLimit:\n        a: 1\n        b: 2\n"
     )
-    for one in diagnostics(opened(text)):
-        assert one.range.start.line == one.range.end.line
+    for diagnostic in diagnostics(opened(text)):
+        assert diagnostic.range.start.line == diagnostic.range.end.line
 
 
 def test_several_documents() -> None:
     wrong = POD.replace("restartPolicy: Never", "restartPolicy: Nver")
-    found = diagnostics(opened(f"{POD}---\n{wrong}---\n{SPEC}---\n{wrong}"))
-    assert len({one.range.start.line for one in found if one.code != "PTC109"}) >= 2
+    reported = diagnostics(opened(f"{POD}---\n{wrong}---\n{SPEC}---\n{wrong}"))
+    assert len({one.range.start.line for one in reported if one.code != "PTC109"}) >= 2
 
 
 def test_a_text_that_cannot_be_parsed() -> None:
-    (found,) = diagnostics(opened("apiVersion: v1\nkind: Pod\nspec: [a, b\n"))
-    assert found.severity == DiagnosticSeverity.Error
+    (diagnostic,) = diagnostics(opened("apiVersion: v1\nkind: Pod\nspec: [a, b\n"))
+    assert diagnostic.severity == DiagnosticSeverity.Error
 
 
 def test_settings_decide_the_findings() -> None:
@@ -144,7 +146,7 @@ def test_a_finding_is_ignored_here() -> None:
 def test_compile_errors_cannot_be_ignored_in_the_editor(text: str) -> None:
     """A comment would silence the editor, but the spec would still not compile."""
     one = opened(text)
-    assert any(found.severity == "error" for found in one.report.diagnostics)
+    assert any(diagnostic.severity == "error" for diagnostic in one.report.diagnostics)
     assert not [
         action for action in actions(one, EVERYWHERE, None, None) if "ignore" in action.title
     ]
@@ -159,7 +161,7 @@ def test_fixes_of_every_fourth_rule(rule: Rule) -> None:
         for action in actions(one, EVERYWHERE, None, None)
         if action.edit and "ignore" not in action.title
     ]
-    fixable = [found for found in one.report.diagnostics if found.fix is not None]
+    fixable = [diagnostic for diagnostic in one.report.diagnostics if diagnostic.fix is not None]
     assert bool(fixes) <= bool(fixable)
     for action in fixes:
         assert applied(one, action) != text

@@ -121,7 +121,11 @@ def test_an_unchanged_text_is_not_analyzed_again() -> None:
 
 
 def _repeated(opened: OpenDocument) -> list[str]:
-    return [found.message for found in opened.report.diagnostics if found.name == "repeated-object"]
+    return [
+        diagnostic.message
+        for diagnostic in opened.report.diagnostics
+        if diagnostic.name == "repeated-object"
+    ]
 
 
 def test_an_object_that_an_earlier_file_defines_too() -> None:

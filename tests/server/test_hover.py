@@ -31,29 +31,29 @@ spec:
 
 
 def hover_text(text: str) -> str:
-    one, position = at_cursor(text)
-    found = hover(one, position)
+    document, position = at_cursor(text)
+    found = hover(document, position)
     return "" if found is None else found.contents.value  # type: ignore[union-attr]  # Markdown, always
 
 
 def test_a_field_with_its_description_default_and_use() -> None:
-    found = hover_text(SPEC.replace("  script:", "  scr|ipt:"))
-    assert "Python file that torchrun starts" in found
-    assert "the pass **rendezvous**" in found
-    assert "for `volcano`" in found
-    assert "Example: `script: train.py`" in found
+    text = hover_text(SPEC.replace("  script:", "  scr|ipt:"))
+    assert "Python file that torchrun starts" in text
+    assert "the pass **rendezvous**" in text
+    assert "for `volcano`" in text
+    assert "Example: `script: train.py`" in text
     assert "Default: `5`" in hover_text(SPEC.replace("nprocPerNode: 8", "monitor|Interval: 5"))
 
 
 def test_a_field_of_a_spec_has_the_effects_of_its_example() -> None:
-    found = hover_text(SPEC.replace("  script:", "  shared|Memory: 8Gi\n  script:"))
-    assert found.index("What it decides, for `volcano`") < found.index(
+    text = hover_text(SPEC.replace("  script:", "  shared|Memory: 8Gi\n  script:"))
+    assert text.index("What it decides, for `volcano`") < text.index(
         "The example in a job of two nodes"
     )
-    assert "- `pod`: `spec.volumes[shm].emptyDir.sizeLimit: 64Gi`\n" in found
+    assert "- `pod`: `spec.volumes[shm].emptyDir.sizeLimit: 64Gi`\n" in text
     assert (
         "- `job`, `pytorchjob`, `volcano`, `trainjob`, `jobset`: "
-        "`template.spec.volumes[shm].emptyDir.sizeLimit: 64Gi`" in found
+        "`template.spec.volumes[shm].emptyDir.sizeLimit: 64Gi`" in text
     )
     many = hover_text(SPEC.replace("  elastic:", "  ela|stic:"))
     assert "- `pod`: an error: spec.nodes: " in many
@@ -101,9 +101,9 @@ def test_a_target_has_its_kind() -> None:
 
 
 def test_resolved_references_in_each_pod() -> None:
-    found = hover_text(MANIFEST.replace("$(RANK_OF", "$(RANK|_OF"))
-    assert "| `train-0-*****` | `0` |" in found
-    assert "| `train-1-*****` | `1` |" in found
+    text = hover_text(MANIFEST.replace("$(RANK_OF", "$(RANK|_OF"))
+    assert "| `train-0-*****` | `0` |" in text
+    assert "| `train-1-*****` | `1` |" in text
 
 
 def test_resolved_variables_in_each_pod() -> None:
@@ -116,37 +116,37 @@ def test_resolved_variables_in_each_pod() -> None:
 
 
 def test_variables_that_torchrun_sets_for_each_process() -> None:
-    found = hover_text(MANIFEST.replace("DB_PASSWORD", "RA|NK"))
-    assert "| `train-1-*****` | `8 to 15` |" in found
+    text = hover_text(MANIFEST.replace("DB_PASSWORD", "RA|NK"))
+    assert "| `train-1-*****` | `8 to 15` |" in text
     assert "**WORLD_SIZE** is `16` in both pods" in hover_text(
         MANIFEST.replace("DB_PASSWORD", "WORLD|_SIZE")
     )
 
 
 def test_no_secret_is_shown() -> None:
-    found = hover_text(MANIFEST.replace("DB_PASSWORD", "DB|_PASSWORD"))
-    assert "DB_PASSWORD" in found
-    assert "hunter2" not in found
+    text = hover_text(MANIFEST.replace("DB_PASSWORD", "DB|_PASSWORD"))
+    assert "DB_PASSWORD" in text
+    assert "hunter2" not in text
 
 
 def test_the_page_of_a_finding() -> None:
-    found = hover_text(SPEC.replace("  script:", "  scr|pt:"))
-    assert "PTC021 unknown-spec-field" in found or "**PTC021" in found
+    text = hover_text(SPEC.replace("  script:", "  scr|pt:"))
+    assert "PTC021 unknown-spec-field" in text or "**PTC021" in text
 
 
 def test_the_page_of_a_code_in_a_comment() -> None:
-    found = hover_text("apiVersion: v1 # ptcompile: ignore[PTC|302] fine\nkind: Pod\n")
-    assert found.startswith("**PTC302 ")
-    assert "**Fix**" in found
+    text = hover_text("apiVersion: v1 # ptcompile: ignore[PTC|302] fine\nkind: Pod\n")
+    assert text.startswith("**PTC302 ")
+    assert "**Fix**" in text
 
 
 @pytest.mark.parametrize(
     "variants", ["variants:\n  a: {no|des: 3}\n", "variants:\n- a: {no|des: 3}\n"]
 )
 def test_a_field_of_a_variant_has_the_effects_of_the_specs(variants: str) -> None:
-    found = hover_text(SPEC + variants)
-    assert found.startswith("**nodes** (integer)")
-    assert "- `job`: `spec.completions: 4`" in found
+    text = hover_text(SPEC + variants)
+    assert text.startswith("**nodes** (integer)")
+    assert "- `job`: `spec.completions: 4`" in text
     assert "all 4 pods" in hover_text(
         SPEC + variants.replace("no|des: 3", "env: {NCCL|_DEBUG: INFO}")
     )

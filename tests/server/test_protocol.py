@@ -45,7 +45,7 @@ def test_a_typical_editing_session(client: Client) -> None:
     (hint,) = client.call("textDocument/inlayHint", **document, range=whole)
     assert hint["label"] == "4 pods, 32 processes, 32 GPUs"
     lenses = client.call("textDocument/codeLens", **document)
-    assert next(one["command"]["title"] for one in lenses) == "show manifests for volcano"
+    assert next(lens["command"]["title"] for lens in lenses) == "show manifests for volcano"
     assert (
         "torchrun"
         in client.call("textDocument/hover", **client.at("spec.yaml", 5, 4))["contents"]["value"]
@@ -166,7 +166,7 @@ def test_random_edits_never_kill_the_server(client: Client) -> None:
             client.ask("textDocument/documentSymbol", **document),
         ]
         for number in asked:
-            found = client.answer(number)
-            assert "error" not in found, (found, typed)
+            answer = client.answer(number)
+            assert "error" not in answer, (answer, typed)
     client.change("spec.yaml", WRONG, 99)
-    assert [one["code"] for one in client.diagnostics("spec.yaml", 99)] == ["PTC021"]
+    assert [diagnostic["code"] for diagnostic in client.diagnostics("spec.yaml", 99)] == ["PTC021"]

@@ -55,8 +55,8 @@ def test_a_symbol_is_within_its_parent() -> None:
     text = POD.replace(
         "{name: data, mountPath: /data}", "&m {name: data, mountPath: /data}\n    - *m"
     )
-    for one in symbols(opened(text)):
-        check(one)
+    for symbol in symbols(opened(text)):
+        check(symbol)
 
 
 def _at(position: Position) -> tuple[int, int]:
@@ -67,7 +67,7 @@ def test_the_objects_of_a_list() -> None:
     text = "apiVersion: v1\nkind: List\nitems:\n" + "".join(
         f"- {POD}".replace("\n", "\n  ").rstrip(" ") for _ in range(2)
     )
-    assert [one.name for one in symbols(opened(text))] == ["Pod/train", "Pod/train"]
+    assert [symbol.name for symbol in symbols(opened(text))] == ["Pod/train", "Pod/train"]
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_a_spec_that_does_not_compile_has_no_size() -> None:
 
 
 def test_titles_of_code_lenses() -> None:
-    titles = [one.command.title for one in code_lenses(opened(SPEC)) if one.command is not None]
+    titles = [lens.command.title for lens in code_lenses(opened(SPEC)) if lens.command is not None]
     assert titles == ["show manifests for volcano", "show manifests for ...", "what each pod sees"]
-    titles = [one.command.title for one in code_lenses(opened(POD)) if one.command is not None]
+    titles = [lens.command.title for lens in code_lenses(opened(POD)) if lens.command is not None]
     assert titles == ["what each pod sees"]
     assert not code_lenses(opened("apiVersion: v1\nkind: ConfigMap\n"))
 

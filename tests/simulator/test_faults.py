@@ -314,7 +314,7 @@ C10D = "elastic: {nnodes: '2:3', maxRestarts: 3%s}"
 )
 def test_sentences(agents: Agents, begin: str, has: bool) -> None:
     sentences = list(fault_sentences(agents))
-    assert any(one.startswith(begin) for one in sentences) is has, sentences
+    assert any(sentence.startswith(begin) for sentence in sentences) is has, sentences
 
 
 def test_the_job_lists_the_sentences() -> None:

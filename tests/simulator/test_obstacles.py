@@ -147,7 +147,7 @@ spec:
 def test_pods_of_two_objects_at_one_host_and_two_ports() -> None:
     assert obstacles(PODS % ("a.duo:29400", "a.duo:29401")) == {"roles-disagree": True}
     assert "roles-disagree" in {
-        found.name for found in ptcompile.lint(PODS % ("a.duo:1", "a.duo:2")).diagnostics
+        diagnostic.name for diagnostic in ptcompile.lint(PODS % ("a.duo:1", "a.duo:2")).diagnostics
     }
     assert "roles-disagree" not in obstacles(PODS % ("a.duo:29400", "a.duo"))
 
@@ -155,7 +155,9 @@ def test_pods_of_two_objects_at_one_host_and_two_ports() -> None:
 def test_c10d_publishes_names_that_need_a_service() -> None:
     nameless = (PODS % ("duo:29400", "duo:29400")).replace("  subdomain: duo\n", "")
     assert obstacles(nameless).get("unpublished-name") is False
-    assert "unpublished-name" in {found.name for found in ptcompile.lint(nameless).diagnostics}
+    assert "unpublished-name" in {
+        diagnostic.name for diagnostic in ptcompile.lint(nameless).diagnostics
+    }
     assert "unpublished-name" not in obstacles(PODS % ("a.duo", "a.duo"))
 
 

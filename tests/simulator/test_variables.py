@@ -107,7 +107,7 @@ def test_a_secret_of_a_configmap_is_masked() -> None:
         stream = [manifest, configmap(**data)]
         assert token not in str(simulate(stream).to_dict())
         assert token not in str(
-            [one.to_dict() for one in lint(yaml.safe_dump_all(stream)).diagnostics]
+            [diagnostic.to_dict() for diagnostic in lint(yaml.safe_dump_all(stream)).diagnostics]
         )
 
 

@@ -40,8 +40,14 @@ def test_findings_have_lines_in_a_document_near_the_limit() -> None:
     text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n" + "".join(
         f"  bad{i}: 1\n" for i in range(12)
     )
-    found = [one for one in ptcompile.lint(text).diagnostics if one.name == "unknown-field"]
-    assert [one.span and one.span.line for one in found] == list(range(5, 17))
+    diagnostics = [
+        diagnostic
+        for diagnostic in ptcompile.lint(text).diagnostics
+        if diagnostic.name == "unknown-field"
+    ]
+    assert [diagnostic.span and diagnostic.span.line for diagnostic in diagnostics] == list(
+        range(5, 17)
+    )
 
 
 def test_unreadable_positions_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:

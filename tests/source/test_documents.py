@@ -487,8 +487,8 @@ def test_the_template_of_a_document() -> None:
 
 def test_depth_and_number_of_documents_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     for depth, names in ((99, []), (100, ["too-deep"])):
-        found = read("a: " + "[" * depth + "]" * depth + "\n").problems
-        assert [problem.name for problem in found] == names
+        problems = read("a: " + "[" * depth + "]" * depth + "\n").problems
+        assert [problem.name for problem in problems] == names
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(documents=2)])
     assert read("---\na: 1\n---\nb: 2\n").problems == ()
     (problem,) = read("---\na: 1\n---\nb: 2\n---\nc: 3\n").problems

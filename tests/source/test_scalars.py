@@ -81,8 +81,8 @@ def test_strings_that_kubectl_reads_as_another_type_are_quoted(text: str) -> Non
 def test_the_table_matches_kubectl() -> None:
     rows = [(text, value) for text, value in READ if text]
     answers = list(recorded.rows("kubectl-scalars"))
-    assert [one["text"] for one in answers] == [text for text, _ in rows]
-    seen = [one["value"] for one in answers]
+    assert [answer["text"] for answer in answers] == [text for text, _ in rows]
+    seen = [answer["value"] for answer in answers]
     if kubectl.INSTALLED:
         (read,) = kubectl.objects(HEAD + "".join(f"- {text}\n" for text, _ in rows))
         assert read["values"] == seen

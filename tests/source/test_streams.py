@@ -105,7 +105,9 @@ def test_profiles_are_the_documents_of_that_kind_or_all() -> None:
         ([profile, SPEC], [profile]),
         ([SPEC, {"spec": 1}], [SPEC, {"spec": 1}]),
     ):
-        assert [one.data for one in profile_documents(source.from_data(documents))] == expected
+        assert [
+            document.data for document in profile_documents(source.from_data(documents))
+        ] == expected
 
 
 def test_own_api() -> None:

@@ -108,8 +108,8 @@ def test_an_unused_comment_is_not_reported_if_its_rule_is_disabled() -> None:
 
 def test_rejections_can_be_suppressed() -> None:
     text = POD.replace("  restartPolicy", "  restrtPolicy")
-    found = {d.name for d in ptcompile.lint(text).diagnostics}
-    assert "unknown-field" in found
+    names = {d.name for d in ptcompile.lint(text).diagnostics}
+    assert "unknown-field" in names
     said = text.replace(
         "restrtPolicy: Never",
         "restrtPolicy: Never  # ptcompile: ignore[PTC501] read by our webhook",
@@ -169,17 +169,17 @@ def test_an_error_of_a_profile_cannot_be_ignored() -> None:
 def test_errors_that_do_not_prevent_compilation_can_be_ignored() -> None:
     """`compile` then writes the manifests, so lint accepts the comment too."""
     text = f"{SPEC}  nodes: 2\n  env: {{NCCL_SOCKET_IFNAME: lo}}\n"
-    found = [
+    diagnostics = [
         d
         for d in ptcompile.lint(text).diagnostics
         if d.severity == "error" and not d.blocks_compile
     ]
-    for diagnostic in found:
-        assert ptcompile.compile(text, ignore=[d.code for d in found]).manifests, diagnostic
+    for diagnostic in diagnostics:
+        assert ptcompile.compile(text, ignore=[d.code for d in diagnostics]).manifests, diagnostic
         assert diagnostic.name not in {
             d.name for d in ptcompile.lint(text, ignore=[diagnostic.code]).diagnostics
         }
-    assert found
+    assert diagnostics
 
 
 def test_many_comments_take_linear_time() -> None:
@@ -264,8 +264,8 @@ def test_names_in_comments_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def names(comments: str) -> list[str]:
         return [
-            found.name
-            for found in ptcompile.lint(comments + "apiVersion: v1\nkind: Pod\n").diagnostics
+            diagnostic.name
+            for diagnostic in ptcompile.lint(comments + "apiVersion: v1\nkind: Pod\n").diagnostics
         ]
 
     assert "too-large" not in names("# ptcompile: ignore[PTC3,PTC4]\n# ptcompile: ignore[PTC5]\n")
@@ -277,9 +277,9 @@ def test_the_help_of_a_comment() -> None:
     pod += "spec: {containers: [{name: c, image: 'i:1'}]}\n"
     helps = {"[PTC302]": "remove it", "[PTC9999]": "write # ptcompile: ignore[CODE] and why"}
     for selector, help in helps.items():
-        (found,) = [
-            one
-            for one in ptcompile.lint(pod % selector).diagnostics
-            if one.span and one.span.line == 3
+        (diagnostic,) = [
+            finding
+            for finding in ptcompile.lint(pod % selector).diagnostics
+            if finding.span and finding.span.line == 3
         ]
-        assert found.help == help
+        assert diagnostic.help == help

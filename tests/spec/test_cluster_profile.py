@@ -44,9 +44,9 @@ def test_resources_that_count_as_accelerators(name: str, wanted: bool) -> None:
 
 
 def test_versions_from_the_profile_and_defaults() -> None:
-    found = making.profile({"versions": {"kubernetes": "1.31", "volcano": "1.12.1"}}).versions()
-    assert (found.kubernetes, found.volcano) == ((1, 31), (1, 12))
-    assert found.jobset == Versions().jobset
+    versions = making.profile({"versions": {"kubernetes": "1.31", "volcano": "1.12.1"}}).versions()
+    assert (versions.kubernetes, versions.volcano) == ((1, 31), (1, 12))
+    assert versions.jobset == Versions().jobset
 
 
 @pytest.mark.parametrize("text", ["1", "v", "latest", "", "2.0", "1.x"])

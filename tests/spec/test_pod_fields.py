@@ -59,9 +59,9 @@ def test_a_field_is_written_traced_and_read_back(row: PodField) -> None:
     for part in where:
         held = held[part]
     assert held[row.field] == ([{"name": "A", "value": "b"}] if row.spec_field == "env" else value)
-    found = source_path_in(template_of(traced_block(spec.spec, ("spec",))), (*where, row.field))
-    assert found is not None
-    assert found[:2] == ("spec", row.spec_field)
+    path = source_path_in(template_of(traced_block(spec.spec, ("spec",))), (*where, row.field))
+    assert path is not None
+    assert path[:2] == ("spec", row.spec_field)
     words = pod_fields(
         ReadRole("node", 1, template, None, "pytorch", None), "nvidia.com/gpu", shm=False
     )
@@ -94,4 +94,4 @@ def test_null_is_valid_for_a_nullable_field_or_its_entries(row: PodField) -> Non
         data = yaml.safe_load(smallest())
         data["spec"][row.spec_field] = value
         problems.append(decode_spec(data)[1])
-    assert [] in [list(found) for found in problems]
+    assert [] in [list(problem) for problem in problems]

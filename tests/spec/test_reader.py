@@ -48,8 +48,8 @@ FILES = ("spec.schema.json", "cluster.schema.json")
 LAW = {
     **test_schema_law.GOLDENS,
     **{
-        f"spec {at}": test_schema_law._document("TrainingJob", spec=one)
-        for at, one in enumerate(test_schema_law.SPECS)
+        f"spec {at}": test_schema_law._document("TrainingJob", spec=spec)
+        for at, spec in enumerate(test_schema_law.SPECS)
     },
     **{
         f"right {at}": test_schema_law._document("TrainingJob", spec=one)
@@ -326,7 +326,7 @@ def test_violations_are_in_the_order_of_the_model() -> None:
         },
     }
     _, faults = reader.read(SPEC, data)
-    assert [one.path[1:] for one in faults] == [
+    assert [fault.path[1:] for fault in faults] == [
         ("image",),
         ("script",),
         ("master", "replicas"),
@@ -441,5 +441,10 @@ def test_every_validator_of_the_models_is_named_in_the_schemas() -> None:
     ours = {one for one in found if one.__module__.startswith("ptcompile")}
     own = {Topology._one_of_the_two, ProfileSpec._queues_have_their_scheduler.__func__}  # type: ignore[attr-defined]
     assert ours == {as_text, check_amount, check_interval, check_nnodes, check_pod_template, *own}
-    named = {one["x-check"] for file in FILES for one in _schemas(load(file)) if "x-check" in one}
+    named = {
+        schema["x-check"]
+        for file in FILES
+        for schema in _schemas(load(file))
+        if "x-check" in schema
+    }
     assert named == set(CHECKS)

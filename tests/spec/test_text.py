@@ -34,10 +34,12 @@ def test_yaml_indicators_are_quoted_in_flow_collections() -> None:
     """Found by fuzzing (200,000 runs): `mountPath: ::error::x` was written without quotes and could not be read."""
     signs = ":?-#!|& a,'"
     texts = ["".join(word) for n in (1, 2, 3) for word in product(signs, repeat=n)]
-    documents = [{"spec": {"env": dict.fromkeys("AB", one), "args": [one, "b"]}} for one in texts]
+    documents = [
+        {"spec": {"env": dict.fromkeys("AB", text), "args": [text, "b"]}} for text in texts
+    ]
     read = source.read("---\n".join(map(write_yaml, documents)))
     assert not read.problems
-    assert [one.data for one in read.documents] == documents
+    assert [document.data for document in read.documents] == documents
 
 
 def test_short_items_share_lines_and_long_items_do_not() -> None:

@@ -22,7 +22,11 @@ IN_COMMAND = "image: i:1\ncommand: [bash, -c, torchrun train.py]\n"
 
 
 def warnings(source: str, target: str) -> list[str]:
-    return [one.name for one in compiled(source, target).problems if one.severity == "warning"]
+    return [
+        problem.name
+        for problem in compiled(source, target).problems
+        if problem.severity == "warning"
+    ]
 
 
 def main(job: Json) -> Json:
@@ -41,7 +45,10 @@ def main(job: Json) -> Json:
 
 
 def env(job: Json) -> dict[str, Any]:
-    return {one["name"]: one.get("value", one.get("valueFrom")) for one in main(job).get("env", ())}
+    return {
+        variable["name"]: variable.get("value", variable.get("valueFrom"))
+        for variable in main(job).get("env", ())
+    }
 
 
 def test_unlimited_is_each_operator_s_value_for_no_limit() -> None:
@@ -68,7 +75,7 @@ def test_names_are_used_if_the_operator_allows_them() -> None:
     for target in ("job", "jobset", "volcano"):
         assert main(manifest(source, target))["name"] == "c"
     assert manifest(source, "jobset")["spec"]["replicatedJobs"][0]["name"] == "nodes"
-    assert [one["name"] for one in manifest(source, "volcano")["spec"]["tasks"]] == [
+    assert [task["name"] for task in manifest(source, "volcano")["spec"]["tasks"]] == [
         "chief",
         "crew",
     ]

@@ -72,12 +72,17 @@ def pyright(folder: Path, _names: list[str]) -> Errors:
         str(folder),
     ]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
-    found = [
-        one for one in json.loads(done.stdout)["generalDiagnostics"] if one["severity"] == "error"
+    diagnostics = [
+        diagnostic
+        for diagnostic in json.loads(done.stdout)["generalDiagnostics"]
+        if diagnostic["severity"] == "error"
     ]
-    for one in found:
+    for one in diagnostics:
         print(f"{Path(one['file']).name}:{one['range']['start']['line'] + 1}: {one['message']}")
-    return {(Path(one["file"]).name, one["range"]["start"]["line"] + 1) for one in found}
+    return {
+        (Path(diagnostic["file"]).name, diagnostic["range"]["start"]["line"] + 1)
+        for diagnostic in diagnostics
+    }
 
 
 def wanted() -> Errors:

@@ -113,7 +113,8 @@ def compiled(spec: Spec) -> list[dict[str, Any]]:
     """Return the manifests, or raise an exception that says why there are none."""
     result: Result = ptcompile.compile(spec, cluster=profile, target=spec.spec.target)
     told: list[str] = [
-        f"{one.code} {one.severity} {one.stage}: {one.message}" for one in result.diagnostics
+        f"{diagnostic.code} {diagnostic.severity} {diagnostic.stage}: {diagnostic.message}"
+        for diagnostic in result.diagnostics
     ]
     if not result.ok:
         raise CompileError(result.diagnostics)
@@ -154,7 +155,7 @@ def extended(spec: Spec) -> None:
     extensions: Extensions = ptcompile.extensions(rules=[SIMPLE])
     more = extensions._replace(rules=(*extensions.rules, *RULES), passes=(("labelled", labelled),))
     result = ptcompile.compile(spec, cluster=profile, extensions=more)
-    codes: list[str] = [one.code for one in result.diagnostics]
+    codes: list[str] = [diagnostic.code for diagnostic in result.diagnostics]
     assert "ACME101" in codes, codes
     listed: tuple[Plugin, ...] = ptcompile.plugins()
     assert all(one.version for one in listed)

@@ -47,9 +47,9 @@ def test_related_objects_use_the_same_releases() -> None:
     old = Versions(kubernetes=(1, 27))
     stream = Stream(list(yaml.safe_load_all(TEXT)), old)
     met = [
-        one.pod.job
+        member.pod.job
         for members in meeting._members_by_place(stream.objects, old).values()
-        for one in members
+        for member in members
     ]
     named = meeting.jobs_of(stream.objects, old)
     closed = [pod.job for pods in closed_network._training_pods(stream).values() for pod in pods]
@@ -66,9 +66,9 @@ def test_each_object_is_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     job_of = job.job_of
     monkeypatch.setattr(job, "job_of", counted)
-    found = ptcompile.lint(TEXT)
+    report = ptcompile.lint(TEXT)
     assert sorted(simulated) == ["train-a", "train-b", "train-c"]
-    assert "same-node-rank" in {one.name for one in found.diagnostics}
+    assert "same-node-rank" in {diagnostic.name for diagnostic in report.diagnostics}
 
 
 def test_checked_objects_are_not_kept() -> None:
@@ -104,8 +104,8 @@ def test_ranks_are_those_of_the_launcher(command: str, same: bool) -> None:
         JOB.replace("train-%s", "train").partition("          command:")[0]
         + f"          command: [{command}]\n"
     )
-    found = ptcompile.lint(text).diagnostics
-    assert ("same-node-rank" in {one.name for one in found}) == same
+    diagnostics = ptcompile.lint(text).diagnostics
+    assert ("same-node-rank" in {diagnostic.name for diagnostic in diagnostics}) == same
 
 
 def test_objects_are_freed_without_garbage_collection() -> None:

@@ -71,13 +71,13 @@ def from_yaml(text: str) -> list[Json]:
 
 def rejections(*objects: Json, **options: Any) -> list[Diagnostic]:
     """Return the API server's findings about the last object."""
-    found = ptcompile.lint(list(objects), webhooks=False, **options).diagnostics
+    diagnostics = ptcompile.lint(list(objects), webhooks=False, **options).diagnostics
     return [
-        one
-        for one in found
-        if one.document == len(objects) - 1 and one.authority == "kube-apiserver"
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.document == len(objects) - 1 and diagnostic.authority == "kube-apiserver"
     ]
 
 
 def messages(*objects: Json, **options: Any) -> list[str]:
-    return [one.message for one in rejections(*objects, **options)]
+    return [diagnostic.message for diagnostic in rejections(*objects, **options)]

@@ -25,4 +25,4 @@ def test_changed_streams(stream: Json) -> None:
         [item for item in objects if isinstance(item, dict)] if isinstance(objects, list) else []
     )
     for report in (ptcompile.lint(mappings), ptcompile.diff(copy.deepcopy(mappings), mappings)):
-        assert all(one.message and one.stage for one in report.diagnostics)
+        assert all(diagnostic.message and diagnostic.stage for diagnostic in report.diagnostics)

@@ -28,9 +28,10 @@ CPU = {"limits": {"cpu": "4"}}
     ],
 )  # fmt: skip
 def test_containers(limits: Json, resources: Json, expected: list[str] | None) -> None:
-    found = messages(limit_range({"type": "Container", **limits}), pod(resources))
+    reported = messages(limit_range({"type": "Container", **limits}), pod(resources))
     assert [
-        message.removeprefix("spec.containers[0].resources").removeprefix(".") for message in found
+        message.removeprefix("spec.containers[0].resources").removeprefix(".")
+        for message in reported
     ] == (expected or [])
 
 
@@ -75,9 +76,18 @@ def test_claims() -> None:
 
 
 def test_pods_of_a_job_are_rejected_when_they_are_created() -> None:
-    (found,) = rejections(limit_range({"type": "Container", "max": {"cpu": 2}}), job(CPU))
-    assert (found.code, found.stage) == ("PTC293", "pod")
-    assert found.path == ("spec", "template", "spec", "containers", 0, "resources", "limits", "cpu")
+    (rejection,) = rejections(limit_range({"type": "Container", "max": {"cpu": 2}}), job(CPU))
+    assert (rejection.code, rejection.stage) == ("PTC293", "pod")
+    assert rejection.path == (
+        "spec",
+        "template",
+        "spec",
+        "containers",
+        0,
+        "resources",
+        "limits",
+        "cpu",
+    )
 
 
 def test_the_strictest_of_several_counts_and_the_first_default() -> None:
@@ -96,10 +106,10 @@ def test_the_strictest_of_several_counts_and_the_first_default() -> None:
 def test_many_defaults_for_many_containers_are_limited() -> None:
     defaults = {f"example.com/r{i}": "1" for i in range(3000)}
     pods = [{**pod({}), "metadata": {"name": f"p{i}"}} for i in range(100)]
-    found = ptcompile.lint(
+    diagnostics = ptcompile.lint(
         [limit_range({"type": "Container", "default": defaults}), *pods]
     ).diagnostics
-    assert "PTC591" in {one.code for one in found}
+    assert "PTC591" in {diagnostic.code for diagnostic in diagnostics}
 
 
 @pytest.mark.parametrize(

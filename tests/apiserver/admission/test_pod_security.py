@@ -102,8 +102,10 @@ RESTRICTED: list[tuple[Json, str]] = [
 )
 def test_annotations_of_app_armor(value: str, forbidden: bool) -> None:
     key = "container.apparmor.security.beta.kubernetes.io/c"
-    found = reasons("baseline", spec(), meta={"annotations": {key: value, "other": "unconfined"}})
-    assert found == (
+    reported = reasons(
+        "baseline", spec(), meta={"annotations": {key: value, "other": "unconfined"}}
+    )
+    assert reported == (
         [f"forbidden AppArmor profile at metadata.annotations.{key}"] if forbidden else []
     )
 

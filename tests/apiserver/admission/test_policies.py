@@ -16,7 +16,10 @@ PODS = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "res
 
 def policy(*validations: Json | str, rules: list[Json] | None = None, **spec: Any) -> Json:
     """Return a policy about pods, or about what `rules` select."""
-    checks = [{"expression": one} if isinstance(one, str) else one for one in validations]
+    checks = [
+        {"expression": validation} if isinstance(validation, str) else validation
+        for validation in validations
+    ]
     match = {"resourceRules": rules or [PODS], **spec.pop("match", {})}
     spec = {"matchConstraints": match, "validations": checks, **spec}
     return {
@@ -38,19 +41,19 @@ def binding(*actions: str, **spec: Any) -> Json:
 
 
 def findings(*objects: Json, **options: Any) -> list[Diagnostic]:
-    found = ptcompile.lint(list(objects), **options).diagnostics
+    diagnostics = ptcompile.lint(list(objects), **options).diagnostics
     return [
-        one
-        for one in found
-        if one.document == len(objects) - 1 and one.code in ("PTC594", "PTC595")
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.document == len(objects) - 1 and diagnostic.code in ("PTC594", "PTC595")
     ]
 
 
 def denials(*objects: Json, **options: Any) -> list[str]:
     """Return what policies say of the last object, without their names."""
     return [
-        f"{one.severity}: {one.message.partition('request: ')[2] or one.message}"
-        for one in findings(*objects)
+        f"{diagnostic.severity}: {diagnostic.message.partition('request: ')[2] or diagnostic.message}"
+        for diagnostic in findings(*objects)
     ]
 
 
@@ -59,15 +62,17 @@ LATEST = "object.spec.containers.all(c, c.image != 'i')"
 
 
 def test_the_words_of_the_server() -> None:
-    (found,) = findings(policy({"expression": LATEST, "message": "no latest"}), binding(), pod({}))
-    assert found.message == f"{NAMED} denied request: no latest"
-    assert (found.severity, found.stage, found.authority, found.path) == (
+    (diagnostic,) = findings(
+        policy({"expression": LATEST, "message": "no latest"}), binding(), pod({})
+    )
+    assert diagnostic.message == f"{NAMED} denied request: no latest"
+    assert (diagnostic.severity, diagnostic.stage, diagnostic.authority, diagnostic.path) == (
         "error",
         "apply",
         "kube-apiserver",
         (),
     )
-    assert found.help == "change the object as the policy in this file requires"
+    assert diagnostic.help == "change the object as the policy in this file requires"
 
 
 @pytest.mark.parametrize(
@@ -124,12 +129,12 @@ def test_validations(validation: Json | str, expected: list[str]) -> None:
     ],
 )
 def test_actions(actions: tuple[str, ...], expected: list[str]) -> None:
-    found = findings(policy("false"), binding(*actions), pod({}))
-    assert [one.severity for one in found] == expected
+    diagnostics = findings(policy("false"), binding(*actions), pod({}))
+    assert [diagnostic.severity for diagnostic in diagnostics] == expected
     assert all(
-        one.message.startswith(f"Validation failed for {NAMED}: ")
-        for one in found
-        if one.severity == "warning"
+        diagnostic.message.startswith(f"Validation failed for {NAMED}: ")
+        for diagnostic in diagnostics
+        if diagnostic.severity == "warning"
     )
 
 
@@ -256,8 +261,8 @@ def test_many_variables_that_read_one_another() -> None:
 
 def test_a_variable_about_the_user() -> None:
     user = [{"name": "allowed", "expression": "authorizer.path('/x').check('get').allowed()"}]
-    (found,) = findings(policy("variables.allowed", variables=user), binding(), pod({}))
-    assert (found.code, found.severity) == ("PTC595", "note")
+    (diagnostic,) = findings(policy("variables.allowed", variables=user), binding(), pod({}))
+    assert (diagnostic.code, diagnostic.severity) == ("PTC595", "note")
     assert denials(policy("true || variables.allowed", variables=user), binding(), pod({})) == []
 
 
@@ -287,7 +292,9 @@ def with_data(name: str = "allowed", **data: str) -> Json:
 def test_params(reference: Json, configs: list[Json], expected: list[str]) -> None:
     ruled = policy("object.spec.containers.all(c, c.image == params.data.image)", **PARAMS)
     bound = binding(paramRef={"parameterNotFoundAction": "Deny", **reference})
-    assert [one.severity for one in findings(*configs, ruled, bound, pod({}))] == expected
+    assert [
+        diagnostic.severity for diagnostic in findings(*configs, ruled, bound, pod({}))
+    ] == expected
 
 
 @pytest.mark.parametrize(
@@ -299,9 +306,13 @@ def test_params(reference: Json, configs: list[Json], expected: list[str]) -> No
     ],
 )
 def test_what_the_files_do_not_settle_is_a_note(expression: str) -> None:
-    (found,) = findings(policy(expression), binding(), pod({}))
-    assert (found.code, found.severity, found.authority) == ("PTC595", "note", "ptcompile")
-    assert "was not evaluated: the files do not" in found.message
+    (diagnostic,) = findings(policy(expression), binding(), pod({}))
+    assert (diagnostic.code, diagnostic.severity, diagnostic.authority) == (
+        "PTC595",
+        "note",
+        "ptcompile",
+    )
+    assert "was not evaluated: the files do not" in diagnostic.message
     assert (
         denials(policy(f"true || {expression}"), binding(), pod({})) == []
         or "authorizer" in expression
@@ -323,9 +334,9 @@ def test_the_namespace_object() -> None:
 
 
 def test_pods_of_a_job_are_denied_when_they_are_created() -> None:
-    (found,) = findings(policy(LATEST), binding(), job({}))
-    assert (found.stage, found.path) == ("pod", ("spec", "template"))
-    assert found.message.startswith(f"spec.template: {NAMED} denied request: ")
+    (diagnostic,) = findings(policy(LATEST), binding(), job({}))
+    assert (diagnostic.stage, diagnostic.path) == ("pod", ("spec", "template"))
+    assert diagnostic.message.startswith(f"spec.template: {NAMED} denied request: ")
 
 
 def test_custom_resources_by_their_definition() -> None:
@@ -373,13 +384,13 @@ def test_steps_are_limited() -> None:
         "object.spec.containers.all(c, a.name != c.image)))"
     )
     costly = policy(nested)
-    (found,) = findings(costly, binding(), pod(*[{}] * 120))
-    assert found.code == "PTC595"
-    assert "steps" in found.message
+    (diagnostic,) = findings(costly, binding(), pod(*[{}] * 120))
+    assert diagnostic.code == "PTC595"
+    assert "steps" in diagnostic.message
     policies = [
         {**policy(LATEST.replace("'i'", "'j'")), "metadata": {"name": f"r{i}"}} for i in range(300)
     ]
     bindings = [{**binding(policyName=f"r{i}"), "metadata": {"name": f"b{i}"}} for i in range(300)]
     pods = [{**pod({}), "metadata": {"name": f"p{i}"}} for i in range(300)]
-    codes = {one.code for one in ptcompile.lint([*policies, *bindings, *pods]).diagnostics}
+    codes = {finding.code for finding in ptcompile.lint([*policies, *bindings, *pods]).diagnostics}
     assert "PTC591" in codes

@@ -43,7 +43,10 @@ WRONG = "must not be provided in pod spec"
     ],
 )
 def test_pods(spec: Json, expected: list[str]) -> None:
-    found = [f"{one.severity}: {one.message}" for one in rejections(HIGH, pod({}, **spec))]
+    found = [
+        f"{rejection.severity}: {rejection.message}"
+        for rejection in rejections(HIGH, pod({}, **spec))
+    ]
     assert all(WRONG in message for message in found)
     marks = [(text.partition(": ")[0], text.partition(": ")[2]) for text in expected]
     assert [message.partition(": ")[0] for message in found] == [severity for severity, _ in marks]
@@ -56,9 +59,9 @@ def test_pods(spec: Json, expected: list[str]) -> None:
     ids=["may be", "never"],
 )
 def test_without_classes_in_the_files(spec: Json, severity: str) -> None:
-    (found,) = rejections(pod({}, **spec))
-    assert found.severity == severity
-    assert found.message.endswith(WRONG)
+    (rejection,) = rejections(pod({}, **spec))
+    assert rejection.severity == severity
+    assert rejection.message.endswith(WRONG)
 
 
 @pytest.mark.parametrize(
@@ -71,8 +74,8 @@ def test_without_classes_in_the_files(spec: Json, severity: str) -> None:
     ],
 )
 def test_the_default_class(spec: Json, expected: int) -> None:
-    found = rejections(DEFAULT, pod({}, **spec))
-    assert [one.severity for one in found] == ["error"] * expected
+    reported = rejections(DEFAULT, pod({}, **spec))
+    assert [one.severity for one in reported] == ["error"] * expected
 
 
 def test_the_default_class_counts_for_quotas() -> None:
@@ -83,8 +86,8 @@ def test_the_default_class_counts_for_quotas() -> None:
 
 
 def test_a_second_default_class() -> None:
-    (found,) = rejections(DEFAULT, priority_class("other", 5, globalDefault=True))
-    assert found.message.endswith(
+    (rejection,) = rejections(DEFAULT, priority_class("other", 5, globalDefault=True))
+    assert rejection.message.endswith(
         "PriorityClass usual is already marked as default. Only one default can exist"
     )
     assert not rejections(HIGH, DEFAULT)

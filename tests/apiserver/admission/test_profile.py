@@ -24,8 +24,10 @@ def profile(*objects: Json) -> Json:
 
 
 def test_lint() -> None:
-    (found,) = rejections(job({"limits": {"cpu": 4}}), cluster=profile(quota({"limits.cpu": 4})))
-    assert "exceeded quota: team" in found.message
+    (rejection,) = rejections(
+        job({"limits": {"cpu": 4}}), cluster=profile(quota({"limits.cpu": 4}))
+    )
+    assert "exceeded quota: team" in rejection.message
 
 
 def test_an_object_of_the_files_replaces_one_of_the_profile() -> None:
@@ -38,7 +40,9 @@ def test_compile_reports_every_rejection_at_its_line() -> None:
     images = policy("object.spec.containers.all(c, !c.image.endsWith(':latest'))")
     cluster = profile(quota({"limits.cpu": 8}), images, binding())
     diagnostics = ptcompile.compile(SPEC, cluster=cluster, target="job").diagnostics
-    errors = {one.code: one for one in diagnostics if one.severity == "error"}
+    errors = {
+        diagnostic.code: diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"
+    }
     assert errors.keys() == {"PTC294", "PTC594"}
     assert errors["PTC294"].path == ("spec", "resources")
     assert errors["PTC594"].help == "change the object as the policy in the profile requires"

@@ -177,8 +177,8 @@ spec:
 def test_what_is_used_already_counts() -> None:
     used = {**quota({"pods": 3}), "status": {"hard": {"pods": 3}, "used": {"pods": 2}}}
     assert texts(used, pod({})) == []
-    (found,) = rejections(used, job({}))
-    assert found.message.endswith(
+    (rejection,) = rejections(used, job({}))
+    assert rejection.message.endswith(
         "requested: pods=1, used: pods=3, limited: pods=3, for pod 2 of 2"
     )
     stored = {**pod({}), "metadata": {"name": "p", "uid": "1"}}
@@ -186,10 +186,14 @@ def test_what_is_used_already_counts() -> None:
 
 
 def test_all_pods_of_a_job_count_together() -> None:
-    (found,) = rejections(quota({"limits.cpu": 10}), job(CPU, pods=4))
-    assert (found.code, found.stage, found.authority) == ("PTC294", "pod", "kube-apiserver")
-    assert found.path == ("spec", "template", "spec", "containers", 0, "resources")
-    assert found.message.endswith(
+    (rejection,) = rejections(quota({"limits.cpu": 10}), job(CPU, pods=4))
+    assert (rejection.code, rejection.stage, rejection.authority) == (
+        "PTC294",
+        "pod",
+        "kube-apiserver",
+    )
+    assert rejection.path == ("spec", "template", "spec", "containers", 0, "resources")
+    assert rejection.message.endswith(
         "exceeded quota: team, requested: limits.cpu=4, used: limits.cpu=8, limited: limits.cpu=10, for pod 3 of 4"
     )
 
@@ -217,10 +221,14 @@ spec:
   trainer: {numNodes: 4, resourcesPerNode: {limits: {nvidia.com/gpu: 4}}}
 """)
     hard = quota({"requests.nvidia.com/gpu": 8, "limits.cpu": 1})
-    assert [one for one in rejections(hard, train, runtime) if one.code == "PTC294"] == []
-    found = [one for one in rejections(hard, runtime, train) if one.code == "PTC294"]
-    assert {one.path for one in found} == {("spec",)}
-    assert any(one.message.endswith("for pod 3 of 4") for one in found)
+    assert [
+        rejection for rejection in rejections(hard, train, runtime) if rejection.code == "PTC294"
+    ] == []
+    reported = [
+        rejection for rejection in rejections(hard, runtime, train) if rejection.code == "PTC294"
+    ]
+    assert {one.path for one in reported} == {("spec",)}
+    assert any(one.message.endswith("for pod 3 of 4") for one in reported)
 
 
 def test_defaults_of_a_limit_range_come_first() -> None:
@@ -235,8 +243,10 @@ def test_a_job_of_a_cron_job_is_counted_when_it_is_created() -> None:
     cron = simple(
         "CronJob", "batch/v1", spec={"schedule": "@daily", "jobTemplate": {"spec": job({})["spec"]}}
     )
-    found = ptcompile.lint([quota({"count/jobs.batch": 0, "limits.cpu": 1}), cron]).diagnostics
-    quotas = [one for one in found if one.code == "PTC294"]
+    diagnostics = ptcompile.lint(
+        [quota({"count/jobs.batch": 0, "limits.cpu": 1}), cron]
+    ).diagnostics
+    quotas = [diagnostic for diagnostic in diagnostics if diagnostic.code == "PTC294"]
     assert {(one.stage, one.severity) for one in quotas} == {("pod", "error")}
     assert len(quotas) == 2
 
@@ -248,5 +258,8 @@ def test_many_quotas_and_pods_are_limited() -> None:
         for i in range(300)
     ]
     pods = [{**pod({}), "metadata": {"name": f"p{i}"}} for i in range(3000)]
-    found = ptcompile.lint([*quotas, *pods]).diagnostics
-    assert any(one.code == "PTC591" and "too many steps" in one.message for one in found)
+    diagnostics = ptcompile.lint([*quotas, *pods]).diagnostics
+    assert any(
+        diagnostic.code == "PTC591" and "too many steps" in diagnostic.message
+        for diagnostic in diagnostics
+    )

@@ -19,11 +19,11 @@ OTHERS = ("no PriorityClass with name missing was found", "pod rejected: Pod Ove
 def findings(row: Json) -> list[Diagnostic]:
     """Return the server's findings about a row's object, without those about the objects beside it."""
     objects = [*row["beside"], row["manifest"]]
-    found = ptcompile.lint(objects, webhooks=False).diagnostics
+    diagnostics = ptcompile.lint(objects, webhooks=False).diagnostics
     return [
-        one
-        for one in found
-        if one.document == len(objects) - 1 and one.authority == "kube-apiserver"
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.document == len(objects) - 1 and diagnostic.authority == "kube-apiserver"
     ]
 
 
@@ -39,7 +39,10 @@ def test_accepted_objects(area: str) -> None:
     wrong = [
         row["id"]
         for row in rows
-        if any(one.stage == "apply" and one.severity == "error" for one in findings(row))
+        if any(
+            diagnostic.stage == "apply" and diagnostic.severity == "error"
+            for diagnostic in findings(row)
+        )
     ]
     assert len(rows) >= 10
     assert wrong == []
@@ -51,11 +54,11 @@ def test_rejected_objects_in_the_words_of_the_server(area: str) -> None:
     rows = [row for row in rows if not any(other in row["message"] for other in OTHERS)]
     missing = []
     for row in rows:
-        found = [one.message for one in findings(row)]
+        messages = [diagnostic.message for diagnostic in findings(row)]
         missing += [
-            (row["id"], sentence, found)
+            (row["id"], sentence, messages)
             for sentence in expected(row["message"])
-            if not any(sentence.partition("; priority")[0] in message for message in found)
+            if not any(sentence.partition("; priority")[0] in message for message in messages)
         ]
     assert len(rows) >= 25
     assert missing == []
@@ -70,8 +73,10 @@ def test_without_a_class_nothing_is_certain() -> None:
         and not row["accepted"]
         and "priorityClassName" not in row["manifest"]["spec"]
     ]
-    beside = [{one.severity for one in findings(row)} for row in rows]
-    alone = [{one.severity for one in findings({**row, "beside": []})} for row in rows]
+    beside = [{diagnostic.severity for diagnostic in findings(row)} for row in rows]
+    alone = [
+        {diagnostic.severity for diagnostic in findings({**row, "beside": []})} for row in rows
+    ]
     assert len(rows) >= 5
     assert all("error" in severities for severities in beside)
     assert {"warning"} in alone

@@ -39,8 +39,12 @@ def claim(storage: str, **fields: Any) -> Json:
 
 
 def findings(old: Json, new: Json, *objects: Json) -> list[str]:
-    found = ptcompile.diff(old, new, to_cluster=profile(*objects)).diagnostics
-    return [f"{one.code} {one.stage}: {one.message}" for one in found if one.severity == "error"]
+    diagnostics = ptcompile.diff(old, new, to_cluster=profile(*objects)).diagnostics
+    return [
+        f"{diagnostic.code} {diagnostic.stage}: {diagnostic.message}"
+        for diagnostic in diagnostics
+        if diagnostic.severity == "error"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -53,8 +57,8 @@ def findings(old: Json, new: Json, *objects: Json) -> list[str]:
     ],
 )
 def test_policies_see_both_objects(expression: str, denied: bool) -> None:
-    found = findings(deployment(3), deployment(2), policy(expression, rules=UPDATES), binding())
-    assert [text.partition(":")[0] for text in found] == ["PTC594 apply"] * denied
+    reported = findings(deployment(3), deployment(2), policy(expression, rules=UPDATES), binding())
+    assert [text.partition(":")[0] for text in reported] == ["PTC594 apply"] * denied
 
 
 def test_an_unchanged_object_is_not_sent() -> None:
@@ -65,8 +69,8 @@ def test_an_unchanged_object_is_not_sent() -> None:
 
 def test_policies_of_the_second_side() -> None:
     objects = [policy("false", rules=UPDATES), binding()]
-    found = ptcompile.diff([deployment(3)], [deployment(4), *objects]).diagnostics
-    assert "PTC594" in {one.code for one in found}
+    diagnostics = ptcompile.diff([deployment(3)], [deployment(4), *objects]).diagnostics
+    assert "PTC594" in {diagnostic.code for diagnostic in diagnostics}
 
 
 def test_only_the_growth_of_a_claim_counts() -> None:

@@ -150,14 +150,14 @@ def test_values_that_a_schema_accepts(schema: Json, value: Any) -> None:
     ],
 )
 def test_schemas_that_cannot_be_applied(schema: Json, why: str | None) -> None:
-    found = problems(schema, dict.fromkeys(map(str, range(101)), 1))
+    reported = problems(schema, dict.fromkeys(map(str, range(101)), 1))
     if why is None:
-        assert [problem.name for problem in found] == []
+        assert [problem.name for problem in reported] == []
     else:
-        assert found[-1].name == "unread-rule"
-        assert found[-1].severity == "warning"
-        to_the_end = " to the end" if len(found) > 1 else ""
-        assert found[-1].message.startswith(
+        assert reported[-1].name == "unread-rule"
+        assert reported[-1].severity == "warning"
+        to_the_end = " to the end" if len(reported) > 1 else ""
+        assert reported[-1].message.startswith(
             f"the JSON Schema in foo.json was not applied{to_the_end}: {why}"
         )
 
@@ -179,9 +179,9 @@ def test_long_checks_end() -> None:
     value: Any = 1
     for _ in range(6):
         value = [value] * 6
-    found = problems(nested, value, budget=0)
+    reported = problems(nested, value, budget=0)
     assert (
-        found[-1].message
+        reported[-1].message
         == "the JSON Schema in foo.json was not applied: checking it takes too long"
     )
 

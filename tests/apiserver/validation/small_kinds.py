@@ -34,8 +34,8 @@ def messages(manifest: Json, kubernetes: str = "1.36") -> list[str]:
 def check_row(good: dict[str, Json], row: Row) -> None:
     """Check that the changed object gets the message of a row, or none."""
     name, path, value, expected = row
-    found = messages(changed(good[name], path, value))
+    reported = messages(changed(good[name], path, value))
     if expected:
-        assert any(message.startswith(expected) for message in found), (row, found)
+        assert any(message.startswith(expected) for message in reported), (row, reported)
     else:
-        assert found == [], row
+        assert reported == [], row

@@ -51,9 +51,9 @@ def policy(kind: str, change: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(kind: str, change: dict[str, Any], expected: list[str]) -> None:
-    found = [problem.message for problem in built_in_problems(policy(kind, change), ApiServer())]
-    assert len(found) == len(expected), found
-    assert all(part in message for part, message in zip(expected, found, strict=True)), found
+    messages = [problem.message for problem in built_in_problems(policy(kind, change), ApiServer())]
+    assert len(messages) == len(expected), messages
+    assert all(part in message for part, message in zip(expected, messages, strict=True)), messages
 
 
 def validation(expression: str = "true", **fields: Any) -> dict[str, Any]:

@@ -175,9 +175,9 @@ def test_webhooks(field: str, value: Any, expected: list[str]) -> None:
     for key in path:
         node = node[key]
     node[last] = value
-    found = messages(obj)
-    assert len(found) == len(expected)
-    assert all(part in message for part, message in zip(expected, found, strict=True))
+    reported = messages(obj)
+    assert len(reported) == len(expected)
+    assert all(part in message for part, message in zip(expected, reported, strict=True))
 
 
 def test_webhooks_of_one_name() -> None:
@@ -220,13 +220,13 @@ RULES: list[tuple[dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("change", "expected"), RULES)
 def test_rules(change: dict[str, Any], expected: list[str]) -> None:
     match = {"resourceRules": [{**RULE, **change}]}
-    found = messages(
+    reported = messages(
         manifest(
             "MutatingAdmissionPolicyBinding", spec={"policyName": "p", "matchResources": match}
         )
     )
-    assert len(found) == len(expected)
-    assert all(part in message for part, message in zip(expected, found, strict=True))
+    assert len(reported) == len(expected)
+    assert all(part in message for part, message in zip(expected, reported, strict=True))
 
 
 REFERENCE = {"name": "n", "parameterNotFoundAction": "Deny"}
@@ -272,6 +272,6 @@ BINDINGS: list[tuple[dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("change", "expected"), BINDINGS)
 def test_bindings(change: dict[str, Any], expected: list[str]) -> None:
     spec = {"policyName": "p", "validationActions": ["Deny"], **change}
-    found = messages(manifest("ValidatingAdmissionPolicyBinding", spec=spec))
-    assert len(found) == len(expected)
-    assert all(part in message for part, message in zip(expected, found, strict=True))
+    reported = messages(manifest("ValidatingAdmissionPolicyBinding", spec=spec))
+    assert len(reported) == len(expected)
+    assert all(part in message for part, message in zip(expected, reported, strict=True))

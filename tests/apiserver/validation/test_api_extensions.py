@@ -45,9 +45,9 @@ def crd(name: str = "foos.example.com", **spec: Any) -> Json:
 
 
 def check(manifest: Json, expected: list[str]) -> None:
-    found = [problem.message for problem in built_in_problems(manifest, ApiServer())]
-    assert len(found) == len(expected), found
-    assert all(part in message for part, message in zip(expected, found, strict=True)), found
+    messages = [problem.message for problem in built_in_problems(manifest, ApiServer())]
+    assert len(messages) == len(expected), messages
+    assert all(part in message for part, message in zip(expected, messages, strict=True)), messages
 
 
 def with_names(**names: Any) -> Json:

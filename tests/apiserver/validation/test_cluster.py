@@ -219,8 +219,10 @@ def test_finalizers_without_a_domain(api_version: str, name: str, body: dict[str
 )
 def test_update(name: str, path: str, value: Any, expected: str) -> None:
     report = ptcompile.diff(GOOD[name], changed(GOOD[name], path, value))
-    found = [d.message for d in report.diagnostics if d.stage == "apply" and d.severity == "error"]
-    assert [message.partition(": ")[0] for message in found] == ([expected] if expected else [])
+    reported = [
+        d.message for d in report.diagnostics if d.stage == "apply" and d.severity == "error"
+    ]
+    assert [message.partition(": ")[0] for message in reported] == ([expected] if expected else [])
 
 
 @pytest.mark.parametrize(
@@ -240,8 +242,10 @@ def test_priority_classes(name: str, value: int, expected: list[str]) -> None:
         **kind("scheduling.k8s.io/v1", "PriorityClass", value=value),
         "metadata": {"name": name},
     }
-    found = messages(manifest)
-    assert [message[: len(want)] for message, want in zip(found, expected, strict=True)] == expected
+    reported = messages(manifest)
+    assert [
+        message[: len(want)] for message, want in zip(reported, expected, strict=True)
+    ] == expected
 
 
 @pytest.mark.parametrize(
@@ -249,8 +253,8 @@ def test_priority_classes(name: str, value: int, expected: list[str]) -> None:
 )
 def test_the_port_of_an_api_service(port: int | None, valid: bool) -> None:
     service = SERVICE if port is None else {**SERVICE, "port": port}
-    found = messages(changed(GOOD["api"], "spec.service", service))
-    assert not found if valid else "spec.service.port: Invalid value" in found[0]
+    reported = messages(changed(GOOD["api"], "spec.service", service))
+    assert not reported if valid else "spec.service.port: Invalid value" in reported[0]
 
 
 @pytest.mark.parametrize(("length", "valid"), [(128, True), (129, False)])

@@ -64,11 +64,11 @@ def problems(**field: Any) -> list[str]:
     ],
 )
 def test_defaults(field: Json, expected: list[str]) -> None:
-    found = problems(**field)
-    assert len(found) == len(expected)
-    assert all(message.startswith(start) for message, start in zip(found, expected, strict=True)), (
-        found
-    )
+    reported = problems(**field)
+    assert len(reported) == len(expected)
+    assert all(
+        message.startswith(start) for message, start in zip(reported, expected, strict=True)
+    ), reported
 
 
 def rule(text: str, **fields: Any) -> list[Json]:
@@ -130,9 +130,9 @@ UNMATCHED = "oldSelf cannot be used on the uncorrelatable portion of the schema 
     ],
 )
 def test_rules(rules: list[Json], expected: list[str]) -> None:
-    found = problems(**OBJECT, **{"x-kubernetes-validations": rules})
-    assert len(found) == len(expected)
-    assert all(part in message for part, message in zip(expected, found, strict=True)), found
+    reported = problems(**OBJECT, **{"x-kubernetes-validations": rules})
+    assert len(reported) == len(expected)
+    assert all(part in message for part, message in zip(expected, reported, strict=True)), reported
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,9 @@ def test_where_rules_may_use_the_old_value(field: Json, expected: list[str]) -> 
     ruled = {"x-kubernetes-validations": rule("self.a == oldSelf.a")}
     child = next(key for key in ("items", "additionalProperties", "properties") if key in field)
     inner = {"o": {**OBJECT, **ruled}} if child == "properties" else {**field[child], **ruled}
-    found = problems(**{**field, child: inner})
-    assert len(found) == len(expected)
-    assert all(part in message for part, message in zip(expected, found, strict=True)), found
+    reported = problems(**{**field, child: inner})
+    assert len(reported) == len(expected)
+    assert all(part in message for part, message in zip(expected, reported, strict=True)), reported
 
 
 def test_defaults_come_before_rules() -> None:

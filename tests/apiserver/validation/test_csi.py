@@ -142,5 +142,7 @@ def test_older_servers_drop_newer_fields_of_a_driver() -> None:
 )
 def test_update(name: str, path: str, value: Any, expected: str) -> None:
     report = ptcompile.diff(GOOD[name], changed(GOOD[name], path, value))
-    found = [d.message for d in report.diagnostics if d.stage == "apply" and d.severity == "error"]
-    assert [message.partition(": ")[0] for message in found] == ([expected] if expected else [])
+    reported = [
+        d.message for d in report.diagnostics if d.stage == "apply" and d.severity == "error"
+    ]
+    assert [message.partition(": ")[0] for message in reported] == ([expected] if expected else [])

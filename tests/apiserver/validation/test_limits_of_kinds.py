@@ -247,6 +247,10 @@ def test_fields_that_are_immutable(
     manifest: Any, path: str, value: Any, expected: list[str] | None
 ) -> None:
     report = ptcompile.diff(manifest, changed(manifest, path, value))
-    found = [d for d in report.diagnostics if d.stage == "apply" and d.severity == "error"]
-    assert found if expected is None else [".".join(map(str, d.path)) for d in found] == expected
-    assert all(d.message.rpartition(": ")[2] for d in found)
+    diagnostics = [d for d in report.diagnostics if d.stage == "apply" and d.severity == "error"]
+    assert (
+        diagnostics
+        if expected is None
+        else [".".join(map(str, d.path)) for d in diagnostics] == expected
+    )
+    assert all(d.message.rpartition(": ")[2] for d in diagnostics)

@@ -163,5 +163,7 @@ def test_rule(row: Row) -> None:
 )
 def test_update(name: str, path: str, value: Any, expected: list[str]) -> None:
     report = ptcompile.diff(GOOD[name], changed(GOOD[name], path, value))
-    found = [d.message for d in report.diagnostics if d.stage == "apply" and d.severity == "error"]
-    assert [message.partition(": ")[0] for message in found] == expected
+    messages = [
+        d.message for d in report.diagnostics if d.stage == "apply" and d.severity == "error"
+    ]
+    assert [message.partition(": ")[0] for message in messages] == expected

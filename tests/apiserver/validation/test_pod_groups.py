@@ -26,7 +26,10 @@ OLDEST = kind(
 
 
 def messages(manifest: dict[str, Any], release: str) -> list[str]:
-    return [one.message for one in ptcompile.lint(manifest, cluster=cluster(release)).diagnostics]
+    return [
+        diagnostic.message
+        for diagnostic in ptcompile.lint(manifest, cluster=cluster(release)).diagnostics
+    ]
 
 
 def cluster(release: str) -> dict[str, Any]:
@@ -137,4 +140,7 @@ def test_what_never_changes(
     report = ptcompile.diff(
         manifest, changed(manifest, path, value), from_cluster=profile, to_cluster=profile
     )
-    assert any("field is immutable" in one.message for one in report.diagnostics) is rejected
+    assert (
+        any("field is immutable" in diagnostic.message for diagnostic in report.diagnostics)
+        is rejected
+    )

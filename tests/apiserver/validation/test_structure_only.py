@@ -26,14 +26,14 @@ def notes(*manifests: Json, kubernetes: str = "1.36") -> list[str]:
 
 
 def test_the_note_says_what_is_checked() -> None:
-    (found,) = (d for d in ptcompile.lint(BUNDLE).diagnostics if d.name == "structure-only")
-    assert (found.severity, found.stage, found.path, found.code) == (
+    (diagnostic,) = (d for d in ptcompile.lint(BUNDLE).diagnostics if d.name == "structure-only")
+    assert (diagnostic.severity, diagnostic.stage, diagnostic.path, diagnostic.code) == (
         "note",
         "style",
         ("kind",),
         "PTC496",
     )
-    assert found.message == (
+    assert diagnostic.message == (
         "kind: field rules of ClusterTrustBundle (certificates.k8s.io/v1beta1) are not checked, only its structure and "
         "metadata"
     )

@@ -235,6 +235,7 @@ def test_who_reports_a_problem_of_a_template(
     pod = {"containers": [{"name": "main", "image": "i"}], **spec}
     tasks = [{"name": "t", "replicas": 1, "template": {"spec": pod}}]
     manifest = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {"tasks": tasks}}
-    assert [(one.path[-1], one.authority) for one in template_problems(manifest, ApiServer())] == [
-        (field, authority)
-    ]
+    assert [
+        (problem.path[-1], problem.authority)
+        for problem in template_problems(manifest, ApiServer())
+    ] == [(field, authority)]

@@ -81,12 +81,12 @@ def test_the_job_of_a_cron_job_is_reported_once() -> None:
         "metadata": {"name": "a"},
         "spec": {"schedule": "0 0 * * *", "jobTemplate": {"spec": {"template": {"spec": pod}}}},
     }
-    found = [
+    paths = [
         finding.path
         for finding in ptcompile.lint(cron).diagnostics
         if finding.name == "ignored-field"
     ]
-    assert found == [
+    assert paths == [
         ("spec", "jobTemplate", "spec", "template", "spec", "terminationGracePeriodSeconds")
     ]
 

@@ -41,7 +41,7 @@ def test_lint_reports_the_warnings_of_an_accepted_object() -> None:
         if not row["warnings"]:
             continue
         report = ptcompile.lint(row["manifest"], webhooks=False, kubernetes=row["kubernetes"])
-        told = [finding.message for finding in report.diagnostics]
+        reported = [finding.message for finding in report.diagnostics]
         for header in row["warnings"]:
             text = header.partition(": ")[2][:40] or header
-            assert any(text in message for message in told), (header, told)
+            assert any(text in message for message in reported), (header, reported)

@@ -119,7 +119,9 @@ def test_many_paths_take_little_time(warned: Warned) -> None:
     ],
 )
 def test_relatives_of_paths(paths: list[str], expected: list[int]) -> None:
-    assert [min(index, found) for index, found in enumerate(_earliest_relatives(paths))] == expected
+    assert [
+        min(index, relative) for index, relative in enumerate(_earliest_relatives(paths))
+    ] == expected
 
 
 @pytest.mark.parametrize(("kubernetes", "disabled"), [("1.32", False), ("1.33", True)])

@@ -141,11 +141,11 @@ def test_two_specs_with_the_same_name_in_a_file_are_an_error() -> None:
         ptcompile.lint(text, ignore=["PTC576"]),
         ptcompile.compile(text, ignore=["PTC576"]),
     ):
-        (found,) = report.diagnostics
-        assert found.code == "PTC576"
-        assert found.severity == "error"
-        assert found.document == 1
-        assert found.blocks_compile
+        (diagnostic,) = report.diagnostics
+        assert diagnostic.code == "PTC576"
+        assert diagnostic.severity == "error"
+        assert diagnostic.document == 1
+        assert diagnostic.blocks_compile
     assert len(ptcompile.compile(text, target="job").manifests) == len(
         ptcompile.compile(smallest(), target="job").manifests
     )

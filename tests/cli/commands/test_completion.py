@@ -38,9 +38,9 @@ def needs(shell: str) -> pytest.MarkDecorator:
 
 
 def test_every_command_and_option_completes() -> None:
-    found = {one.name: one for one in every_command()}
+    found = {command.name: command for command in every_command()}
     assert set(found) == {*COMMANDS, "help", "version"}
-    assert all(one.help for one in found.values())
+    assert all(value.help for value in found.values())
     options = {name: option for option in found["lint"].options for name in option.names}
     assert set(options["--select"].values.words) == {*CODES, *CODES.values()}
     assert options["--output-format"].values.words[:2] == ("full", "concise")

@@ -37,11 +37,11 @@ def test_the_profile_s_lines(tmp_path: Path, capsys: Capture) -> None:
 def test_json_has_everything_or_the_requested_path(tmp_path: Path, capsys: Capture) -> None:
     whole = json.loads(here(capsys, "explain", spec(tmp_path), "--format", "json").out)
     part = json.loads(here(capsys, "explain", spec(tmp_path), "volumes", "--format", "json").out)
-    assert [one["shown"] for one in part["causes"]] == [
+    assert [cause["shown"] for cause in part["causes"]] == [
         "spec.volumes[shm].name",
         "spec.volumes[shm].emptyDir.medium",
     ]
-    assert [one for one in whole["causes"] if one in part["causes"]] == part["causes"]
+    assert [cause for cause in whole["causes"] if cause in part["causes"]] == part["causes"]
 
 
 @pytest.mark.parametrize(

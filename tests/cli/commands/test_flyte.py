@@ -100,7 +100,7 @@ def test_other_forms_of_the_same(hello: Path, tmp_path: Path, capsys: Capture) -
         "--format",
         "json",
     )
-    kinds = {one["kind"]: one for one in json.loads(ran.out)["items"]}
+    kinds = {item["kind"]: item for item in json.loads(ran.out)["items"]}
     assert [*kinds] == ["ConfigMap", "JobSet"]
     assert kinds["ConfigMap"]["metadata"]["name"] == "train-runner"
     assert "acme.train:train" in ran.out
@@ -145,8 +145,11 @@ def test_a_missing_input_is_reported_at_its_parameter(hello: Path, capsys: Captu
     ran = here(capsys, "flyte", f"{hello}:train", *IMAGE, "--output-format", "json")
     assert (ran.status, ran.out) == (1, "")
     report = ran.err.removeprefix("imported\n").rpartition("ptcompile: ")[0]
-    found = {".".join(map(str, one["path"])): one for one in json.loads(report)["diagnostics"]}
-    assert {one["filename"] for one in found.values()} == {str(hello)}
+    found = {
+        ".".join(map(str, diagnostic["path"])): diagnostic
+        for diagnostic in json.loads(report)["diagnostics"]
+    }
+    assert {value["filename"] for value in found.values()} == {str(hello)}
     assert found["inputs.epochs"]["message"] == "inputs.epochs: is missing, an int"
     assert found["inputs.epochs"]["span"] == {
         "line": 10,

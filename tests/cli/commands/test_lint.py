@@ -593,7 +593,7 @@ def test_files_that_repeat_an_object_are_linted_again(earlier: Any, results: lis
     inputs = [InputFile(name, b"", False) for name in ("a/1", "a/2", "b/3")]
     linter: Any = Namespace(earlier=earlier, everything=(), options=Namespace(jobs=1))
     job: Any = ((("batch/v1", "Job", "", "train"), ""),)
-    found = judge.with_repeated(
+    reports = judge.with_repeated(
         inputs, ["old"] * 3, linter, lambda file: f"new {file.name}", lambda _: job
     )
-    assert found == results
+    assert reports == results

@@ -36,7 +36,7 @@ def test_a_folder_is_imported_to_a_folder_with_kept_objects(tmp_path: Path) -> N
     (tmp_path / "c.yaml").write_text("apiVersion: v1\nkind: Service\nmetadata: {name: s}\n")
     out = tmp_path / "specs"
     assert main(["import", str(tmp_path), "-o", f"{out}/"]) == 0
-    written = sorted(one.relative_to(out).as_posix() for one in out.rglob("*.yaml"))
+    written = sorted(path.relative_to(out).as_posix() for path in out.rglob("*.yaml"))
     assert written == ["a.yaml", "b.yaml", "kept/kept.yaml"]
     assert yaml.safe_load((out / "kept" / "kept.yaml").read_text())["kind"] == "ConfigMap"
 
@@ -94,10 +94,10 @@ def test_json_has_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     (tmp_path / "job.yaml").write_text(manifests("a"))
     assert main(["import", str(tmp_path / "job.yaml"), "--format", "json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    (one,) = report["specs"]
-    assert one["from"] == "PyTorchJob/a"
-    assert one["sameWorld"] is True
-    assert one["sameManifest"] is True
+    (spec,) = report["specs"]
+    assert spec["from"] == "PyTorchJob/a"
+    assert spec["sameWorld"] is True
+    assert spec["sameManifest"] is True
     assert (report["profile"], report["kept"], report["diagnostics"]) == (None, [], [])
 
 

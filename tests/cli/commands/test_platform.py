@@ -26,7 +26,7 @@ def test_objects_before_the_jobs(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "platform", profile(tmp_path), job)
     assert (ran.status, ran.err) == (0, "")
     documents = list(yaml.safe_load_all(ran.out))
-    kinds = [(one["kind"], one["metadata"]["name"]) for one in documents]
+    kinds = [(document["kind"], document["metadata"]["name"]) for document in documents]
     assert kinds == [("PriorityClass", "high"), ("PriorityClass", "low"), ("LocalQueue", "gold")]
     assert "#   tag: latest\n" in ran.out
     assert "# operator   training-operator 1." in ran.out

@@ -337,7 +337,7 @@ def test_edit_and_it_changes(watched: tuple[Path, str, subprocess.Popen[bytes]])
         until(lambda: "example.com/train:2" in _text(tab))
         assert "PTC021" not in _text(tab)
         tab.call("Runtime.evaluate", expression="1")
-        assert not [one for one in tab.errors() if "Security Policy" in one]
+        assert not [error for error in tab.errors() if "Security Policy" in error]
         origin = address.rpartition("/")[0].rpartition("/")[0]
         assert {url for url in tab.asked_for() if not url.startswith((origin, "about:"))} == set()
 

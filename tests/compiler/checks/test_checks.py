@@ -19,7 +19,7 @@ from tests.making import DEFAULT_CLUSTER, context, documents, smallest
 def _public(module: ModuleType, first: str, returned: str) -> Iterator[object]:
     for name, function in inspect.getmembers(module, inspect.isfunction):
         signature = inspect.signature(function)
-        given = [f"{one.annotation}" for one in signature.parameters.values()]
+        given = [f"{parameter.annotation}" for parameter in signature.parameters.values()]
         if (
             function.__module__ == module.__name__
             and not name.startswith("_")
@@ -30,7 +30,7 @@ def _public(module: ModuleType, first: str, returned: str) -> Iterator[object]:
 
 
 def test_every_check_is_registered() -> None:
-    names = [one.name for one in iter_modules(checks.__path__, "ptcompile.compiler.checks.")]
+    names = [module.name for module in iter_modules(checks.__path__, "ptcompile.compiler.checks.")]
     found = {
         one for name in names for one in _public(import_module(name), "Parts", "Iterator[Problem]")
     }

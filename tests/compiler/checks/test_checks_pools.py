@@ -21,8 +21,8 @@ ASK = "resources: {cpu: 64, memory: 512Gi, gpu: 8}\n"
 
 def problems_of(body: str, pools: dict[str, Any], **profile: Any) -> list[tuple[str, str, str]]:
     cluster = making.profile({"nodePools": pools, **profile})
-    found = making.compiled(making.smallest(body), "jobset", cluster).problems
-    return [(one.name, one.severity, one.message) for one in found]
+    problems = making.compiled(making.smallest(body), "jobset", cluster).problems
+    return [(problem.name, problem.severity, problem.message) for problem in problems]
 
 
 @pytest.mark.parametrize(
@@ -73,17 +73,17 @@ def test_jobs_that_fit_a_pool_have_no_finding(body: str, pools: dict[str, Any]) 
 def test_jobs_that_fit_no_pool_are_reported(
     body: str, pools: dict[str, Any], name: str, message: str
 ) -> None:
-    (found,) = problems_of(body, pools)
-    assert found[:2] == (name, "error")
-    assert found[2].startswith(message)
+    (problem,) = problems_of(body, pools)
+    assert problem[:2] == (name, "error")
+    assert problem[2].startswith(message)
 
 
 def test_the_maximum_of_a_node_range_may_exceed_the_pools() -> None:
-    (found,) = problems_of(
+    (problem,) = problems_of(
         ASK + "elastic: {nnodes: '2:8'}\nrunPolicy: {backoffLimit: 9}", {"h100": H100}
     )
-    assert found[:2] == ("larger-than-pools", "warning")
-    assert "up to 8 nodes" in found[2]
+    assert problem[:2] == ("larger-than-pools", "warning")
+    assert "up to 8 nodes" in problem[2]
 
 
 def test_pools_take_precedence_over_the_catalog() -> None:
@@ -96,22 +96,23 @@ def test_pools_take_precedence_over_the_catalog() -> None:
 def test_a_pool_of_another_machine_does_not_offer_the_accelerator() -> None:
     pools = {"a100": {"machine": "p4d.24xlarge"}, "h100": H100}
     assert problems_of("accelerator: nvidia-a100-40gb\n" + ASK, pools, cloud="eks") == []
-    (found,) = problems_of("accelerator: nvidia-h200\n" + ASK, pools, cloud="eks")
-    assert "0/2 node pools fit: 2 lack the label" in found[2]
+    (problem,) = problems_of("accelerator: nvidia-h200\n" + ASK, pools, cloud="eks")
+    assert "0/2 node pools fit: 2 lack the label" in problem[2]
 
 
 def test_claimed_gpus_count() -> None:
-    (found,) = problems_of("resources: {gpu: 9}", {"own": OWN}, gpu={"claim": {}})
-    assert "1 has 8 nvidia.com/gpu, 9 are requested" in found[2]
+    (problem,) = problems_of("resources: {gpu: 9}", {"own": OWN}, gpu={"claim": {}})
+    assert "1 has 8 nvidia.com/gpu, 9 are requested" in problem[2]
 
 
 def test_a_cluster_with_other_pools_may_take_the_job() -> None:
     """A dump does not show pools that have no node now."""
     assert [
-        found[1] for found in problems_of("resources: {gpu: 16}", {"h100": H100}, otherPools=True)
+        problem[1]
+        for problem in problems_of("resources: {gpu: 16}", {"h100": H100}, otherPools=True)
     ] == ["warning"]
     assert [
-        found[1] for found in problems_of(ASK + "nodes: 5", {"h100": H100}, otherPools=True)
+        problem[1] for problem in problems_of(ASK + "nodes: 5", {"h100": H100}, otherPools=True)
     ] == ["warning"]
 
 
@@ -123,7 +124,7 @@ def test_nodes_among_the_profile_s_objects_count() -> None:
         "status": {"allocatable": {"cpu": "8"}},
     }
     assert [
-        found[:2] for found in problems_of("resources: {cpu: 8}\nnodes: 2", {}, objects=[node])
+        problem[:2] for problem in problems_of("resources: {cpu: 8}\nnodes: 2", {}, objects=[node])
     ] == [("larger-than-pools", "warning")]
     ((_, severity, message),) = problems_of(ASK, {}, objects=[node])
     assert (severity, message) == (

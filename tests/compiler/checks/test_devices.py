@@ -59,7 +59,7 @@ def test_processes_and_devices(body: str, name: str, path: tuple[Any, ...], mess
 )
 def test_matching_processes_and_devices_have_no_finding(body: str, processes: int | None) -> None:
     done = compiled(smallest(body), "pod", EKS)
-    assert [one for one in done.problems if one.name != "idle-gpus"] == []
+    assert [problem for problem in done.problems if problem.name != "idle-gpus"] == []
     command = done.manifests[0]["spec"]["containers"][0]["command"]
     assert processes is None or f"--nproc-per-node={processes}" in command
 
@@ -93,7 +93,7 @@ def test_the_nodes_of_a_slice(topology: str, nodes: str, chips: int, fits: bool)
     elastic = f"elastic: {{nnodes: {nodes}, nprocPerNode: auto}}\nrunPolicy: {{backoffLimit: 9}}"
     body = f"accelerator: google-tpu-v5e/{topology}\nresources: {{gpu: {chips}}}\n{elastic}"
     problems = compiled(smallest(body), "job", GKE).problems
-    assert [one.name for one in problems] == ([] if fits else ["idle-gpus"])
+    assert [problem.name for problem in problems] == ([] if fits else ["idle-gpus"])
 
 
 def test_an_unknown_accelerator_is_the_only_finding() -> None:
@@ -172,7 +172,7 @@ def test_an_unknown_fabric_is_an_error(body: str, profile: dict[str, Any], messa
 def test_an_unknown_number_of_devices_is_a_warning(body: str, profile: str, said: bool) -> None:
     cluster = making.profile(yaml.safe_load(profile))
     problems = making.compiled(making.smallest(f"fabric: efa\n{body}"), "job", cluster).problems
-    names = [one.name for one in problems if one.severity != "note"]
+    names = [problem.name for problem in problems if problem.severity != "note"]
     assert names == (["partial-fabric"] if said else [])
 
 
@@ -198,8 +198,8 @@ def test_machines_with_different_device_counts_are_a_warning(body: str, told: st
     problems = making.compiled(
         making.smallest(f"fabric: efa\n{body}"), "job", making.profile({"cloud": "eks"})
     ).problems
-    assert [one.name for one in problems] == (["partial-fabric"] if told else [])
-    assert all(told and told in one.message for one in problems)
+    assert [problem.name for problem in problems] == (["partial-fabric"] if told else [])
+    assert all(told and told in problem.message for problem in problems)
 
 
 @pytest.mark.parametrize(("cloud", "said"), [("aks", True), (None, False)])
@@ -208,7 +208,7 @@ def test_infiniband_devices_are_only_counted_on_aks(cloud: str | None, said: boo
     problems = making.compiled(
         making.smallest(body), "job", making.profile({"cloud": cloud})
     ).problems
-    names = [one.name for one in problems if one.severity != "note"]
+    names = [problem.name for problem in problems if problem.severity != "note"]
     assert names == (["partial-fabric"] if said else [])
 
 
@@ -232,11 +232,11 @@ GB200 = "accelerator: nvidia-gb200\nfabric: nvlink-domain\nresources: {cpu: 8, m
     ],
 )
 def test_an_nvlink_domain_needs_whole_nodes_of_one_rack(body: str, message: str | None) -> None:
-    found = making.compiled(
+    reported = making.compiled(
         making.smallest(body), "jobset", making.profile({"cloud": "gke"})
     ).problems
-    problems = [one for one in found if one.name == "partial-fabric"]
-    assert [one.severity for one in problems] == ["warning"] * bool(message)
+    problems = [one for one in reported if one.name == "partial-fabric"]
+    assert [problem.severity for problem in problems] == ["warning"] * bool(message)
     assert message is None or problems[0].message.startswith(message)
 
 

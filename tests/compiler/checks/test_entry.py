@@ -169,7 +169,11 @@ def test_two_entry_points_are_not_fixed() -> None:
     diagnostics = ptcompile.compile(
         text("image: i\nscript: train.py x\ncommand: [a]\n")
     ).diagnostics
-    assert {(one.code, one.fix) for one in diagnostics if one.severity == "error"} == {
+    assert {
+        (diagnostic.code, diagnostic.fix)
+        for diagnostic in diagnostics
+        if diagnostic.severity == "error"
+    } == {
         ("PTC460", None),
         ("PTC025", None),
     }
@@ -207,9 +211,11 @@ def test_a_file_that_is_not_a_module_may_have_no_fix(body: str) -> None:
 @pytest.mark.parametrize("value", ["''", "' '", '"\\n"'])
 def test_an_empty_entry_point_is_an_error(field: str, value: str) -> None:
     diagnostics = ptcompile.compile(text(f"image: i\n{field}: {value}\n")).diagnostics
-    assert [(one.code, one.path) for one in diagnostics if one.severity == "error"] == [
-        ("PTC024", ("spec", field))
-    ]
+    assert [
+        (diagnostic.code, diagnostic.path)
+        for diagnostic in diagnostics
+        if diagnostic.severity == "error"
+    ] == [("PTC024", ("spec", field))]
 
 
 @pytest.mark.parametrize(
@@ -221,7 +227,9 @@ def test_a_file_or_a_module_is_valid(body: str) -> None:
 
 def test_lint_reports_it_too() -> None:
     report = ptcompile.lint(text("image: i\nscript: train.py --lr 1\n"))
-    assert [one.code for one in report.diagnostics if one.severity == "error"] == ["PTC460"]
+    assert [
+        diagnostic.code for diagnostic in report.diagnostics if diagnostic.severity == "error"
+    ] == ["PTC460"]
 
 
 @pytest.mark.parametrize(

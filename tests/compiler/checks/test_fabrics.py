@@ -22,7 +22,7 @@ def fabric_problems(
     problems = making.compiled(
         making.smallest(body), "job", making.profile({"cloud": cloud, **profile})
     ).problems
-    return [one for one in problems if one.name in {CLOUD, MACHINE}]
+    return [problem for problem in problems if problem.name in {CLOUD, MACHINE}]
 
 
 @pytest.mark.parametrize("accelerator", ["", "nvidia-h100"])
@@ -39,8 +39,8 @@ def fabric_problems(
     ],
 )
 def test_a_fabric_of_another_cloud_is_an_error(cloud: str, fabric: str, accelerator: str) -> None:
-    (one,) = fabric_problems(cloud, accelerator, fabric)
-    assert (one.name, one.severity, one.path, one.stage) == (
+    (problem,) = fabric_problems(cloud, accelerator, fabric)
+    assert (problem.name, problem.severity, problem.path, problem.stage) == (
         CLOUD,
         "error",
         ("spec", "fabric"),
@@ -48,7 +48,7 @@ def test_a_fabric_of_another_cloud_is_an_error(cloud: str, fabric: str, accelera
     )
     home = FABRICS[fabric].only_on
     assert (
-        one.message
+        problem.message
         == f"spec.fabric: only nodes of {home} have {fabric}, but the profile's cloud is {cloud}"
     )
 
@@ -89,9 +89,13 @@ def test_a_fabric_of_another_cloud_is_an_error(cloud: str, fabric: str, accelera
 def test_a_fabric_without_a_machine_is_a_warning(
     cloud: str, accelerator: str, fabric: str, message: str
 ) -> None:
-    (one,) = fabric_problems(cloud, accelerator, fabric)
-    assert (one.name, one.severity, one.path) == (MACHINE, "warning", ("spec", "fabric"))
-    assert one.message == f"spec.fabric: {message}"
+    (problem,) = fabric_problems(cloud, accelerator, fabric)
+    assert (problem.name, problem.severity, problem.path) == (
+        MACHINE,
+        "warning",
+        ("spec", "fabric"),
+    )
+    assert problem.message == f"spec.fabric: {message}"
 
 
 @pytest.mark.parametrize(
@@ -111,18 +115,20 @@ def test_fabrics_of_the_machines_have_no_finding(
     cloud: str | None, accelerator: str, fabric: str
 ) -> None:
     assert not [
-        one for one in fabric_problems(cloud, accelerator, fabric) if one.name in {CLOUD, MACHINE}
+        problem
+        for problem in fabric_problems(cloud, accelerator, fabric)
+        if problem.name in {CLOUD, MACHINE}
     ]
 
 
 def test_only_the_selected_machine_is_checked() -> None:
     pin = "nodeSelector: {node.kubernetes.io/instance-type: %s}"
-    (one,) = fabric_problems("eks", "nvidia-l4", "efa", pin % "g6.4xlarge")
-    assert one.message.startswith(
+    (problem,) = fabric_problems("eks", "nvidia-l4", "efa", pin % "g6.4xlarge")
+    assert problem.message.startswith(
         "spec.fabric: g6.4xlarge has no fabric; efa comes with nvidia-t4, "
     )
     assert MACHINE not in [
-        one.name for one in fabric_problems("eks", "nvidia-l4", "efa", pin % "g6.8xlarge")
+        finding.name for finding in fabric_problems("eks", "nvidia-l4", "efa", pin % "g6.8xlarge")
     ]
 
 
@@ -133,7 +139,9 @@ def test_the_profile_s_fabric_overrides_the_built_in_one() -> None:
     assert not fabric_problems(
         "gke", "", "efa", fabrics={"efa": {"resources": {"example.com/efa": "1"}}}
     )
-    assert [one.name for one in fabric_problems("gke", "h100", "efa", accelerators=OWN)] != [CLOUD]
+    assert [
+        finding.name for finding in fabric_problems("gke", "h100", "efa", accelerators=OWN)
+    ] != [CLOUD]
     assert not fabric_problems(
         "gke",
         "nvidia-h100",
@@ -141,8 +149,10 @@ def test_the_profile_s_fabric_overrides_the_built_in_one() -> None:
         accelerators={"nvidia-h100": {"nodeLabels": {"pool": "gold"}}},
     )
     pools = {"a": {"machine": "a3-megagpu-8g"}, "b": {"machine": "a3-highgpu-8g"}}
-    (one,) = fabric_problems("gke", "nvidia-h100", "tcpxo", nodePools=pools)
-    assert one.message.startswith("spec.fabric: nvidia-h100 in the node pools has tcpx, not tcpxo")
+    (problem,) = fabric_problems("gke", "nvidia-h100", "tcpxo", nodePools=pools)
+    assert problem.message.startswith(
+        "spec.fabric: nvidia-h100 in the node pools has tcpx, not tcpxo"
+    )
     assert not fabric_problems(
         "gke", "nvidia-h100", "tcpxo", nodePools={"a": {"labels": {"pool": "gold"}}}
     )

@@ -425,7 +425,8 @@ ON_POD, LIMIT = "runPolicy.onPodFailure", "runPolicy.backoffLimit"
 def test_contradictions(body: str, wanted: list[tuple[str, str, str]]) -> None:
     problems = compiled(smallest(body), "pytorchjob").problems
     assert [
-        (one.severity, one.name, ".".join(map(str, one.path[1:]))) for one in problems
+        (problem.severity, problem.name, ".".join(map(str, problem.path[1:])))
+        for problem in problems
     ] == wanted
 
 

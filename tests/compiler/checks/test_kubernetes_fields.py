@@ -86,9 +86,9 @@ def test_a_role_s_template_and_fields_are_reported_at_the_role() -> None:
     ],
 )
 def test_unknown_fields_are_reported_at_their_line(body: str, path: tuple[Any, ...]) -> None:
-    found = ptcompile.compile(smallest(body), target="job", lint=False).diagnostics
-    assert [tuple(d.path)[: len(path) + 1] for d in found] == [("spec", *path)]
-    assert all(d.span is not None and d.span.line == 7 for d in found)
+    diagnostics = ptcompile.compile(smallest(body), target="job", lint=False).diagnostics
+    assert [tuple(d.path)[: len(path) + 1] for d in diagnostics] == [("spec", *path)]
+    assert all(d.span is not None and d.span.line == 7 for d in diagnostics)
 
 
 def test_texts_as_variables_need_no_check() -> None:
@@ -105,11 +105,12 @@ def test_templates_of_a_profile() -> None:
         ),
     ):
         document = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": spec}
-        (found,) = ptcompile.compile(smallest(), cluster=document).diagnostics
-        assert (found.name, tuple(found.path)) == (
+        (diagnostic,) = ptcompile.compile(smallest(), cluster=document).diagnostics
+        assert (diagnostic.name, tuple(diagnostic.path)) == (
             "wrong-type",
             (*path, "spec", "tolerations", 0, "key"),
         )
         assert (
-            ptcompile.compile(smallest(), cluster=profile(spec)).diagnostics[0].path == found.path
+            ptcompile.compile(smallest(), cluster=profile(spec)).diagnostics[0].path
+            == diagnostic.path
         )

@@ -24,7 +24,7 @@ def machine_problems(body: str, cloud: str | None) -> list[Problem]:
     problems = making.compiled(
         making.smallest(body), "job", making.profile({"cloud": cloud})
     ).problems
-    return [one for one in problems if one.name in {FITS, TAKES}]
+    return [problem for problem in problems if problem.name in {FITS, TAKES}]
 
 
 def asking(name: str, machine: Machine, **more: object) -> str:
@@ -42,8 +42,8 @@ def test_resources_are_checked_against_every_machine(
     where = cloud or None
     if not machine.cpu:  # no source gives its CPUs and memory
         assert machine_problems(asking(name, machine, cpu=500, memory="9Ti"), where) == []
-        (one,) = machine_problems(asking(name, machine, gpu=machine.devices + 1), where)
-        assert (one.name, one.path) == (FITS, ("spec", "resources", "gpu"))
+        (problem,) = machine_problems(asking(name, machine, gpu=machine.devices + 1), where)
+        assert (problem.name, problem.path) == (FITS, ("spec", "resources", "gpu"))
         return
     (cpu, _), memory = left_for_pods(machine, where), least_memory(machine, where)
     assert machine_problems(asking(name, machine, cpu=f"{cpu}m", memory=f"{memory}Mi"), where) == []
@@ -52,8 +52,8 @@ def test_resources_are_checked_against_every_machine(
         ("cpu", machine.cpu, machine.cpu + 1),
         ("memory", f"{machine.memory}Gi", f"{machine.memory + 1}Gi"),
     ):
-        found = machine_problems(asking(name, machine, **{word: all_of_it}), where)
-        assert [(one.name, one.severity) for one in found] == (
+        problems = machine_problems(asking(name, machine, **{word: all_of_it}), where)
+        assert [(one.name, one.severity) for one in problems] == (
             [] if word == "gpu" else [(TAKES, "warning")]
         )
         (found_one,) = machine_problems(asking(name, machine, **{word: one_more}), where)
@@ -101,15 +101,15 @@ TOO_MANY = (
 def test_messages_for_nodes_that_fit_no_machine(
     body: str, cloud: str | None, messages: list[str]
 ) -> None:
-    found = [one.message for one in machine_problems(body, cloud)]
-    assert len(found) == len(messages)
-    assert all(said.startswith(wanted) for said, wanted in zip(found, messages, strict=True))
+    reported = [problem.message for problem in machine_problems(body, cloud)]
+    assert len(reported) == len(messages)
+    assert all(said.startswith(wanted) for said, wanted in zip(reported, messages, strict=True))
 
 
 def test_a_profile_s_default_is_reported_at_the_accelerator() -> None:
     profile = making.profile({"cloud": "eks", "defaults": {"requests": {"cpu": "200"}}})
     problems = making.compiled(making.smallest(H100 + "{gpu: 8}"), "job", profile).problems
-    assert [(one.name, one.path) for one in problems if one.name == FITS] == [
+    assert [(problem.name, problem.path) for problem in problems if problem.name == FITS] == [
         (FITS, ("spec", "accelerator"))
     ]
 
@@ -126,17 +126,17 @@ def test_vendors_with_one_dialect_are_checked_without_a_cloud() -> None:
         "google-tpu-v6e",
         "aws-trainium2",
     }
-    (found,) = machine_problems("accelerator: aws-trainium2\nresources: {gpu: 32}", None)
-    assert "no machine with aws-trainium2 has more than 16 (trn2.48xlarge)" in found.message
+    (problem,) = machine_problems("accelerator: aws-trainium2\nresources: {gpu: 32}", None)
+    assert "no machine with aws-trainium2 has more than 16 (trn2.48xlarge)" in problem.message
 
 
 def test_a_rejected_number_of_gpus_is_reported_once() -> None:
     """Compile checks the spec again without its rejected fields; the missing GPUs are not reported then."""
     cluster = {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1", "spec": {"cloud": "eks"}}
-    found = compile(
+    diagnostics = compile(
         making.smallest(H100 + "{gpu: 16, cpu: 400, memory: 3Ti}"), cluster=cluster
     ).diagnostics
-    assert [one.name for one in found] == [FITS] * 3
+    assert [diagnostic.name for diagnostic in diagnostics] == [FITS] * 3
 
 
 PARTS, DISK = "part-of-a-machine", "ephemeral-storage-above-disk"
@@ -146,7 +146,7 @@ def notes(body: str, cloud: str | None, name: str) -> list[str]:
     problems = making.compiled(
         making.smallest(body), "job", making.profile({"cloud": cloud})
     ).problems
-    return [f"{one.severity} {one.message}" for one in problems if one.name == name]
+    return [f"{problem.severity} {problem.message}" for problem in problems if problem.name == name]
 
 
 @pytest.mark.parametrize(
@@ -190,9 +190,9 @@ def test_network_devices_are_checked_against_the_machine() -> None:
     h200 = "accelerator: nvidia-h200\nfabric: efa\nnodeSelector: {node.kubernetes.io/instance-type: p5en.48xlarge}\n"
     devices = "resources: {gpu: 8, devices: {vpc.amazonaws.com/efa: %s}}"
     assert machine_problems(h200 + devices % 16, "eks") == []
-    (found,) = machine_problems(h200 + devices % 32, "eks")
-    assert found.path == ("spec", "resources", "devices", "vpc.amazonaws.com/efa")
-    assert "has more than 16 (p5en.48xlarge)" in found.message
+    (problem,) = machine_problems(h200 + devices % 32, "eks")
+    assert problem.path == ("spec", "resources", "devices", "vpc.amazonaws.com/efa")
+    assert "has more than 16 (p5en.48xlarge)" in problem.message
 
 
 @pytest.mark.parametrize(
@@ -211,11 +211,11 @@ def test_memory_bounds_match_measured_nodes_of_eks(
     accelerator, name = machine.split()
     one = next(one for one in MACHINES[accelerator]["eks"] if one.name == name)
     assert least_memory(one, "eks") <= measured <= left_for_pods(one, "eks")[1]
-    found = machine_problems(asking(accelerator, one, memory=asked), "eks")
-    assert [one.severity for one in found] == (["warning"] if warned else [])
+    problems = machine_problems(asking(accelerator, one, memory=asked), "eks")
+    assert [problem.severity for problem in problems] == (["warning"] if warned else [])
     assert all(
-        "depending on the hypervisor's share and the kubelet's maximum number" in one.message
-        for one in found
+        "depending on the hypervisor's share and the kubelet's maximum number" in problem.message
+        for problem in problems
     )
 
 

@@ -53,11 +53,13 @@ def test_generated_specs_at_the_name_limit_and_above_it(spec: dict[str, Any], ta
     longest = room(lower(read, DEFAULT_CLUSTER), target_named(target)).longest
     fits = _named(spec, "a" * longest, target)
     assert fits.manifests
-    assert {one.name for one in fits.problems} == {
-        one.name for one in _named(spec, "a", target).problems
+    assert {problem.name for problem in fits.problems} == {
+        problem.name for problem in _named(spec, "a", target).problems
     }
     above = [
-        one for one in _named(spec, "a" * (longest + 1), target).problems if one.severity == "error"
+        problem
+        for problem in _named(spec, "a" * (longest + 1), target).problems
+        if problem.severity == "error"
     ]
     assert [one.path for one in above] == [("metadata", "name")]
     assert above[0].name == "name-too-long"
@@ -69,9 +71,11 @@ def _check_world(manifests: tuple[dict[str, Any], ...]) -> None:
     world = simulate(manifests)
     for job in world.jobs:
         assert not job.expansion.refused
-        assert all(len(one["metadata"]["name"]) <= 63 for one in job.expansion.services)
+        assert all(len(service["metadata"]["name"]) <= 63 for service in job.expansion.services)
         assert all(len(str(one["name"])) <= 63 for one in job.expansion.jobs)
-        assert all(len(one["metadata"]["name"]) <= 253 for one in job.expansion.configmaps)
+        assert all(
+            len(configmap["metadata"]["name"]) <= 253 for configmap in job.expansion.configmaps
+        )
         for pod in job.pods():
             _check_pod(pod)
 
@@ -171,7 +175,7 @@ SEVERAL = [name for name in ALL if name != "pod"]
 
 def problems_of(target: str, body: str, profile: Any) -> list[tuple[str, str, tuple[Any, ...]]]:
     problems = compiled(smallest(body), target, profile).problems
-    return [(one.name, one.severity, one.path) for one in problems]
+    return [(problem.name, problem.severity, problem.path) for problem in problems]
 
 
 def body_for(target: str, body: str) -> str:
@@ -182,7 +186,7 @@ def templates(target: str, body: str, profile: Any) -> list[dict[str, Any]]:
     """Return the pod templates of the emitted manifests, or the Pod itself."""
     made = compiled(smallest(body), target, profile).manifests
     return (
-        [one for manifest in made for one in _templates(manifest)]
+        [template for manifest in made for template in _templates(manifest)]
         if target != "pod"
         else [dict(made[0])]
     )
@@ -191,8 +195,12 @@ def templates(target: str, body: str, profile: Any) -> list[dict[str, Any]]:
 def _templates(node: Any) -> list[dict[str, Any]]:
     if isinstance(node, dict):
         here = [node] if "spec" in node and "containers" in nested_map(node, "spec") else []
-        return here + [one for value in node.values() for one in _templates(value)]
-    return [one for item in node for one in _templates(item)] if isinstance(node, list) else []
+        return here + [template for value in node.values() for template in _templates(value)]
+    return (
+        [template for item in node for template in _templates(item)]
+        if isinstance(node, list)
+        else []
+    )
 
 
 # ---- Kueue (docs/facts/kueue.md#jobs-and-queues)
@@ -206,8 +214,8 @@ def test_kueue_reads_queue_and_priority_from_labels_of_the_object(target: str) -
     assert "suspend" not in made["spec"]
     if target != "pod":
         assert all(
-            "kueue" not in str(one.get("metadata", {}))
-            for one in templates(target, NODES + QUEUED, KUEUE)
+            "kueue" not in str(template.get("metadata", {}))
+            for template in templates(target, NODES + QUEUED, KUEUE)
         )
 
 
@@ -265,8 +273,8 @@ def test_a_priority_needs_a_queue() -> None:
 
 @pytest.mark.parametrize("target", [name for name in ALL if name not in {"pod", "volcano"}])
 def test_kueue_starts_a_suspended_job(target: str) -> None:
-    said = problems_of(target, "nodes: 2\nqueue: q\nrunPolicy: {suspend: true}", KUEUE)
-    assert ("queued-differently", "warning", ("spec", "runPolicy", "suspend")) in said
+    problems = problems_of(target, "nodes: 2\nqueue: q\nrunPolicy: {suspend: true}", KUEUE)
+    assert ("queued-differently", "warning", ("spec", "runPolicy", "suspend")) in problems
 
 
 @pytest.mark.parametrize(
@@ -522,9 +530,9 @@ def test_a_queue_that_is_not_a_valid_label_is_reported_at_its_field(
 ) -> None:
     """Kueue 0.19 and KAI 0.15 read labels. Volcano 1.16 labels the pods of its Jobs and annotates other pods."""
     errors = [
-        one
-        for one in problems_of(target, body_for(target, f"queue: {LONG}"), profile)
-        if one[1] == "error"
+        problem
+        for problem in problems_of(target, body_for(target, f"queue: {LONG}"), profile)
+        if problem[1] == "error"
     ]
     labelled = profile is not VOLCANO or target == "volcano"
     refused = (
@@ -559,9 +567,9 @@ def test_multikueue_needs_a_queue_of_kueue(target: str, system: str) -> None:
     """
     profile = making.profile({"queueSystem": system, "multiKueue": True})
     errors = [
-        one
-        for one in problems_of(target, body_for(target, "queue: q"), profile)
-        if one[1] == "error"
+        problem
+        for problem in problems_of(target, body_for(target, "queue: q"), profile)
+        if problem[1] == "error"
     ]
     assert ("unsupported-by-target", "error", ("spec", "queue")) in errors
 

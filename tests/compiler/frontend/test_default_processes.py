@@ -37,7 +37,11 @@ def processes(source: str, target: str | None = None) -> set[str]:
 
 
 def errors(source: str) -> list[Diagnostic]:
-    return [one for one in ptcompile.compile(source).diagnostics if one.severity == "error"]
+    return [
+        diagnostic
+        for diagnostic in ptcompile.compile(source).diagnostics
+        if diagnostic.severity == "error"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +85,7 @@ def test_one_process_per_core_of_a_device() -> None:
 def test_roles_with_different_numbers_need_an_explicit_value(start: str) -> None:
     body = f"image: i\n{start}\nelastic: {{maxRestarts: 3}}\nmaster: {{resources: {{gpu: 4}}}}\n"
     body += "worker: {replicas: 1, resources: {gpu: 8}}"
-    assert [(one.code, one.path) for one in errors(text(body))] == [
+    assert [(diagnostic.code, diagnostic.path) for diagnostic in errors(text(body))] == [
         ("PTC103", ("spec", "master", "resources"))
     ]
     assert errors(text(body.replace("maxRestarts: 3", "nprocPerNode: 4"))) == []

@@ -104,8 +104,8 @@ def test_lint_suggests_the_intended_key(key: str, written: str) -> None:
         "metadata": {"name": "a"},
     }
     manifest[written] = manifest.pop(key)
-    (found,) = ptcompile.lint(manifest).diagnostics
-    assert (found.name, found.path, found.help) == (
+    (diagnostic,) = ptcompile.lint(manifest).diagnostics
+    assert (diagnostic.name, diagnostic.path, diagnostic.help) == (
         "required-value",
         (written,),
         f"did you mean {key}?",
@@ -347,8 +347,8 @@ def test_quantities_are_checked_in_other_fields(field: str) -> None:
 
 def test_all_mistakes_are_reported_once() -> None:
     body = "nods: 4\nrestartPolicy: always\nenv: {A: 1}\nelastic: {nnodes: '4:2', nproc: 1}\nresources: {cpu: 5x}"
-    found = [problem.path for problem in compiled(smallest(body)).problems]
-    assert sorted(found) == sorted(
+    paths = [problem.path for problem in compiled(smallest(body)).problems]
+    assert sorted(paths) == sorted(
         [("spec", "nods"), ("spec", "restartPolicy"), ("spec", "env", "A"), ("spec", "elastic", "nnodes"),
          ("spec", "elastic", "nproc"), ("spec", "resources", "cpu")]
     )  # fmt: skip

@@ -77,12 +77,12 @@ def test_an_auxiliary_role_inherits_from_the_job() -> None:
         podLabels: {team: x}
         roles: {loader: {env: {B: "2"}, nodeSelector: {zone: b}}}
     """
-    one = loader(body).template
-    assert (one.main.image, one.main.extra) == ("img:1", {"workingDir": "/app"})
-    assert [(e["name"], e["value"]) for e in one.main.env] == [("A", "1"), ("B", "2")]
-    assert [m["mountPath"] for m in one.main.mounts] == ["/data"]
-    assert one.extra == {"serviceAccountName": "me"}
-    assert (one.node_selector, one.labels) == ({"zone": "b"}, {"team": "x"})
+    template = loader(body).template
+    assert (template.main.image, template.main.extra) == ("img:1", {"workingDir": "/app"})
+    assert [(e["name"], e["value"]) for e in template.main.env] == [("A", "1"), ("B", "2")]
+    assert [m["mountPath"] for m in template.main.mounts] == ["/data"]
+    assert template.extra == {"serviceAccountName": "me"}
+    assert (template.node_selector, template.labels) == ({"zone": "b"}, {"team": "x"})
 
 
 def test_an_auxiliary_role_does_not_inherit_start_or_resources() -> None:
@@ -114,10 +114,14 @@ def test_an_auxiliary_role_does_not_inherit_the_command() -> None:
 
 
 def test_the_main_container_is_named_like_the_role() -> None:
-    one = loader(
+    template = loader(
         "roles: {loader: {podTemplate: {spec: {containers: [{name: loader, tty: true}]}}}}"
     ).template
-    assert (one.main.name, one.main.extra, one.sidecars) == ("loader", {"tty": True}, ())
+    assert (template.main.name, template.main.extra, template.sidecars) == (
+        "loader",
+        {"tty": True},
+        (),
+    )
 
 
 # ---- names
@@ -197,7 +201,8 @@ def lines(
     """Return the findings of `smallest(body)`: their names and their lines within the body."""
     result = ptcompile.compile(smallest(body), target=target, cluster=cluster, lint=False)
     return [
-        (one.name, one.span.line - FIRST_LINE - 1 if one.span else 0) for one in result.diagnostics
+        (diagnostic.name, diagnostic.span.line - FIRST_LINE - 1 if diagnostic.span else 0)
+        for diagnostic in result.diagnostics
     ]
 
 
@@ -237,9 +242,9 @@ def test_a_mistake_in_a_role_is_reported_at_its_line(
 def test_a_missing_image_is_reported_at_the_role_that_needs_it() -> None:
     def missing(body: str) -> list[tuple[Any, ...]]:
         return [
-            one.path
-            for one in compiled(text(body), "jobset").problems
-            if one.name == "spec-missing-field"
+            problem.path
+            for problem in compiled(text(body), "jobset").problems
+            if problem.name == "spec-missing-field"
         ]
 
     assert missing("script: t.py\nroles: {loader: {}}") == [("spec", "image")]
@@ -285,7 +290,7 @@ def test_variables_that_an_operator_sets_on_auxiliary_roles(
     expected = (
         [("unsupported-by-target", ("spec", "roles", "loader", "env", name))] if refused else []
     )
-    assert [(one.name, one.path) for one in problems] == expected
+    assert [(problem.name, problem.path) for problem in problems] == expected
 
 
 @pytest.mark.parametrize("case", findings.cases("lowering"))

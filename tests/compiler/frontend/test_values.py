@@ -32,24 +32,24 @@ def test_options_of_the_rendezvous(option: str, why: str | None) -> None:
     for backend in ("c10d", "static", None) if why else ("c10d",):
         reads = backend is None or wrong == (backend == "c10d")
         said = body.replace("rdzvBackend: c10d, ", f"rdzvBackend: {backend}, " if backend else "")
-        found = ptcompile.compile(smallest(said)).diagnostics
+        diagnostics = ptcompile.compile(smallest(said)).diagnostics
         if why and reads:
-            (one,) = found
-            assert one.path == ("spec", "elastic", "rdzvConfigs", option.partition(":")[0])
-            assert why in one.message
+            (diagnostic,) = diagnostics
+            assert diagnostic.path == ("spec", "elastic", "rdzvConfigs", option.partition(":")[0])
+            assert why in diagnostic.message
         else:
-            assert found == ()
+            assert diagnostics == ()
 
 
 def test_an_unknown_rendezvous_option_is_a_warning_with_a_suggestion() -> None:
     result = ptcompile.compile(smallest("nodes: 2\nelastic: {rdzvConfigs: {join_timout: 60}}"))
-    (found,) = result.diagnostics
-    assert (found.name, found.severity, found.path) == (
+    (diagnostic,) = result.diagnostics
+    assert (diagnostic.name, diagnostic.severity, diagnostic.path) == (
         "unknown-rdzv-option",
         "warning",
         ("spec", "elastic", "rdzvConfigs"),
     )
-    assert found.help == "did you mean join_timeout?"
+    assert diagnostic.help == "did you mean join_timeout?"
     assert result.ok
 
 
@@ -87,10 +87,14 @@ def test_compile_rejects_an_image_that_the_kubelet_cannot_parse(
 ) -> None:
     for lint in (True, False):
         result = ptcompile.compile(text(body.format(f"'{image}'")), lint=lint)
-        (found,) = result.diagnostics
-        assert (found.name, found.path, found.severity) == ("invalid-image", path, "error")
-        assert (found.stage, found.authority) == ("pod", "kubelet")
-        assert why in found.message
+        (diagnostic,) = result.diagnostics
+        assert (diagnostic.name, diagnostic.path, diagnostic.severity) == (
+            "invalid-image",
+            path,
+            "error",
+        )
+        assert (diagnostic.stage, diagnostic.authority) == ("pod", "kubelet")
+        assert why in diagnostic.message
         assert result.manifests == ()
 
 
@@ -107,9 +111,9 @@ spec:
 @pytest.mark.parametrize(("image", "why"), IMAGES)
 def test_lint_notes_placeholder_images_and_rejects_invalid_ones(image: str, why: str) -> None:
     report = ptcompile.lint(POD.format(image))
-    (found,) = report.diagnostics
+    (diagnostic,) = report.diagnostics
     placeholder = "unrendered-template" if "{{" in image else "image-placeholder"
-    assert (found.name, found.severity) == (
+    assert (diagnostic.name, diagnostic.severity) == (
         (placeholder, "note") if "placeholder" in why else ("invalid-image", "error")
     )
     assert report.ok is ("placeholder" in why)
@@ -118,15 +122,17 @@ def test_lint_notes_placeholder_images_and_rejects_invalid_ones(image: str, why:
 def test_lint_checks_the_image_of_a_trainjob() -> None:
     job = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\nspec:\n"
     job += "  runtimeRef: {name: torch-distributed}\n  trainer: {numNodes: 1, image: 'a:1:2'}\n"
-    assert [one.path for one in ptcompile.lint(job).diagnostics] == [("spec", "trainer", "image")]
+    assert [diagnostic.path for diagnostic in ptcompile.lint(job).diagnostics] == [
+        ("spec", "trainer", "image")
+    ]
 
 
 def test_an_invalid_image_is_not_reported_as_latest() -> None:
     spec = smallest("nodes: 2\nresources: {gpu: 1, cpu: 4, memory: 8Gi}")
     made = ptcompile.compile(spec, target="pytorchjob").yaml()
     for image in ("<image>", "a b"):
-        found = ptcompile.lint(made.replace("image: img:1", f"image: '{image}'")).diagnostics
-        assert "latest-image" not in {one.name for one in found}
+        diagnostics = ptcompile.lint(made.replace("image: img:1", f"image: '{image}'")).diagnostics
+        assert "latest-image" not in {diagnostic.name for diagnostic in diagnostics}
 
 
 NCCL = [
@@ -148,12 +154,14 @@ def test_nccl_without_a_gpu(target: str, body: str, path: Path | None) -> None:
     """Without a GPU, another backend such as gloo is needed (reference document 004)."""
     result = ptcompile.compile(smallest(f"nodes: 2\n{body}"), target=target)
     told = [
-        (one.path, one.severity) for one in result.diagnostics if one.name == "nccl-without-gpu"
+        (diagnostic.path, diagnostic.severity)
+        for diagnostic in result.diagnostics
+        if diagnostic.name == "nccl-without-gpu"
     ]
     assert told == ([] if path is None else [(path, "warning")])
     more = "resources: {gpu: 1, cpu: 4, memory: 8Gi}"
     others = ptcompile.compile(smallest(f"nodes: 2\n{body}\n{more}"), target=target).diagnostics
-    assert {one.name for one in others} <= {"misread-launch-word"}, (
+    assert {other.name for other in others} <= {"misread-launch-word"}, (
         "torchrun does not read options after the script"
     )
 
@@ -179,7 +187,9 @@ BESIDE: list[tuple[str, Path | None]] = [
 def test_another_container_with_the_same_image_is_a_warning(body: str, block: Path | None) -> None:
     result = ptcompile.compile(smallest(body), target="jobset")
     told = [
-        (one.path, one.severity) for one in result.diagnostics if one.name == "same-image-beside"
+        (diagnostic.path, diagnostic.severity)
+        for diagnostic in result.diagnostics
+        if diagnostic.name == "same-image-beside"
     ]
     path = (*(block or ()), "podTemplate", "spec", "containers", 0)
     assert told == ([] if block is None else [(path, "warning")])
@@ -190,7 +200,7 @@ def test_the_help_for_a_container_without_an_image_names_the_main_one() -> None:
     result = ptcompile.compile(
         smallest("podTemplate: {spec: {containers: [{name: main, tty: true}]}}")
     )
-    helps = {one.name: one.help for one in result.diagnostics}
+    helps = {diagnostic.name: diagnostic.help for diagnostic in result.diagnostics}
     assert not result.ok
     assert helps["same-image-beside"] == "to change the main container, name it pytorch"
 

@@ -59,7 +59,7 @@ def test_tolerations_and_placement_depend_on_the_role_s_resources() -> None:
     _, loader = after(
         making.template(limits={"gpu": "1", "rdma/hca": "1"}), PROFILE, accelerator="a100"
     )
-    assert [one["key"] for one in loader.tolerations] == ["nvidia.com/gpu", "rdma"]
+    assert [toleration["key"] for toleration in loader.tolerations] == ["nvidia.com/gpu", "rdma"]
     assert loader.affinity == node.affinity
 
 
@@ -89,7 +89,7 @@ def test_shared_memory_without_the_size_of_a_node(
 ) -> None:
     _, loader = after(making.template(), shared_memory=size)
     assert [one["emptyDir"] for one in loader.volumes] == ([volume] if volume else [])
-    assert [one["mountPath"] for one in loader.main.mounts] == (["/dev/shm"] if volume else [])  # noqa: S108
+    assert [mount["mountPath"] for mount in loader.main.mounts] == (["/dev/shm"] if volume else [])  # noqa: S108
 
 
 def test_auxiliary_roles_do_not_count_as_nodes() -> None:

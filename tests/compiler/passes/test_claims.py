@@ -83,10 +83,10 @@ def test_a_rack_of_gke_is_a_sub_block() -> None:
 def test_the_ports_of_a4x_max_are_claimed() -> None:
     gke = making.profile({"cloud": "gke"})
     done = after({"nvidia.com/gpu": "4"}, gke, fabric="nvlink-domain", accelerator="nvidia-gb300")
-    assert [(one.name, one.device_class, one.count) for one in done.claims] == [
+    assert [(claim.name, claim.device_class, claim.count) for claim in done.claims] == [
         ("rdma", "mrdma.google.com", 8)
     ]
-    names = [one["name"] for one in pod(done)["resourceClaims"]]
+    names = [claim["name"] for claim in pod(done)["resourceClaims"]]
     assert names == ["rdma", "compute-domain-channel"]
 
 

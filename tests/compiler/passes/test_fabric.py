@@ -38,7 +38,7 @@ def run(
 
 
 def variables(template: PodTemplate) -> dict[str, Any]:
-    return {one["name"]: one.get("value") for one in template.main.env}
+    return {variable["name"]: variable.get("value") for variable in template.main.env}
 
 
 def test_without_a_fabric_nothing_changes() -> None:
@@ -54,9 +54,9 @@ def test_a_built_in_fabric_is_complete(name: str) -> None:
     assert variables(template).items() >= FABRICS[name].env.items()
     mounted = {mount["name"] for mount in template.main.mounts}
     daemons = template.extra.get("initContainers", [])
-    mounted |= {mount["name"] for one in daemons for mount in one["volumeMounts"]}
+    mounted |= {mount["name"] for daemon in daemons for mount in daemon["volumeMounts"]}
     assert mounted == {volume["name"] for volume in template.volumes}
-    assert all(one["restartPolicy"] == "Always" for one in daemons), (
+    assert all(daemon["restartPolicy"] == "Always" for daemon in daemons), (
         "a native sidecar, or the job never ends"
     )
 
@@ -123,7 +123,7 @@ def test_no_two_interfaces_of_tcpx_share_a_cpu() -> None:
             ranges = (
                 env[f"NCCL_GPUDIRECTTCPX_{way}_BINDINGS"].split(";")[interface].partition(":")[2]
             )
-            for first, _, last in (one.partition("-") for one in ranges.split(",")):
+            for first, _, last in (part.partition("-") for part in ranges.split(",")):
                 cpus += range(int(first), int(last) + 1)
         assert len(cpus) == len(set(cpus))
 

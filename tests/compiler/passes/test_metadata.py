@@ -11,9 +11,9 @@ CLUSTER = making.profile(
 
 
 def test_objects_and_pods_get_the_profile_s_metadata_and_keep_theirs() -> None:
-    one = making.template(labels={"team": "mine", "app": "x"}, annotations={"a": "b"})
+    template = making.template(labels={"team": "mine", "app": "x"}, annotations={"a": "b"})
     after = metadata(
-        making.job(one, labels={"tier": "own"}, annotations={"note": "own"}),
+        making.job(template, labels={"tier": "own"}, annotations={"note": "own"}),
         making.context(CLUSTER),
     )
     assert after.labels == {"team": "ml", "tier": "own"}

@@ -110,9 +110,9 @@ def test_an_existing_expression_is_not_repeated() -> None:
 
 def test_the_profile_fills_gaps() -> None:
     after = run(making.job(), {"defaults": DEFAULTS})
-    one = after.roles[0].template
-    assert (after.queue, one.node_selector) == ("batch", {"zone": "a", "pool": "ml"})
-    assert one.extra == {
+    template = after.roles[0].template
+    assert (after.queue, template.node_selector) == ("batch", {"zone": "a", "pool": "ml"})
+    assert template.extra == {
         "serviceAccountName": "trainer", "schedulerName": "binpack", "imagePullSecrets": [{"name": "registry"}],
     }  # fmt: skip
 
@@ -125,8 +125,8 @@ def test_the_user_overrides_the_profile() -> None:
     }
     job = making.job(making.template(node_selector={"zone": "b"}, extra=own), queue="urgent")
     after = run(job, {"defaults": DEFAULTS})
-    one = after.roles[0].template
-    assert (after.queue, one.node_selector, one.extra) == (
+    template = after.roles[0].template
+    assert (after.queue, template.node_selector, template.extra) == (
         "urgent",
         {"zone": "b", "pool": "ml"},
         own,
@@ -180,18 +180,18 @@ BASE = {
 
 
 def test_the_profile_s_pod_template_is_the_base() -> None:
-    one = run(making.job(), {"defaults": {"podTemplate": BASE}}).roles[0].template
-    assert one.labels == {"team": "ml", "a": "base"}
-    assert one.affinity == {"podAffinity": {"x": []}}
-    assert one.sidecars == ({"name": "log", "image": "log:1"},)
-    assert one.extra["hostNetwork"] is True
-    assert one.main.extra["imagePullPolicy"] == "Always"
-    assert (one.main.name, one.main.image, [e["name"] for e in one.main.env]) == (
+    template = run(making.job(), {"defaults": {"podTemplate": BASE}}).roles[0].template
+    assert template.labels == {"team": "ml", "a": "base"}
+    assert template.affinity == {"podAffinity": {"x": []}}
+    assert template.sidecars == ({"name": "log", "image": "log:1"},)
+    assert template.extra["hostNetwork"] is True
+    assert template.main.extra["imagePullPolicy"] == "Always"
+    assert (template.main.name, template.main.image, [e["name"] for e in template.main.env]) == (
         "pytorch",
         "img:1",
         ["A", "B"],
     )
-    assert [v["name"] for v in one.volumes] == ["cache", "data"]
+    assert [v["name"] for v in template.volumes] == ["cache", "data"]
 
 
 def test_the_user_overrides_the_profile_s_pod_template() -> None:

@@ -162,8 +162,8 @@ def test_a_plain_command_gets_the_rendezvous_as_variables(
     target: str, replicas: int, values: dict[str, str | None]
 ) -> None:
     own = {"name": "X", "value": "1"}
-    one = making.template(main={"command": ("python", "x.py"), "env": (own,)})
-    after = run(target, making.job(one, replicas=replicas, launch=None)).roles[0].template.main
+    template = making.template(main={"command": ("python", "x.py"), "env": (own,)})
+    after = run(target, making.job(template, replicas=replicas, launch=None)).roles[0].template.main
     assert after.command == ("python", "x.py"), "no torchrun"
     assert after.env[0] == own
     assert {entry["name"]: entry.get("value") for entry in after.env[1:]} == values
@@ -172,8 +172,8 @@ def test_a_plain_command_gets_the_rendezvous_as_variables(
 @pytest.mark.parametrize("name", NAMES)
 def test_the_user_s_variable_is_unchanged(name: str) -> None:
     own: dict[str, Any] = {"name": name, "value": "mine"}
-    one = making.template(main={"command": ("python",), "env": (own,)})
-    after = run("job", making.job(one, replicas=2, launch=None)).roles[0].template.main
+    template = making.template(main={"command": ("python",), "env": (own,)})
+    after = run("job", making.job(template, replicas=2, launch=None)).roles[0].template.main
     assert [entry for entry in after.env if entry["name"] == name] == [own]
     assert {entry["name"] for entry in after.env} == set(NAMES)
 
@@ -229,8 +229,8 @@ def test_older_torch_versions_do_not_share_a_store(torch: str, there: bool) -> N
     ],
 )
 def test_an_official_image_determines_the_torch_version(image: str, there: bool) -> None:
-    found = making.template()
-    named = found._replace(main=found.main._replace(image=image))
+    template = making.template()
+    named = template._replace(main=template.main._replace(image=image))
     job = making.job(named, replicas=3, launch=C10D)
     where = making.context(making.profile({"versions": {"torch": "2.2"}}))
     names = [entry["name"] for entry in rendezvous(job, where).roles[0].template.main.env]

@@ -72,12 +72,16 @@ def test_what_a_release_lacks(release: str, action: str, target: str, expected: 
     done = compiled(
         smallest(IN_PLACE % action), target, profile({"versions": {"kubernetes": release}})
     )
-    found = {f"{one.severity} {one.name}" for one in done.problems if one.severity != "note"}
+    found = {
+        f"{problem.severity} {problem.name}"
+        for problem in done.problems
+        if problem.severity != "note"
+    }
     assert sorted(found) == expected
     assert all(
-        one.path[:3] == ("spec", "runPolicy", "restartInPlace")
-        for one in done.problems
-        if one.severity == "error"
+        problem.path[:3] == ("spec", "runPolicy", "restartInPlace")
+        for problem in done.problems
+        if problem.severity == "error"
     )
 
 

@@ -154,16 +154,20 @@ def test_a_violation_of_the_level_is_reported_at_its_field(
 ) -> None:
     found = ptcompile.compile(smallest(f"podSecurity: restricted\n{body}"), target="job")
     assert not found.ok
-    assert [one.path for one in found.diagnostics if one.name == "pod-security"] == [path]
+    assert [
+        diagnostic.path for diagnostic in found.diagnostics if diagnostic.name == "pod-security"
+    ] == [path]
 
 
 def test_a_fabric_needs_the_level_privileged() -> None:
     text = smallest(
         "podSecurity: baseline\nnodes: 2\nfabric: infiniband\nresources: {gpu: 8, cpu: 8, memory: 8Gi}"
     )
-    (found,) = (one for one in ptcompile.compile(text).diagnostics if one.name == "pod-security")
-    assert found.path == ("spec", "fabric")
-    assert "namespace of the level privileged" in (found.help or "")
+    (diagnostic,) = (
+        finding for finding in ptcompile.compile(text).diagnostics if finding.name == "pod-security"
+    )
+    assert diagnostic.path == ("spec", "fabric")
+    assert "namespace of the level privileged" in (diagnostic.help or "")
 
 
 def test_the_golden_of_the_level_restricted_passes_on_every_target() -> None:
@@ -171,8 +175,8 @@ def test_the_golden_of_the_level_restricted_passes_on_every_target() -> None:
     found = {
         file.stem: [
             baseline(pod) | restricted(pod)
-            for one in documents(file.read_text())
-            for pod in pods(one)
+            for document in documents(file.read_text())
+            for pod in pods(document)
         ]
         for file in files
         if file.name != "spec.yaml"

@@ -18,8 +18,8 @@ def run(size: bool | str, **fields: Any) -> tuple[list[Any], list[Any]]:
     before = making.job(making.template(**fields), shared_memory=size)
     after = shm(before, making.context())
     assert shm(after, making.context()) == after
-    one = after.roles[0].template
-    return list(one.main.mounts), list(one.volumes)
+    template = after.roles[0].template
+    return list(template.main.mounts), list(template.volumes)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_other_mounts_come_first() -> None:
         True, main={"mounts": (CACHE,)}, volumes=({"name": "cache", "emptyDir": {}},)
     )
     assert mounts == [CACHE, MOUNT]
-    assert [one["name"] for one in volumes] == ["cache", "shm"]
+    assert [volume["name"] for volume in volumes] == ["cache", "shm"]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_other_mounts_come_first() -> None:
 def test_a_name_that_is_taken_is_not_used_twice(taken: list[str], name: str) -> None:
     mounts, volumes = run(True, volumes=tuple({"name": one, "emptyDir": {}} for one in taken))
     assert mounts == [{"name": name, "mountPath": "/dev/shm"}]  # noqa: S108
-    assert [one["name"] for one in volumes] == [*taken, name]
+    assert [volume["name"] for volume in volumes] == [*taken, name]
 
 
 def test_only_the_training_container_gets_the_mount() -> None:

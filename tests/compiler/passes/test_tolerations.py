@@ -35,7 +35,7 @@ def run(job: Job, cluster: Any = None) -> list[list[dict[str, Any]]]:
     where = making.context(*([cluster] if cluster else []))
     after = tolerations(job, where)
     assert tolerations(after, where) == after
-    return [[dict(one) for one in role.template.tolerations] for role in after.roles]
+    return [[dict(toleration) for toleration in role.template.tolerations] for role in after.roles]
 
 
 @pytest.mark.parametrize(

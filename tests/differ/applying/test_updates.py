@@ -30,9 +30,11 @@ def changed(manifest: Json, path: str, value: Any) -> Json:
 def refused(old: Json, new: Json, *, profile: str | None = None) -> list[str]:
     """Return the error messages of an apply."""
     cluster = f"kind: ClusterProfile\nspec: {profile}\n" if profile else None
-    found = ptcompile.diff(old, new, from_cluster=cluster, to_cluster=cluster)
-    assert found.ok
-    return [d.message for d in found.diagnostics if d.stage == "apply" and d.severity == "error"]
+    difference = ptcompile.diff(old, new, from_cluster=cluster, to_cluster=cluster)
+    assert difference.ok
+    return [
+        d.message for d in difference.diagnostics if d.stage == "apply" and d.severity == "error"
+    ]
 
 
 GATED = pod(schedulingGates=[{"name": "x/y"}], nodeSelector={"a": "b"})
@@ -268,8 +270,10 @@ def test_another_name_is_another_object() -> None:
 
 
 def test_objects_of_a_rejected_apply_are_still_compared() -> None:
-    found = ptcompile.diff(job(), changed(job(), "spec.template.spec.containers.0.image", "i:2"))
-    (one,) = found.objects
+    difference = ptcompile.diff(
+        job(), changed(job(), "spec.template.spec.containers.0.image", "i:2")
+    )
+    (one,) = difference.objects
     assert one.changes
     assert one.apply is not None
     assert one.apply.outcome == "refused"
@@ -284,17 +288,20 @@ def test_a_live_object_equals_its_manifest() -> None:
         "managedFields": [{"manager": "kubectl"}],
     }
     live["status"] = {"phase": "Running"}
-    found = ptcompile.diff(live, pod())
-    assert not found.differs
-    assert found.diagnostics == ()
+    difference = ptcompile.diff(live, pod())
+    assert not difference.differs
+    assert difference.diagnostics == ()
 
 
 def test_a_problem_whose_fix_sets_a_list_is_reported_once() -> None:
     """Found by 200,000 fuzzing runs: a fix with a list made the problem unhashable, and diff raised TypeError."""
     new = pod()
     new["spec"]["containers"][0]["command"] = "train"
-    found = ptcompile.diff(pod(), new)
-    assert [one.name for one in found.diagnostics] == ["wrong-type", "forbidden-value"]
+    difference = ptcompile.diff(pod(), new)
+    assert [diagnostic.name for diagnostic in difference.diagnostics] == [
+        "wrong-type",
+        "forbidden-value",
+    ]
 
 
 BALANCER = _object(

@@ -226,9 +226,9 @@ def browser() -> Iterator[Browser]:
         try:
             os.close(there[0])
             os.close(ours[1])
-            found = Browser(ours[0], there[1])
-            found.begin()
-            yield found
+            tab = Browser(ours[0], there[1])
+            tab.begin()
+            yield tab
         finally:
             running.terminate()
             running.wait(timeout=_PATIENCE)

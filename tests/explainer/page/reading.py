@@ -39,7 +39,11 @@ class Element:
 
     @cached_property
     def _ids(self) -> dict[str, Element]:
-        return {one.attributes["id"]: one for one in self.all() if "id" in one.attributes}
+        return {
+            element.attributes["id"]: element
+            for element in self.all()
+            if "id" in element.attributes
+        }
 
 
 class _Reader(HTMLParser):
@@ -52,10 +56,10 @@ class _Reader(HTMLParser):
         assert len(names) == len(set(names)), (tag, names)
         if tag in OPTIONAL and self.open[-1].name == tag:
             self.open.pop()
-        one = Element(tag, {name: value or "" for name, value in attrs})
-        self.open[-1].inside.append(one)
+        element = Element(tag, {name: value or "" for name, value in attrs})
+        self.open[-1].inside.append(element)
         if tag not in VOID:
-            self.open.append(one)
+            self.open.append(element)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)

@@ -48,7 +48,9 @@ def kin(spec: str, cluster: str | None, name: str) -> tuple[Kin, Kin]:
     if [job.target for job in explanation.jobs] != [name]:
         explanation = _explained(spec, cluster, name)
     nodes = list(
-        yaml.compose_all(emitter.emit_all([without_secrets(one) for one in explanation.manifests]))
+        yaml.compose_all(
+            emitter.emit_all([without_secrets(manifest) for manifest in explanation.manifests])
+        )
     )
     given = {"spec": list(yaml.compose_all(spec)), "cluster": list(yaml.compose_all(cluster or ""))}
     down: Kin = defaultdict(set)

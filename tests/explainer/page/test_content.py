@@ -64,9 +64,11 @@ def test_any_input_gives_a_page(case: str) -> None:
     made = page(ODD[case])
     read = read_html(text(ODD[case]))
     assert len(made.listings) == 6
-    able = [one.target for one in made.listings if one.text.lines]
+    able = [listing.target for listing in made.listings if listing.text.lines]
     assert bool(able) != any(
-        one.diagnostic.severity == "error" for one in made.findings if len(one.targets) == 6
+        finding.diagnostic.severity == "error"
+        for finding in made.findings
+        if len(finding.targets) == 6
     )
     assert read.id("spec-title").text == "Spec spec.yaml"
 
@@ -83,7 +85,10 @@ def test_other_notations_have_lines_too(case: str) -> None:
     down, _ = kin(spec.removeprefix("\ufeff"), None, made.chosen)
     listing = next(one for one in made.listings if one.target == made.chosen)
     lines = {
-        f"spec-{origin.first}" for one in listing.reasons for origin in one.origins if origin.first
+        f"spec-{origin.first}"
+        for reason in listing.reasons
+        for origin in reason.origins
+        if origin.first
     }
     assert lines <= set(down)
     assert len(lines) > 5
@@ -99,7 +104,9 @@ def test_the_target_line_of_the_spec_is_the_origin_of_values() -> None:
     spec = SIX.replace("  nodes: 1", "  nodes: 1\n  target: trainjob")
     listing = next(one for one in page(spec).listings if one.target == "trainjob")
     kind = next(
-        one for one in listing.reasons if listing.text.lines[one.first - 1] == "kind: TrainJob"
+        reason
+        for reason in listing.reasons
+        if listing.text.lines[reason.first - 1] == "kind: TrainJob"
     )
     assert [(origin.first, origin.strength) for origin in kind.origins] == [(9, "value")]
 
@@ -107,8 +114,8 @@ def test_the_target_line_of_the_spec_is_the_origin_of_values() -> None:
 def test_a_fallback_from_the_first_target_is_not_an_error() -> None:
     made = page(SIX.replace("  nodes: 1", "  nodes: 1\n  runPolicy: {cleanPodPolicy: All}"))
     assert made.chosen == "pytorchjob"
-    assert not [one for one in made.diagnostics if one.severity == "error"]
-    assert {one for found in made.findings for one in found.targets} == set(TARGETS) - {
+    assert not [diagnostic for diagnostic in made.diagnostics if diagnostic.severity == "error"]
+    assert {target for finding in made.findings for target in finding.targets} == set(TARGETS) - {
         "pytorchjob"
     }
 
@@ -121,7 +128,7 @@ def test_the_page_is_named_after_its_jobs_or_file() -> None:
 def test_a_bad_profile_gives_no_listings() -> None:
     made = gather(SIX, cluster="kind: ClusterProfile\nspec: {gpus: 1}\n")
     assert made.listings == ()
-    assert [one.filename for one in made.diagnostics] == ["cluster.yaml"]
+    assert [diagnostic.filename for diagnostic in made.diagnostics] == ["cluster.yaml"]
 
 
 MANY = json.dumps(dict.fromkeys(map(str, range(100)), "b"))
@@ -143,14 +150,18 @@ def test_a_spec_above_the_limit_is_rejected_quickly(more: str) -> None:
     start = time.process_time()
     made = gather(spec, filename="a.yaml")
     assert time.process_time() - start < 1
-    (found,) = made.diagnostics
-    assert (found.name, found.severity, found.filename) == ("too-large", "error", "a.yaml")
+    (diagnostic,) = made.diagnostics
+    assert (diagnostic.name, diagnostic.severity, diagnostic.filename) == (
+        "too-large",
+        "error",
+        "a.yaml",
+    )
     assert (
-        found.message
+        diagnostic.message
         == "the spec and its profile have more than 2,500 values and lines of texts for one page"
     )
     assert made.listings == ()
-    assert found.message in html(made)
+    assert diagnostic.message in html(made)
     assert gather(SMALL, cluster=spec).diagnostics[0].name == "too-large"
 
 
@@ -171,7 +182,7 @@ CASES = {
 
 
 def listings(case: str) -> list[Listing]:
-    return [one for one in page(*CASES[case]).listings if one.text.lines]
+    return [listing for listing in page(*CASES[case]).listings if listing.text.lines]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -188,15 +199,15 @@ def test_listings_equal_the_output_of_compile_with_masked_secrets(case: str) -> 
 @pytest.mark.parametrize("case", CASES)
 def test_related_lines_follow_the_causes(case: str) -> None:
     spec, cluster = CASES[case]
-    for one in listings(case):
-        down, up = kin(spec, cluster, one.target)
+    for listing in listings(case):
+        down, up = kin(spec, cluster, listing.target)
         made: dict[str, set[str]] = {}
-        for reason in one.reasons:
+        for reason in listing.reasons:
             for origin in reason.origins:
                 for line in range(origin.first, origin.last + 1) if origin.first else ():
                     for number in range(reason.first, reason.last + 1):
                         made.setdefault(f"{origin.file}-{line}", set()).add(
-                            f"{one.target}-{number}"
+                            f"{listing.target}-{number}"
                         )
         assert made == dict(down)
         assert len(up) > 5
@@ -204,25 +215,29 @@ def test_related_lines_follow_the_causes(case: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_value_line_has_one_reason_with_the_author_of_its_cause(case: str) -> None:
-    for one in listings(case):
-        assert [reason.by for reason in one.reasons] == [
-            cause.by for cause in one.explanation.causes
+    for listing in listings(case):
+        assert [reason.by for reason in listing.reasons] == [
+            cause.by for cause in listing.explanation.causes
         ]
-        assert [reason.rule for reason in one.reasons] == [
-            cause.rule for cause in one.explanation.causes
+        assert [reason.rule for reason in listing.reasons] == [
+            cause.rule for cause in listing.explanation.causes
         ]
-        covered = [line for reason in one.reasons for line in range(reason.first, reason.last + 1)]
+        covered = [
+            line for reason in listing.reasons for line in range(reason.first, reason.last + 1)
+        ]
         assert len(covered) == len(set(covered))
-        for line in set(range(1, len(one.text.lines) + 1)) - set(covered):
+        for line in set(range(1, len(listing.text.lines) + 1)) - set(covered):
             assert (
-                one.text.lines[line - 1].rstrip(" -").endswith(":")
-                or one.text.lines[line - 1] == "---"
+                listing.text.lines[line - 1].rstrip(" -").endswith(":")
+                or listing.text.lines[line - 1] == "---"
             )
 
 
 def test_a_key_belongs_to_the_common_author_of_its_content() -> None:
-    one = next(one for one in page(SIX).listings if one.target == "job")
-    authors = {one.text.lines[number - 1].strip(): by for number, by in authors_of(one).items()}
+    listing = next(one for one in page(SIX).listings if one.target == "job")
+    authors = {
+        listing.text.lines[number - 1].strip(): by for number, by in authors_of(listing).items()
+    }
     assert authors["resources:"] == authors["requests:"] == "resources"
     assert authors["env:"] == "spec"
     assert "spec:" not in authors
@@ -237,15 +252,15 @@ def test_continuation_lines_have_no_keys() -> None:
 
 
 def test_origins_without_a_line_are_described_in_words() -> None:
-    one = next(one for one in page(SIX).listings if one.target == "job")
+    listing = next(one for one in page(SIX).listings if one.target == "job")
     words = {
-        origin.words for reason in one.reasons for origin in reason.origins if not origin.first
+        origin.words for reason in listing.reasons for origin in reason.origins if not origin.first
     }
     assert "the built-in profile: spec.gpu.resourceName: nvidia.com/gpu" in words
     profile = 'kind: ClusterProfile\nspec: {versions: {kubernetes: "1.34"}}\n'
-    one = next(one for one in page(SIX, profile).listings if one.target == "job")
+    listing = next(one for one in page(SIX, profile).listings if one.target == "job")
     words = {
-        origin.words for reason in one.reasons for origin in reason.origins if not origin.first
+        origin.words for reason in listing.reasons for origin in reason.origins if not origin.first
     }
     assert "the profile's default: spec.gpu.resourceName: nvidia.com/gpu" in words
 
@@ -253,7 +268,9 @@ def test_origins_without_a_line_are_described_in_words() -> None:
 def test_page_text_contains_no_secret() -> None:
     made = page(HOSTILE)
     assert made.panels[0].text is not None
-    shown = str([made.panels, made.findings, [(one.text, one.reasons) for one in made.listings]])
-    shown += str([pod.env for one in made.listings for pod in one.world.pods])
+    shown = str(
+        [made.panels, made.findings, [(listing.text, listing.reasons) for listing in made.listings]]
+    )
+    shown += str([pod.env for listing in made.listings for pod in listing.world.pods])
     assert not re.search("hunter2|several-secret|lines-of-secret", shown)
     assert "    API_TOKEN: ***" in made.panels[0].text.lines

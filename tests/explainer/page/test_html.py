@@ -55,10 +55,10 @@ def data(read: Element) -> dict[str, Any]:
 def test_ids_are_unique_and_references_resolve(read: Element) -> None:
     ids = [one.attributes["id"] for one in read.all() if "id" in one.attributes]
     assert len(ids) == len(set(ids))
-    for one in read.all():
+    for element in read.all():
         for name in ("aria-labelledby", "aria-controls", "for"):
-            assert set(one.attributes.get(name, "").split()) <= set(ids)
-        target = one.attributes.get("href", "#pod")
+            assert set(element.attributes.get(name, "").split()) <= set(ids)
+        target = element.attributes.get("href", "#pod")
         assert target.startswith("data:image/svg+xml,") or target[1:] in ids
 
 
@@ -90,17 +90,17 @@ def test_the_page_loads_nothing_and_forbids_other_content(read: Element) -> None
         "audio",
         "video",
     }
-    for one in read.all():
+    for element in read.all():
         assert not [
             name
-            for name in one.attributes
+            for name in element.attributes
             if name.startswith("on") or name in ("src", "style", "action")
         ]
     assert not re.search(r"@import|url\(|https?:", style.text + script[0].text)
 
 
-def digest(one: Element) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(one.text.encode()).digest()).decode()}"
+def digest(element: Element) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(element.text.encode()).digest()).decode()}"
 
 
 @pytest.mark.parametrize("case", ["example", "six", "hostile", "bad-types", "env-sources"])
@@ -108,16 +108,19 @@ def test_the_spec_is_shown_line_by_line(case: str) -> None:
     read = parsed(case)
     panel = page(*CASES[case]).panels[0]
     assert panel.text is not None
-    shown = [next(one.all("code")).text for one in read.id("spec-lines").all("li")]
+    shown = [next(element.all("code")).text for element in read.id("spec-lines").all("li")]
     assert shown == list(panel.text.lines)
 
 
 def test_every_target_has_a_tab_lines_and_pods() -> None:
     read = read_html(text(SIX))
-    bar = next(one for one in read.all("div") if one.attributes.get("class") == "tabs")
-    assert [one.text for one in bar.all("a")] == list(TARGETS)
+    bar = next(element for element in read.all("div") if element.attributes.get("class") == "tabs")
+    assert [element.text for element in bar.all("a")] == list(TARGETS)
     for listing in page(SIX).listings:
-        shown = [next(one.all("code")).text for one in read.id(f"{listing.target}-lines").all("li")]
+        shown = [
+            next(element.all("code")).text
+            for element in read.id(f"{listing.target}-lines").all("li")
+        ]
         assert shown == list(listing.text.lines)
         pods = read.id(f"pods-{listing.target}").text
         assert all(f"{pod.display_name}" in pods for pod in listing.world.pods)
@@ -131,10 +134,10 @@ def test_the_first_line_of_an_author_shows_the_name() -> None:
     for listing in page(*example()).listings:
         if listing.text.lines:
             lines = list(read.id(f"{listing.target}-lines").all("li"))
-            named = {one.text for line in lines for one in line.all("i")}
+            named = {element.text for line in lines for element in line.all("i")}
             authors = {reason.by for reason in listing.reasons} - {"spec"}
             assert named == authors
-            legend = [one.text for one in read.id(listing.target).all("button")]
+            legend = [element.text for element in read.id(listing.target).all("button")]
             assert sum(int(word.split()[-1]) for word in legend) == len(listing.reasons)
             for reason in listing.reasons:
                 assert (
@@ -183,7 +186,7 @@ def test_an_error_of_one_target_appears_in_its_tab_and_at_the_line() -> None:
     read = read_html(text(*example()))
     assert "volcano cannot express this job." in read.id("volcano").text
     assert "Volcano has no deadline for jobs" in read.id("volcano").text
-    note = next(one for one in read.id("spec-32").all("div"))
+    note = next(element for element in read.id("spec-32").all("div"))
     assert note.attributes["data-for"] == "volcano"
     assert "Volcano has no deadline for jobs" in note.text
     assert "refused" in read.id("tab-volcano").text
@@ -198,7 +201,7 @@ def test_a_finding_about_a_mapping_appears_at_its_key() -> None:
 
 def test_a_finding_of_every_target_is_shown_for_every_target() -> None:
     read = read_html(text(SIX.replace("nodes: 1", "nodes: 1\n  spot: true")))
-    note = next(one for one in read.id("spec-9").all("div"))
+    note = next(element for element in read.id("spec-9").all("div"))
     assert "spot" in note.text
     assert "data-for" not in note.attributes
 
@@ -206,15 +209,15 @@ def test_a_finding_of_every_target_is_shown_for_every_target() -> None:
 def test_profile_findings_appear_at_the_profile() -> None:
     spec, cluster = example()
     made = page(spec, cluster.replace('"1.34"', '"1.94"'))
-    assert {one.file for one in made.findings if one.diagnostic.filename == "cluster.yaml"} <= {
-        "cluster"
-    }
+    assert {
+        finding.file for finding in made.findings if finding.diagnostic.filename == "cluster.yaml"
+    } <= {"cluster"}
 
 
 def test_file_content_stays_text() -> None:
     read = read_html(text(HOSTILE))
-    calm = {one.name for case in ("example", "six") for one in parsed(case).all()}
-    assert {one.name for one in read.all()} <= calm
+    calm = {element.name for case in ("example", "six") for element in parsed(case).all()}
+    assert {element.name for element in read.all()} <= calm
     assert len(list(read.all("script"))) == 2
     evil = "</script><script>window.hacked=3</script><img src=x onerror=window.hacked=4>"
     assert f'EVIL: "{evil}"' in read.id("spec-12").text
@@ -307,7 +310,9 @@ def test_a_single_target() -> None:
     made = page(SIX, target="volcano")
     assert made.targets == ("volcano",)
     assert made.chosen == "volcano"
-    panes = [one.attributes["id"] for one in read_html(text(SIX, target="volcano")).all("ol")]
+    panes = [
+        element.attributes["id"] for element in read_html(text(SIX, target="volcano")).all("ol")
+    ]
     assert panes == ["spec-lines", "volcano-lines"]
 
 

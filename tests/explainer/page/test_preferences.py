@@ -83,10 +83,10 @@ def test_the_page_is_readable_without_its_script(show: Any, chromium: Browser) -
     chromium.call("Emulation.setScriptExecutionDisabled", value=True)
     try:
         tab = show("example")
-        found = tab.call("Accessibility.getFullAXTree")["nodes"]
+        nodes = tab.call("Accessibility.getFullAXTree")["nodes"]
     finally:
         chromium.call("Emulation.setScriptExecutionDisabled", value=False)
-    texts = " ".join(str(node.get("name", {}).get("value", "")) for node in found)
+    texts = " ".join(str(node.get("name", {}).get("value", "")) for node in nodes)
     for words in (
         "llama.finetune",
         "kind: JobSet",
@@ -96,18 +96,18 @@ def test_the_page_is_readable_without_its_script(show: Any, chromium: Browser) -
         "on failure",
     ):
         assert words.replace("kind: ", "") in texts
-    roles = [node.get("role", {}).get("value") for node in found]
+    roles = [node.get("role", {}).get("value") for node in nodes]
     assert "tab" not in roles
     assert "listitem" in roles
 
 
 def test_every_element_has_an_accessible_name(show: Any) -> None:
     tab = show("example")
-    found = [
+    nodes = [
         node for node in tab.call("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]
     ]
     by_role: dict[str, list[str]] = {}
-    for node in found:
+    for node in nodes:
         by_role.setdefault(node["role"]["value"], []).append(node.get("name", {}).get("value", ""))
     assert by_role["tab"] == [
         "pod (refused)",

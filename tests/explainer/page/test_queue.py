@@ -110,12 +110,18 @@ def read(nodes: int = 2, rack: str = "rack-a") -> Element:
 
 
 def queue_of(page: Element) -> Element:
-    return next(one for one in page.all("div") if one.attributes.get("class") == "queue")
+    return next(
+        element for element in page.all("div") if element.attributes.get("class") == "queue"
+    )
 
 
 def items(page: Element, css_class: str) -> list[str]:
     """Return the texts of the lists of a class."""
-    lists = [one for one in queue_of(page).all("ul") if one.attributes.get("class") == css_class]
+    lists = [
+        element
+        for element in queue_of(page).all("ul")
+        if element.attributes.get("class") == css_class
+    ]
     return [" ".join(item.text.split()) for one in lists for item in one.all("li")]
 
 
@@ -136,8 +142,8 @@ def test_an_admitted_job_borrows_from_its_cohort() -> None:
     assert items(read(), "key") == ["quota of the queue", "lent by its cohort", "this job"]
     bars = [
         [
-            (one.attributes["class"], one.attributes["x"], one.attributes["width"])
-            for one in bar.all("rect")
+            (element.attributes["class"], element.attributes["x"], element.attributes["width"])
+            for element in bar.all("rect")
         ]
         for bar in section.all("svg")
     ]
@@ -152,7 +158,9 @@ def test_the_domains_have_their_pods() -> None:
 def test_a_job_that_never_fits_shows_what_is_too_much() -> None:
     section = queue_of(read(4))
     outcome = next(
-        one for one in section.all("p") if one.attributes.get("class") == "outcome never"
+        element
+        for element in section.all("p")
+        if element.attributes.get("class") == "outcome never"
     )
     assert outcome.text.startswith(
         "JobSet/train: never admitted: couldn't assign flavors to pod set node"
@@ -177,14 +185,14 @@ def test_what_may_depend_on_other_queues_says_so() -> None:
 
 def test_every_bar_has_a_name_and_a_text_next_to_it() -> None:
     section = queue_of(read())
-    for item in (one for one in section.all("li") if list(one.all("svg"))):
+    for item in (element for element in section.all("li") if list(element.all("svg"))):
         bar = item.find("svg")
         assert bar.attributes["role"] == "img"
         assert (
             bar.attributes["aria-label"]
             == f"{item.find('b').text} {item.find('span').text}, as a bar"
         )
-    assert all(one.attributes["aria-label"] for one in section.all("ul"))
+    assert all(element.attributes["aria-label"] for element in section.all("ul"))
 
 
 EVIL = "</ul></script><img src=x onerror='window.hacked=1'>"

@@ -37,7 +37,7 @@ def css() -> str:
 def colours(scheme: str) -> dict[str, str]:
     """Return the variables of a scheme; the dark scheme overrides the light one's."""
     blocks: list[str] = re.findall(r":root \{([^}]*)\}", css())
-    authors = [one for one in blocks if "--a0" in one]
+    authors = [block for block in blocks if "--a0" in block]
     found = [*blocks[:2], *authors] if scheme == "dark" else [blocks[0], authors[0]]
     return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", "".join(found)))
 

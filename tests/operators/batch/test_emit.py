@@ -119,7 +119,7 @@ def test_plain_command_gets_its_rank_from_the_index() -> None:
     """
     source = text("image: img:1\ncommand: [python, x.py]\nnodes: 2")
     (container,) = manifest(source, "job")["spec"]["template"]["spec"]["containers"]
-    rank = next(one for one in container["env"] if one["name"] == "RANK")
+    rank = next(variable for variable in container["env"] if variable["name"] == "RANK")
     field = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
     assert rank["valueFrom"] == {"fieldRef": {"fieldPath": field}}
 

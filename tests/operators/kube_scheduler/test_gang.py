@@ -25,9 +25,9 @@ def cluster(release: str, **fields: Any) -> Any:
 def group(body: str, target: str, made_for: Any) -> dict[str, Any]:
     """Return the only object of scheduling.k8s.io, which precedes the pods that name it."""
     manifests = compiled(smallest(body), target, made_for).manifests
-    (found,) = [one for one in manifests if one["apiVersion"].startswith("scheduling.k8s.io/")]
-    assert manifests.index(found) < len(manifests) - 1
-    return dict(found)
+    (manifest,) = [one for one in manifests if one["apiVersion"].startswith("scheduling.k8s.io/")]
+    assert manifests.index(manifest) < len(manifests) - 1
+    return dict(manifest)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,11 @@ def test_what_a_cluster_cannot_do(
 ) -> None:
     made_for = profile({**ON, "versions": {"kubernetes": "1.37"}, **fields})
     problems = compiled(smallest(body), target, made_for).problems
-    texts = [f"{one.severity}: {one.message}" for one in problems if one.severity != "note"]
+    texts = [
+        f"{problem.severity}: {problem.message}"
+        for problem in problems
+        if problem.severity != "note"
+    ]
     assert [text[: len(start)] for text, start in zip(texts, expected, strict=True)] == expected
 
 
@@ -206,10 +210,13 @@ def test_a_field_that_later_releases_do_not_have() -> None:
         "containers": [{"name": "a", "image": "b:1"}],
     }
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": pod}
-    (found,) = [
-        one
-        for one in ptcompile.lint(manifest, kubernetes="1.36").diagnostics
-        if one.severity == "error"
+    (diagnostic,) = [
+        finding
+        for finding in ptcompile.lint(manifest, kubernetes="1.36").diagnostics
+        if finding.severity == "error"
     ]
-    assert found.message == "spec.workloadRef: unknown field in Kubernetes 1.36: removed after 1.35"
-    assert found.help == "remove it"
+    assert (
+        diagnostic.message
+        == "spec.workloadRef: unknown field in Kubernetes 1.36: removed after 1.35"
+    )
+    assert diagnostic.help == "remove it"

@@ -68,7 +68,7 @@ def test_requires_names_the_api_and_the_gates(folder: str, file: str, expected: 
     needs = ptcompile.requires(
         GOLDEN / folder / file, cluster=cluster, target="job" if file == "spec.yaml" else None
     )
-    texts = [str(one) for one in needs.requirements]
+    texts = [str(requirement) for requirement in needs.requirements]
     settings = [text for text in texts if text.startswith(("api", "gate"))]
     if not expected:
         assert settings == []
@@ -85,4 +85,6 @@ def test_a_group_that_no_file_has_is_required() -> None:
         "containers": [{"name": "a", "image": "b"}],
     }
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": pod}
-    assert "PodGroup/train" in [one.name for one in ptcompile.requires(manifest).requirements]
+    assert "PodGroup/train" in [
+        requirement.name for requirement in ptcompile.requires(manifest).requirements
+    ]

@@ -133,8 +133,8 @@ def test_world_is_simulated_as_that_of_a_job() -> None:
     ],
 )
 def test_rules_of_worlds_apply(command: str, changes: dict[str, str], codes: list[str]) -> None:
-    found = _codes(_set(command, **changes))
-    assert [code for code in found if code.startswith("PTC4")] == codes
+    reported = _codes(_set(command, **changes))
+    assert [code for code in reported if code.startswith("PTC4")] == codes
 
 
 SERVING = """\

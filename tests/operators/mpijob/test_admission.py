@@ -45,13 +45,13 @@ ROWS: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(("path", "value", "text"), ROWS)
 def test_rejected_after_admission(path: str, value: Any, text: str) -> None:
     report = ptcompile.lint(changed(path, value))
-    (found,) = [
-        one
-        for one in report.diagnostics
-        if one.authority == "mpi-operator" and one.severity == "error"
+    (diagnostic,) = [
+        finding
+        for finding in report.diagnostics
+        if finding.authority == "mpi-operator" and finding.severity == "error"
     ]
-    assert (".".join(map(str, found.path)), found.stage) == (path, "pod")
-    assert text in found.message
+    assert (".".join(map(str, diagnostic.path)), diagnostic.stage) == (path, "pod")
+    assert text in diagnostic.message
 
 
 def test_valid_mpijob_is_accepted() -> None:

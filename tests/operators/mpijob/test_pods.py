@@ -123,11 +123,11 @@ def test_worker_without_command_runs_an_ssh_server(
 def test_restart_policies_and_mounts() -> None:
     launcher, worker = expand(mpijob(1, sshAuthMountPath="/home/mpi/.ssh"), KindContext()).pods
     assert (launcher.restart_policy, worker.restart_policy) == ("OnFailure", "Never")
-    assert [one["mountPath"] for one in launcher.containers[0].mounts] == [
+    assert [mount["mountPath"] for mount in launcher.containers[0].mounts] == [
         "/home/mpi/.ssh",
         "/etc/mpi",
     ]
-    assert [one["mountPath"] for one in worker.containers[0].mounts] == ["/home/mpi/.ssh"]
+    assert [mount["mountPath"] for mount in worker.containers[0].mounts] == ["/home/mpi/.ssh"]
 
 
 def test_without_a_launcher_nothing_is_created() -> None:

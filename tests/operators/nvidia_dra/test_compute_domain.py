@@ -57,7 +57,11 @@ def claim_template(version: str = "v1", **request: Any) -> Json:
 def names_and_severities(*objects: Json) -> list[tuple[str, str]]:
     report = ptcompile.lint(emit_all(objects))
     assert not report.unchecked
-    return [(one.name, one.severity) for one in report.diagnostics if one.name != "deprecated-api"]
+    return [
+        (diagnostic.name, diagnostic.severity)
+        for diagnostic in report.diagnostics
+        if diagnostic.name != "deprecated-api"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -119,10 +123,16 @@ def test_published_manifests_have_no_findings(objects: tuple[Json, ...]) -> None
     ],
 )  # fmt: skip
 def test_rejections_of_the_server(bad: Json, message: str) -> None:
-    found = [one for one in ptcompile.lint(emit_all([bad])).diagnostics if one.severity == "error"]
-    assert found
-    assert any(message in one.message for one in found), [one.message for one in found]
-    assert {one.authority for one in found} == {"kube-apiserver"}
+    diagnostics = [
+        diagnostic
+        for diagnostic in ptcompile.lint(emit_all([bad])).diagnostics
+        if diagnostic.severity == "error"
+    ]
+    assert diagnostics
+    assert any(message in diagnostic.message for diagnostic in diagnostics), [
+        diagnostic.message for diagnostic in diagnostics
+    ]
+    assert {diagnostic.authority for diagnostic in diagnostics} == {"kube-apiserver"}
 
 
 @pytest.mark.parametrize(
@@ -158,5 +168,5 @@ def test_network_claim_needs_no_container() -> None:
 
 def test_spec_is_immutable() -> None:
     old, new = emit_all([domain()]), emit_all([domain({"numNodes": 4})])
-    (found,) = ptcompile.diff(old, new).diagnostics
-    assert "A computeDomain.spec is immutable" in found.message
+    (diagnostic,) = ptcompile.diff(old, new).diagnostics
+    assert "A computeDomain.spec is immutable" in diagnostic.message

@@ -188,8 +188,8 @@ def test_ports_that_clash_with_the_service_are_reported(
     ports: list[Json], last: tuple[int, str] | None
 ) -> None:
     """Source: docs/facts/training-operator.md#pods-and-services."""
-    found = later(with_containers(container(ports=ports)))
-    assert [p.path[-2:] for p in found] == ([last] if last else [])
+    problems = later(with_containers(container(ports=ports)))
+    assert [p.path[-2:] for p in problems] == ([last] if last else [])
 
 
 def test_ports_of_a_sidecar_do_not_matter() -> None:

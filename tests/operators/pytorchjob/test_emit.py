@@ -34,7 +34,10 @@ def test_training_container_is_named_pytorch() -> None:
     """
     body = "nodes: 2\npodTemplate: {spec: {containers: [{name: log, image: log:1}]}}"
     for role in spec(body)["pytorchReplicaSpecs"].values():
-        assert [one["name"] for one in role["template"]["spec"]["containers"]] == ["pytorch", "log"]
+        assert [container["name"] for container in role["template"]["spec"]["containers"]] == [
+            "pytorch",
+            "log",
+        ]
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ GROUPS = "spec.workerGroupSpecs.0"
     ],
 )
 def test_cluster(manifest: dict[str, Any], expected: list[tuple[str, str]]) -> None:
-    found = findings(manifest, "error")
-    assert [finding for finding in found if finding[0] in (REFUSED, FAILED)] == expected
+    reported = findings(manifest, "error")
+    assert [finding for finding in reported if finding[0] in (REFUSED, FAILED)] == expected
 
 
 @pytest.mark.parametrize(

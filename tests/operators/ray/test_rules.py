@@ -125,8 +125,8 @@ def test_releases(head: str, worker: str, version: str | None, severity: str | N
     manifest = ray_cluster(
         group(template=template(8, worker)), head={"template": template(0, head)}, **fields
     )
-    found = [d.severity for d in ptcompile.lint([manifest]).diagnostics if d.code == "PTC248"]
-    assert found == ([severity] if severity else [])
+    severities = [d.severity for d in ptcompile.lint([manifest]).diagnostics if d.code == "PTC248"]
+    assert severities == ([severity] if severity else [])
 
 
 @pytest.mark.parametrize(
@@ -168,12 +168,14 @@ def test_job_without_an_entrypoint(fields: dict[str, Any], missing: bool) -> Non
 )
 def test_replicas_outside_of_their_range(size: dict[str, int], message: str | None) -> None:
     workers = {key: value for key, value in group().items() if not key.lower().endswith("replicas")}
-    found = [
+    diagnostics = [
         d
         for d in ptcompile.lint([ray_cluster({**workers, **size})]).diagnostics
         if d.code == "PTC247"
     ]
-    assert [d.message.partition(": KubeRay ")[2] for d in found] == ([message] if message else [])
+    assert [d.message.partition(": KubeRay ")[2] for d in diagnostics] == (
+        [message] if message else []
+    )
 
 
 def test_cluster_that_outlives_its_job_is_a_note() -> None:

@@ -26,7 +26,9 @@ GPU = "resources: {cpu: 4, memory: 16Gi, gpu: 1}\n"
 
 def made(body: str, profile: dict[str, Any], target: str) -> list[dict[str, Any]]:
     done = making.compiled(making.smallest(body), target, making.profile(profile))
-    assert not [one for one in done.problems if one.severity != "warning"], done.problems
+    assert not [problem for problem in done.problems if problem.severity != "warning"], (
+        done.problems
+    )
     return list(done.manifests)
 
 
@@ -72,7 +74,7 @@ def test_templates_in_the_fields_of_each_kubernetes(release: str, version: str, 
     (request,) = template["spec"]["spec"]["devices"]["requests"]
     assert ("deviceClassName" in request) is flat
     assert ("exactly" in request) is not flat
-    warned = [(one.name, one.path, one.severity) for one in done.problems]
+    warned = [(problem.name, problem.path, problem.severity) for problem in done.problems]
     expected = (
         [] if release == "1.34" else [("kubernetes-too-old", ("spec", "resources"), "warning")]
     )
@@ -172,11 +174,11 @@ def test_auxiliary_pods_are_in_the_gang() -> None:
     runtime = compiled(smallest(body), "trainjob", VOLCANO).manifests[0]
     for owner in (jobset["spec"], runtime["spec"]["template"]["spec"]):
         assert [one["name"] for one in owner["replicatedJobs"]] == ["node", "loader"]
-    for one in jobset["spec"]["replicatedJobs"]:
-        template = one["template"]["spec"]["template"]
+    for job in jobset["spec"]["replicatedJobs"]:
+        template = job["template"]["spec"]["template"]
         assert template["metadata"]["annotations"] == {"scheduling.k8s.io/group-name": "train"}
-    for one in runtime["spec"]["template"]["spec"]["replicatedJobs"]:
-        pods = one["template"]["spec"]["template"]["spec"]
+    for job in runtime["spec"]["template"]["spec"]["replicatedJobs"]:
+        pods = job["template"]["spec"]["template"]["spec"]
         assert (pods["schedulerName"], pods["priorityClassName"]) == ("volcano", "high")
     assert compiled(smallest(body), "volcano", VOLCANO).manifests[0]["spec"]["minAvailable"] == 5
 

@@ -86,8 +86,11 @@ def _given(**fields: Any) -> Json:
 
 def problems_of(target: str, body: str, cluster: Any = SPOT_NODES) -> list[tuple[str, str, str]]:
     problems = compiled(smallest(body), target, cluster).problems
-    assert all(one.help for one in problems)
-    return [(one.severity, one.name, ".".join(map(str, one.path[1:]))) for one in problems]
+    assert all(problem.help for problem in problems)
+    return [
+        (problem.severity, problem.name, ".".join(map(str, problem.path[1:])))
+        for problem in problems
+    ]
 
 
 JOB_AGAIN = {"PodFailed": "RestartJob", "PodEvicted": "RestartJob", "TaskCompleted": "CompleteJob"}

@@ -21,7 +21,7 @@ def replicated(
     """Return the spec of the JobSet or of the runtime's JobSet, and its replicatedJobs by name."""
     made = manifest(smallest(body), target, cluster)
     spec = made["spec"] if target == "jobset" else made["spec"]["template"]["spec"]
-    return spec, {one["name"]: one for one in spec["replicatedJobs"]}
+    return spec, {job["name"]: job for job in spec["replicatedJobs"]}
 
 
 def tasks(
@@ -35,7 +35,7 @@ def tasks(
 def test_other_targets_reject_roles_and_name_those_that_support_them(target: str) -> None:
     body = smallest("roles: {loader: {}, ps: {}}")
     problems = compiled(body, target).problems
-    assert [(one.name, one.path, one.on_key) for one in problems] == [
+    assert [(problem.name, problem.path, problem.on_key) for problem in problems] == [
         ("unsupported-by-target", ("spec", "roles", name), True) for name in ("loader", "ps")
     ]
     assert all(one in (problem.help or "") for problem in problems for one in ABLE)
@@ -186,7 +186,7 @@ def test_role_with_policy_never_restarts_the_job() -> None:
 def test_before_1_12_volcano_counts_roles_in_the_world_size() -> None:
     old = making.profile({"versions": {"volcano": "1.11"}})
     plain = text(f"image: i\ncommand: [train]\n{LOADER}")
-    assert [one.path for one in compiled(plain, "volcano", old).problems] == [
+    assert [problem.path for problem in compiled(plain, "volcano", old).problems] == [
         ("spec", "roles", "loader")
     ]
     assert compiled(smallest(LOADER), "volcano", old).manifests

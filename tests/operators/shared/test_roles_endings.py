@@ -78,7 +78,11 @@ def test_policies_are_set_on_the_affected_tasks(
         [{"events": of_all, "action": "RestartJob"}] if of_all else []
     )
     for name, task in found.items():
-        own = [one["event"] for one in task.get("policies", []) if one["action"] == "RestartJob"]
+        own = [
+            policy["event"]
+            for policy in task.get("policies", [])
+            if policy["action"] == "RestartJob"
+        ]
         assert own == ([] if name == "loader" else of_trainers)
 
 
@@ -86,7 +90,9 @@ def test_no_task_policy_for_lost_pods_if_training_pods_are_replaced_alone() -> N
     spec, found = tasks(f"nodes: 2\nrunPolicy: {{onPodFailure: RestartPod}}\n{LOADER}")
     assert spec["policies"] == [{"events": ["PodFailed"], "action": "RestartPod"}]
     assert all(
-        one["event"] != "PodEvicted" for task in found.values() for one in task.get("policies", [])
+        policy["event"] != "PodEvicted"
+        for task in found.values()
+        for policy in task.get("policies", [])
     )
 
 
@@ -154,9 +160,9 @@ def test_zero_retries_for_a_role_that_restarts_is_a_warning() -> None:
     problems = compiled(
         smallest("roles: {ps: {restartPolicy: OnFailure}}\nrunPolicy: {backoffLimit: 0}")
     ).problems
-    assert "no-retries-left" in [one.name for one in problems]
+    assert "no-retries-left" in [problem.name for problem in problems]
     problems = compiled(smallest("roles: {ps: {}}\nrunPolicy: {backoffLimit: 0}")).problems
-    assert "no-retries-left" not in [one.name for one in problems]
+    assert "no-retries-left" not in [problem.name for problem in problems]
 
 
 @pytest.mark.parametrize("policy", ["OnFailure", "Never"])

@@ -225,15 +225,15 @@ def test_possibly_missing_runtime_is_a_warning(name: str) -> None:
     """These are warnings, because the runtime may already be installed."""
     rule = next(one for one in every_rule() if one.name == name)
     bad = rule_page(rule).bad
-    (found,) = ptcompile.lint(bad).diagnostics
-    assert (found.name, found.severity, found.stage, found.authority) == (
+    (diagnostic,) = ptcompile.lint(bad).diagnostics
+    assert (diagnostic.name, diagnostic.severity, diagnostic.stage, diagnostic.authority) == (
         name,
         "warning",
         "apply",
         "trainer",
     )
     assert ptcompile.lint(bad, webhooks=False).diagnostics == ()
-    assert [one.name for one in ptcompile.lint(bad, select=["PTC3"]).diagnostics] == [name]
+    assert [finding.name for finding in ptcompile.lint(bad, select=["PTC3"]).diagnostics] == [name]
     assert ptcompile.lint(bad, ignore=[name]).diagnostics == ()
 
 

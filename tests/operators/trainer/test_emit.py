@@ -41,9 +41,9 @@ def test_own_runtime_precedes_the_trainjob() -> None:
         runtime["metadata"]["name"] == job["metadata"]["name"] == job["spec"]["runtimeRef"]["name"]
     )
     source = smallest("nodes: 2").replace("{name: train}", "{name: train, namespace: research}")
-    assert {one["metadata"]["namespace"] for one in compiled(source, "trainjob").manifests} == {
-        "research"
-    }
+    assert {
+        manifest["metadata"]["namespace"] for manifest in compiled(source, "trainjob").manifests
+    } == {"research"}
 
 
 def test_names_that_trainer_requires() -> None:
@@ -189,10 +189,11 @@ def test_plain_command_gets_the_four_torch_variables(extra: str) -> None:
         seen(pod)
         for pod in pods(f"script: null\ncommand: [run]\nnodes: 3\nmasterPort: 29400\n{extra}")
     ]
-    assert [one["RANK"] for one in env] == ["0", "1", "2"]
-    assert {(one["MASTER_ADDR"], one["MASTER_PORT"], one["WORLD_SIZE"]) for one in env} == {
-        ("train-node-0-0.train", "29400", "3")
-    }
+    assert [variable["RANK"] for variable in env] == ["0", "1", "2"]
+    assert {
+        (variable["MASTER_ADDR"], variable["MASTER_PORT"], variable["WORLD_SIZE"])
+        for variable in env
+    } == {("train-node-0-0.train", "29400", "3")}
 
 
 @pytest.mark.parametrize(

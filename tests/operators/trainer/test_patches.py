@@ -153,7 +153,7 @@ def test_patch_in_the_fields_of_each_release() -> None:
         patch["manager"] == "ptcompile/compile"
     )  # docs/facts/trainer.md#fields-of-a-trainjob: a domain-prefixed path
     words = {"podSpecOverrides", "podTemplateOverrides", "runtimePatches"}
-    assert [words & one.keys() for one in spec.values()] == [
+    assert [words & value.keys() for value in spec.values()] == [
         {w} for w in (*sorted(words), "runtimePatches")
     ]
 

@@ -145,7 +145,9 @@ def test_the_runtime_that_a_trainjob_names(ref: dict[str, str], name: str, assum
 
     stream = [runtime("ClusterTrainingRuntime", "mine"), runtime("TrainingRuntime", "own"),
               runtime("TrainingRuntime", "other", namespace="b")]  # fmt: skip
-    found = runtimes.find_runtime({"metadata": {"name": "a"}, "spec": {"runtimeRef": ref}}, stream)
+    found_runtime = runtimes.find_runtime(
+        {"metadata": {"name": "a"}, "spec": {"runtimeRef": ref}}, stream
+    )
     named: dict[str, Any] = {**BUILTIN, **{item["metadata"]["name"]: item for item in stream}}
-    assert found.source is named[name]
-    assert found.assumed is assumed
+    assert found_runtime.source is named[name]
+    assert found_runtime.assumed is assumed

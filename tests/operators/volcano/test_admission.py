@@ -195,12 +195,12 @@ REFUSED = [
 
 @pytest.mark.parametrize(("job", "text"), REFUSED)
 def test_refused(job: Json, text: str) -> None:
-    found = errors_of(job)
-    assert any(text in p.message for p in found), [p.message for p in found]
-    assert {(p.name, p.stage, p.authority) for p in found} == {
+    errors = errors_of(job)
+    assert any(text in p.message for p in errors), [p.message for p in errors]
+    assert {(p.name, p.stage, p.authority) for p in errors} == {
         ("webhook-refusal", "apply", "volcano")
     }
-    assert all(p.help for p in found)
+    assert all(p.help for p in errors)
 
 
 def init(name: str, **more: Any) -> Json:
@@ -386,9 +386,9 @@ LATER = [
 
 @pytest.mark.parametrize(("job", "path"), LATER)
 def test_refused_later(job: Json, path: tuple[Any, ...] | None) -> None:
-    found = later(job)
-    assert [p.path for p in found] == ([path] if path else [])
-    assert all(p.stage == "pod" and p.help for p in found)
+    problems = later(job)
+    assert [p.path for p in problems] == ([path] if path else [])
+    assert all(p.stage == "pod" and p.help for p in problems)
 
 
 def test_a_leading_digit_is_rejected_before_kubernetes_1_36() -> None:

@@ -183,8 +183,8 @@ def test_unsupported_fields_are_rejected(body: str, path: tuple[str, ...]) -> No
     ],
 )
 def test_task_names_are_checked_at_their_location(body: str, path: tuple[str, ...]) -> None:
-    ((_, found),) = errors_of("volcano", body)
-    assert found[: len(path)] == path
+    ((_, error),) = errors_of("volcano", body)
+    assert error[: len(path)] == path
 
 
 BUDGETS = [

@@ -218,7 +218,7 @@ def admission(server: Server, name: str) -> Iterator[Json]:
 def admission_space(row: Json) -> Json:
     """Return the namespace of a row's object, as it stood beside it, or without labels."""
     spaces = (one for one in row["beside"] if one["kind"] == "Namespace")
-    same = (one for one in spaces if one["metadata"]["name"] == space_of(row))
+    same = (space for space in spaces if space["metadata"]["name"] == space_of(row))
     return next(same, namespace(space_of(row)))
 
 

@@ -130,7 +130,7 @@ def rejection(answer: Answer, mutating: set[str]) -> Json:
     """Return who rejected an object, and the reasons."""
     denied = DENIED.search(answer.message)
     details = answer.data.get("details", {})
-    causes = [f"{one['field']}: {one['message']}" for one in details.get("causes", ())]
+    causes = [f"{cause['field']}: {cause['message']}" for cause in details.get("causes", ())]
     if denied:
         stage = "mutate" if denied[1] in mutating else "webhook"
         return {"accepted": False, "stage": stage, "errors": [denied[2]]}
@@ -193,7 +193,7 @@ OF_CLUSTER = ("kube-root-ca.crt",)
 
 def listed(server: Server, root: str, name: str) -> list[Json]:
     items = server.items(f"{root}/namespaces/{PODS}/{name}")
-    return [one for one in items if one["metadata"]["name"] not in OF_CLUSTER]
+    return [item for item in items if item["metadata"]["name"] not in OF_CLUSTER]
 
 
 def names_of(objects: dict[str, list[Json]]) -> list[str]:
@@ -252,8 +252,10 @@ def pod_row(pod: Json) -> Json:
         else {"name": metadata["name"]}
     )
     of_job = {"jobIndex": int(labels[JOB_INDEX])} if JOB_INDEX in labels else {}
-    containers = [container_row(one, is_init=True) for one in spec.get("initContainers", ())]
-    containers += [container_row(one, is_init=False) for one in spec["containers"]]
+    containers = [
+        container_row(container, is_init=True) for container in spec.get("initContainers", ())
+    ]
+    containers += [container_row(container, is_init=False) for container in spec["containers"]]
     annotations = metadata.get("annotations")
     return {
         **names,
@@ -271,7 +273,7 @@ def container_row(container: Json, *, is_init: bool) -> Json:
     added: Json = {
         key: container[key] for key in ("image", "command", "args") if is_init and key in container
     }
-    env = [env_row(one) for one in container.get("env", ())]
+    env = [env_row(variable) for variable in container.get("env", ())]
     return {
         "name": container["name"],
         "init": is_init,

@@ -34,9 +34,9 @@ def series(torch: str) -> str:
     return ".".join(torch.split("+")[0].split(".")[:2])
 
 
-def row(found: Rehearsal) -> dict[str, Any]:
+def row(rehearsal: Rehearsal) -> dict[str, Any]:
     """Return the recorded part of a rehearsal: observations without predictions."""
-    full = to_dict(found)
+    full = to_dict(rehearsal)
     return {
         "seen": full["verdict"]["seen"],
         "seconds": round(full["seconds"]),
@@ -79,25 +79,27 @@ def main() -> int:
     differs = False
     for name in options.names or CASES:
         print(f"{name}:", file=sys.stderr)
-        found = played(CASES[name], options.python)
-        print(f"  {found.verdict.seen} {' '.join(found.verdict.differences)}", file=sys.stderr)
-        differs |= bool(found.verdict.differences)
+        rehearsal = played(CASES[name], options.python)
+        print(
+            f"  {rehearsal.verdict.seen} {' '.join(rehearsal.verdict.differences)}", file=sys.stderr
+        )
+        differs |= bool(rehearsal.verdict.differences)
         if not options.check:
-            write(name, found)
+            write(name, rehearsal)
     return int(differs and options.check)
 
 
-def write(name: str, found: Rehearsal) -> None:
+def write(name: str, rehearsal: Rehearsal) -> None:
     """Put the result of one case into the file of its torch."""
-    path = FOLDER / f"{series(found.torch)}.json"
+    path = FOLDER / f"{series(rehearsal.torch)}.json"
     rows: dict[str, Any] = {
-        **header("tests.recorded.torchrun.record", {"torch": found.torch}),
+        **header("tests.recorded.torchrun.record", {"torch": rehearsal.torch}),
         "cases": {},
     }
     if path.exists():
         rows["cases"] = json.loads(path.read_text(encoding="utf-8"))["cases"]
-    rows["cases"][name] = row(found)
-    rows["cases"] = {one: rows["cases"][one] for one in CASES if one in rows["cases"]}
+    rows["cases"][name] = row(rehearsal)
+    rows["cases"] = {case: rows["cases"][case] for case in CASES if case in rows["cases"]}
     path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 

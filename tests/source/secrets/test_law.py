@@ -66,8 +66,8 @@ def pod(env: str = "[]", args: str = "[x]", note: str = "x") -> str:
 
 
 MANIFESTS = {
-    **{f"env, {name}": pod(env=one) for name, one in ENTRIES.items()},
-    **{f"args, {name}": pod(args=one) for name, one in ARGS.items()},
+    **{f"env, {name}": pod(env=entry) for name, entry in ENTRIES.items()},
+    **{f"args, {name}": pod(args=argument) for name, argument in ARGS.items()},
     "annotation": pod(note=MARK),
     "ConfigMap": (
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {nam: c}\n"
@@ -103,9 +103,9 @@ SPECS = {
 
 def lint_reports(text: str) -> Iterator[tuple[str, str]]:
     """Yield the reports of lint in every format."""
-    found = ptcompile.lint(text, filename="f.yaml", unknown_kinds="error").diagnostics
+    diagnostics = ptcompile.lint(text, filename="f.yaml", unknown_kinds="error").diagnostics
     for form in FORMATS:
-        yield f"lint {form}", renderer(form)(found, {"f.yaml": text})
+        yield f"lint {form}", renderer(form)(diagnostics, {"f.yaml": text})
 
 
 def world_reports(text: str, name: str) -> Iterator[tuple[str, str]]:
@@ -113,7 +113,7 @@ def world_reports(text: str, name: str) -> Iterator[tuple[str, str]]:
     world = ptcompile.simulate(text, filename="f.yaml")
     yield f"{name} text", overview(world)
     yield f"{name} json", json.dumps(world.to_dict())
-    yield from ((f"{name} pod", pod_text(one)) for one in list(world.pods)[:2])
+    yield from ((f"{name} pod", pod_text(response)) for response in list(world.pods)[:2])
     yield from ((f"{name} {form}", draw(world)) for form, draw in GRAPHS.items())
     yield f"{name} full", renderer("full")(world.diagnostics, {"f.yaml": text})
 
@@ -125,11 +125,11 @@ def diff_reports(text: str) -> Iterator[tuple[str, str]]:
         text.replace("image: i", "image: j"),
         "kind: Pod\napiVersion: v1\n",
     ):
-        found = ptcompile.diff(text, other)
+        difference = ptcompile.diff(text, other)
         yield from (
-            ("diff", found.text()),
-            ("diff markdown", found.markdown()),
-            ("diff", json.dumps(found.to_dict())),
+            ("diff", difference.text()),
+            ("diff markdown", difference.markdown()),
+            ("diff", json.dumps(difference.to_dict())),
         )
 
 
@@ -236,18 +236,22 @@ def test_json_marks_what_is_masked() -> None:
     assert (
         ptcompile.simulate(pod().replace("api-token", "note")).to_dict()["pods"][0]["masked"] == []
     )
-    found = ptcompile.lint(pod(env=ENTRIES["list"])).diagnostics
-    assert {one.name for one in found if one.masked} <= {
-        one.name for one in found if "***" in one.message + str(one.path)
+    diagnostics = ptcompile.lint(pod(env=ENTRIES["list"])).diagnostics
+    assert {diagnostic.name for diagnostic in diagnostics if diagnostic.masked} <= {
+        diagnostic.name
+        for diagnostic in diagnostics
+        if "***" in diagnostic.message + str(diagnostic.path)
     }
     spec = smallest(f"env: {{HF_TOKEN: {MARK}, LEVEL: a}}")
     difference = ptcompile.diff(
         spec, spec.replace(MARK, "other4Q9z").replace("LEVEL: a", "LEVEL: b")
     ).to_dict()
-    facts = {one["what"]: one["masked"] for one in difference["objects"][0]["facts"]}
+    facts = {fact["what"]: fact["masked"] for fact in difference["objects"][0]["facts"]}
     assert facts["env HF_TOKEN"] is True
     assert facts["env LEVEL"] is False
-    causes = {one["shown"]: one["masked"] for one in ptcompile.explain(spec).to_dict()["causes"]}
+    causes = {
+        cause["shown"]: cause["masked"] for cause in ptcompile.explain(spec).to_dict()["causes"]
+    }
     assert [
         causes[next(key for key in causes if f"env[{name}].value" in key)]
         for name in ("HF_TOKEN", "LEVEL")

@@ -149,7 +149,7 @@ def test_secrets_of_finds_every_form() -> None:
             {"secretName": "no", "volumes": [{"name": "secrets", "secret": {"secretName": "no"}}]},
         ],
     }
-    assert sorted(str(one.value) for one in secrets_of(data)) == ["1", "2", "3", "4", "5"]
+    assert sorted(str(secret.value) for secret in secrets_of(data)) == ["1", "2", "3", "4", "5"]
 
 
 def _json(world: ptcompile.World | ptcompile.Difference | Explanation) -> str:
@@ -194,13 +194,15 @@ def test_a_secret_repeated_in_a_command_is_hidden_in_diff_and_explain() -> None:
     text = smallest(
         f"# {SECRET}\nargs: [--token={SECRET}]\nenv: {{HF_TOKEN: {SECRET}, MODE: fast}}"
     )
-    told = ptcompile.diff(text, text.replace(SECRET, f"{SECRET[::-1]}").replace("fast", "slow"))
+    difference = ptcompile.diff(
+        text, text.replace(SECRET, f"{SECRET[::-1]}").replace("fast", "slow")
+    )
     why = ptcompile.explain(text, filename="s.yaml")
     pages = html(gather(text))
     for shown in (
-        told.text(),
-        told.markdown(),
-        _json(told),
+        difference.text(),
+        difference.markdown(),
+        _json(difference),
         why.text(),
         why.text("args"),
         _json(why),
@@ -208,8 +210,8 @@ def test_a_secret_repeated_in_a_command_is_hidden_in_diff_and_explain() -> None:
     ):
         assert SECRET not in shown
         assert SECRET[::-1] not in shown
-    assert "--token=***" in told.text()
-    assert "fast -> slow" in told.text()
+    assert "--token=***" in difference.text()
+    assert "fast -> slow" in difference.text()
     assert "--token=***" in why.text("args")
     assert "--token=***" in pages
     assert SECRET in str(why.manifests)

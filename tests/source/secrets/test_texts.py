@@ -65,7 +65,7 @@ KEPT = [
 @pytest.mark.parametrize(("text", "shown"), SHOWN)
 def test_secrets_in_text_are_masked(text: str, shown: str) -> None:
     assert without_parts(text, secret_parts(text), lambda _: MASK) == shown
-    assert not [one for one in secret_parts(shown) if MASK not in shown[slice(*one)]], (
+    assert not [part for part in secret_parts(shown) if MASK not in shown[slice(*part)]], (
         "what is masked stays so"
     )
 

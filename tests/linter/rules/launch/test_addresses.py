@@ -157,8 +157,8 @@ def test_another_id_is_another_rendezvous() -> None:
 
 def test_static_agents_handed_out_localhost_before_they_shared_their_store() -> None:
     manifest = leader_and_worker(static("localhost", 0), static(MASTER, 1))
-    found = {one.name for one in run(manifest, versions=Versions(torch=(2, 3)))}
-    assert found & MEETING == {"roles-disagree"}
+    reported = {one.name for one in run(manifest, versions=Versions(torch=(2, 3)))}
+    assert reported & MEETING == {"roles-disagree"}
 
 
 def test_no_fix_makes_one_training_two() -> None:
@@ -212,7 +212,10 @@ def test_pods_of_two_objects_may_meet(manifests: list[Json]) -> None:
         for note in one.notes
     ]
     assert [note.rpartition(" in ")[2] for note in notes if "outside" in note] == ["Pod/b", "Pod/a"]
-    assert set().union(*(names(one, others=manifests) for one in manifests)) & MEETING == set()
+    assert (
+        set().union(*(names(manifest, others=manifests) for manifest in manifests)) & MEETING
+        == set()
+    )
 
 
 def test_pods_of_two_objects_that_name_themselves_do_not_meet() -> None:

@@ -308,11 +308,15 @@ def test_a_script_alone(script: str, is_found: bool) -> None:
             + gpus
         )
         names = {
-            found.name for found in ptcompile.lint(text).diagnostics if found.severity == "warning"
+            diagnostic.name
+            for diagnostic in ptcompile.lint(text).diagnostics
+            if diagnostic.severity == "warning"
         }
         assert ("launcher-alone" in names) is is_found
         told = text.replace("env: []", f"env: [{POD}]")
-        assert "launcher-alone" not in {found.name for found in ptcompile.lint(told).diagnostics}
+        assert "launcher-alone" not in {
+            diagnostic.name for diagnostic in ptcompile.lint(told).diagnostics
+        }
 
 
 UNTOLD = [word for word in ALL if not word.startswith("--main")]

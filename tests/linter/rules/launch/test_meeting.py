@@ -260,8 +260,8 @@ def test_messages_describe_what_the_pods_do() -> None:
         "spec.replicatedJobs[0].template.spec.template.spec.containers[0].command[1]: "
         "torchrun waits for 4 nodes, but the job has 3 pods"
     ]
-    (said,) = messages(set_of("--nnodes=2", STATIC[1]), "same-node-rank")
-    assert "train-node-0-0-***** and train-node-0-1-***** both have node rank 0" in said
+    (message,) = messages(set_of("--nnodes=2", STATIC[1]), "same-node-rank")
+    assert "train-node-0-0-***** and train-node-0-1-***** both have node rank 0" in message
 
 
 def test_only_the_first_and_last_pods_of_a_large_job_are_read() -> None:

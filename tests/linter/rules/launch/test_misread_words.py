@@ -31,8 +31,13 @@ def findings_of(command: list[str]) -> list[tuple[str, str, str]]:
         "env": "[]",
         "name": "train",
     }
-    findings = [found for found in ptcompile.lint(text).diagnostics if found.name in _RULES]
-    return [(found.name, found.severity, f"{found.message} | {found.help}") for found in findings]
+    findings = [
+        diagnostic for diagnostic in ptcompile.lint(text).diagnostics if diagnostic.name in _RULES
+    ]
+    return [
+        (finding.name, finding.severity, f"{finding.message} | {finding.help}")
+        for finding in findings
+    ]
 
 
 def spellings(line: str) -> list[list[str]]:

@@ -112,17 +112,21 @@ CASES: list[tuple[list[str], list[tuple[str, str]]]] = [
 def test_hosts_against_the_services_of_the_stream(
     files: list[str], expected: list[tuple[str, str]]
 ) -> None:
-    findings = [one for one in lint("---\n".join(files)).diagnostics if one.name in CODES]
-    assert [(one.severity, one.name) for one in findings] == expected
+    findings = [
+        diagnostic
+        for diagnostic in lint("---\n".join(files)).diagnostics
+        if diagnostic.name in CODES
+    ]
+    assert [(finding.severity, finding.name) for finding in findings] == expected
 
 
 def test_the_message_names_the_service_and_the_field() -> None:
     messages = [
-        one
-        for one in lint(stateful("") + "---\n" + service("train", APP)).diagnostics
-        if one.code == "PTC486"
+        diagnostic
+        for diagnostic in lint(stateful("") + "---\n" + service("train", APP)).diagnostics
+        if diagnostic.code == "PTC486"
     ]
-    assert [(re.sub("^.*?: ", "", one.message), one.help) for one in messages] == [
+    assert [(re.sub("^.*?: ", "", message.message), message.help) for message in messages] == [
         ("nothing answers to train-0.train: serviceName is not set", "set serviceName to train")
     ]
 
@@ -143,4 +147,4 @@ def test_operators_make_their_services() -> None:
     }
     for target in ("job", "jobset", "pytorchjob", "trainjob", "volcano"):
         findings = lint(compile(spec, target=target).yaml()).diagnostics
-        assert not [one for one in findings if one.name in CODES], target
+        assert not [finding for finding in findings if finding.name in CODES], target

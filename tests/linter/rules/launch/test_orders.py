@@ -55,7 +55,7 @@ def job_set(order: str, depends: str = "", probe: str = PROBE) -> str:
 
 
 def names(text: str) -> set[str]:
-    return {found.name for found in ptcompile.lint(text).diagnostics}
+    return {diagnostic.name for diagnostic in ptcompile.lint(text).diagnostics}
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_orders_that_wait_for_the_training(text: str) -> None:
 
 def test_help_of_a_deprecated_order_leads_into_no_deadlock() -> None:
     def fixed(probe: str) -> str:
-        (found,) = (
-            one
-            for one in ptcompile.lint(job_set("InOrder", probe=probe)).diagnostics
-            if one.code == "PTC839"
+        (diagnostic,) = (
+            finding
+            for finding in ptcompile.lint(job_set("InOrder", probe=probe)).diagnostics
+            if finding.code == "PTC839"
         )
-        assert found.fix is not None
-        return str(found.fix.edits)
+        assert diagnostic.fix is not None
+        return str(diagnostic.fix.edits)
 
     assert "dependsOn" in fixed("stdin: false")
     assert "dependsOn" not in fixed(PROBE)

@@ -124,8 +124,8 @@ def test_python_starts_no_file_as_a_module() -> None:
     ],
 )
 def test_scripts(script: str, expected: set[str]) -> None:
-    found = names(shell(script, **env("RANK", "0")))
-    assert found & {"broken-continuation", "quoted-variable"} == expected
+    reported = names(shell(script, **env("RANK", "0")))
+    assert reported & {"broken-continuation", "quoted-variable"} == expected
 
 
 @pytest.mark.parametrize(

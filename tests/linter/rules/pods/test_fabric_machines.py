@@ -48,8 +48,8 @@ TCPX, TCPXO = (
 )
 def test_findings_depend_on_the_machine(pin: str, env: str, device: str, name: str) -> None:
     names = [
-        one.name
-        for one in ptcompile.lint(POD % (pin, env, device)).diagnostics
-        if one.name in NAMES
+        diagnostic.name
+        for diagnostic in ptcompile.lint(POD % (pin, env, device)).diagnostics
+        if diagnostic.name in NAMES
     ]
     assert names == ([name] if name else [])

@@ -36,9 +36,9 @@ ASKS = ", annotations: {gke-gcsfuse/volumes: 'true'}"
 
 def findings_of(text: str) -> list[str]:
     return [
-        one.name
-        for one in ptcompile.lint(text).diagnostics
-        if one.name == "missing-sidecar-annotation"
+        diagnostic.name
+        for diagnostic in ptcompile.lint(text).diagnostics
+        if diagnostic.name == "missing-sidecar-annotation"
     ]
 
 

@@ -53,7 +53,7 @@ spec:
 
 
 def names(text: str) -> set[str]:
-    return {found.name for found in ptcompile.lint(text).diagnostics}
+    return {diagnostic.name for diagnostic in ptcompile.lint(text).diagnostics}
 
 
 @pytest.mark.parametrize(

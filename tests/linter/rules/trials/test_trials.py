@@ -60,8 +60,8 @@ def test_a_container_of_the_trial(job: dict[str, Any], name: str) -> None:
 
 @pytest.mark.parametrize(("job", "name"), [(JOB, "main"), (TRAIN_JOB, "trainer")])
 def test_no_container_of_the_trial(job: dict[str, Any], name: str) -> None:
-    (found,) = findings(job, name)
-    assert found[0] == "unknown-primary-container"
+    (finding,) = findings(job, name)
+    assert finding[0] == "unknown-primary-container"
 
 
 def test_a_job_of_an_unknown_kind_may_have_any_container() -> None:
@@ -91,5 +91,5 @@ def test_an_architecture_search_has_no_parameters() -> None:
 
 def test_the_key_of_a_label_has_a_trial_parameter() -> None:
     labeled = {**JOB, "metadata": {"labels": {"${trialParameters.size}": "a"}}}
-    (found,) = findings(labeled)
-    assert found == ("refused-trial", "${trialParameters.size} is not among the trialParameters")
+    (finding,) = findings(labeled)
+    assert finding == ("refused-trial", "${trialParameters.size} is not among the trialParameters")

@@ -68,9 +68,9 @@ NAMES = {
 
 def names(*manifests: Json, kubernetes: str = "1.37") -> list[str]:
     return [
-        one.name
-        for one in ptcompile.lint(list(manifests), kubernetes=kubernetes).diagnostics
-        if one.name in NAMES
+        diagnostic.name
+        for diagnostic in ptcompile.lint(list(manifests), kubernetes=kubernetes).diagnostics
+        if diagnostic.name in NAMES
     ]
 
 
@@ -120,7 +120,11 @@ def test_reported(manifests: list[Json], expected: str) -> None:
 
 def test_the_group_is_in_another_namespace() -> None:
     report = ptcompile.lint([group(metadata={"namespace": "ml"}), job()], kubernetes="1.37")
-    (message,) = [one.message for one in report.diagnostics if one.name == "missing-pod-group"]
+    (message,) = [
+        diagnostic.message
+        for diagnostic in report.diagnostics
+        if diagnostic.name == "missing-pod-group"
+    ]
     assert "the PodGroup train is in the namespace ml: the pods wait" in message
 
 

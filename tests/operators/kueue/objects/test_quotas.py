@@ -86,8 +86,8 @@ def test_a_covered_resource_is_a_resource_name() -> None:
     [("0", True), ("2n", True), (3, True), ("1n", False), ("-1", False), (None, True)],
 )
 def test_a_weight(weight: Any, is_valid: bool) -> None:
-    found = messages_of(cluster_queue({}, fairSharing={"weight": weight}))
-    assert [message.partition(":")[0] for _, message in found] == (
+    messages = messages_of(cluster_queue({}, fairSharing={"weight": weight}))
+    assert [message.partition(":")[0] for _, message in messages] == (
         [] if is_valid else ["spec.fairSharing"]
     )
 

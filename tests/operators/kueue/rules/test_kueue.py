@@ -203,6 +203,6 @@ def test_kinds_without_a_schema_that_kueue_leaves_out(kind: str) -> None:
         "metadata": {"name": "a", "labels": QUEUE},
         "spec": {},
     }
-    (found,) = ptcompile.lint(manifest).diagnostics
-    assert (found.name, found.severity) == ("kueue-framework-off", "warning")
-    assert str(found.help).startswith(f"switch kubeflow.org/{kind.lower()} on")
+    (diagnostic,) = ptcompile.lint(manifest).diagnostics
+    assert (diagnostic.name, diagnostic.severity) == ("kueue-framework-off", "warning")
+    assert str(diagnostic.help).startswith(f"switch kubeflow.org/{kind.lower()} on")

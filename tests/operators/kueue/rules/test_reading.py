@@ -132,18 +132,18 @@ def test_all_pods_of_a_job_count() -> None:
     manifest = jobset(role("python", pods=2, replicas=2, resources={"requests": {"cpu": 2}}))
     manifest["metadata"]["labels"] = {QUEUE: "gpus"}
     assert messages(manifest, local_queue(), cluster_queue(quota=8)) == []
-    assert [one.name for one in findings(manifest, local_queue(), cluster_queue(quota=7))] == [
-        "never-fits-queue"
-    ]
+    assert [
+        problem.name for problem in findings(manifest, local_queue(), cluster_queue(quota=7))
+    ] == ["never-fits-queue"]
 
 
 def test_quota_of_pods_counts_a_job_without_requests() -> None:
     (problem,) = findings(queued(resources={}))
     assert (problem.name, problem.severity) == ("queue-without-requests", "note")
     assert findings(queued(resources={}), cluster_queue(resource="pods"), local_queue()) == []
-    assert [one.name for one in findings(queued(resources={}), cluster_queue(), local_queue())] == [
-        problem.name
-    ]
+    assert [
+        finding.name for finding in findings(queued(resources={}), cluster_queue(), local_queue())
+    ] == [problem.name]
 
 
 def test_a_queue_that_takes_nothing() -> None:

@@ -23,16 +23,16 @@ from tests.operators.kueue.webhooks.making import (
 
 def reported(manifest: Json) -> list[tuple[str, str | None]]:
     """Return the key and the help of each finding of the rule."""
-    found = [
+    diagnostics = [
         problem
         for problem in ptcompile.lint(manifest).diagnostics
         if problem.name == "unknown-kueue-label"
     ]
     assert all(
         (problem.code, problem.severity, problem.stage) == ("PTC490", "warning", "run")
-        for problem in found
+        for problem in diagnostics
     )
-    return [(str(problem.path[-1]).removeprefix(K), problem.help) for problem in found]
+    return [(str(problem.path[-1]).removeprefix(K), problem.help) for problem in diagnostics]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def test_jobs_and_workloads_that_cost_too_much_are_a_finding(
     admission = ptcompile.admit(job(), state=cluster())
     assert not admission.ok
     assert admission.jobs == ()
-    assert [one.name for one in admission.diagnostics] == ["too-large"]
+    assert [diagnostic.name for diagnostic in admission.diagnostics] == ["too-large"]
     wide = job(pods=9)
     assert not any(one.name == "never-fits-queue" for one in run(wide, stream=[wide, *cluster()]))
 

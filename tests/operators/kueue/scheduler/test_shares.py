@@ -49,7 +49,7 @@ def quotas(*objects: Json) -> dict[str, list[list[str]]]:
     keys = ("flavor", "nominal", "borrowable", "inUse", "requested")
     jobs = ptcompile.admit(list(objects)).to_dict()["jobs"]
     return {
-        name: [[one[key] for key in keys] for one in job.get("quotas", ())]
+        name: [[quota[key] for key in keys] for quota in job.get("quotas", ())]
         for name, job in jobs.items()
     }
 

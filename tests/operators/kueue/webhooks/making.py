@@ -176,12 +176,12 @@ def rejected_update(old: Json, new: Json, kueue: str = "0.19") -> list[str]:
     """Return the last key of the path and the reason of each rejection of an update by Kueue."""
     cluster = profile(kueue)
     report = ptcompile.diff(old, new, from_cluster=cluster, to_cluster=cluster)
-    found = [problem for problem in report.diagnostics if problem.authority == "kueue"]
+    diagnostics = [problem for problem in report.diagnostics if problem.authority == "kueue"]
     assert all(
         (problem.severity, problem.stage) == ("error", "apply") and problem.help
-        for problem in found
+        for problem in diagnostics
     )
     return [
         f"{str(problem.path[-1]).removeprefix(K)}: {problem.message.rpartition(': ')[2]}"
-        for problem in found
+        for problem in diagnostics
     ]

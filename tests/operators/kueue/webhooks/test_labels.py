@@ -72,8 +72,8 @@ def test_names_of_queues(name: str, is_rejected: bool) -> None:
     ],
 )
 def test_seconds(seconds: str, why: str | None) -> None:
-    found = reasons(labelled(JOBSET, {f"{K}max-exec-time-seconds": seconds}))
-    assert [reason.rpartition(": ")[2] for reason in found] == ([] if why is None else [why])
+    reported = reasons(labelled(JOBSET, {f"{K}max-exec-time-seconds": seconds}))
+    assert [reason.rpartition(": ")[2] for reason in reported] == ([] if why is None else [why])
 
 
 def test_prebuilt_workload_in_the_annotation_wins() -> None:
@@ -121,9 +121,9 @@ GATES = [
 @pytest.mark.parametrize(("gates", "why"), GATES)
 def test_gates(gates: str, why: str | None) -> None:
     for manifest in (JOB, SERVING[0]):
-        found = reasons(labelled(manifest, None, {f"{K}admission-gated-by": gates}))
-        assert (why is None) == (not found)
-        assert all((why or "") in reason for reason in found)
+        reported = reasons(labelled(manifest, None, {f"{K}admission-gated-by": gates}))
+        assert (why is None) == (not reported)
+        assert all((why or "") in reason for reason in reported)
     assert rejected(labelled(JOB, None, {f"{K}admission-gated-by": gates}), (0, 18)) == []
 
 

@@ -91,9 +91,9 @@ CASES: list[tuple[Json, list[tuple[str, Path, int]]]] = [
 
 @pytest.mark.parametrize(("manifest", "expected"), CASES, ids=[case[0]["kind"] for case in CASES])
 def test_pod_sets(manifest: Json, expected: list[tuple[str, Path, int]]) -> None:
-    found = pod_sets_of(manifest)
-    assert [(pod_set.name, pod_set.path, pod_set.pods) for pod_set in found] == expected
-    for pod_set in found:
+    pod_sets = pod_sets_of(manifest)
+    assert [(pod_set.name, pod_set.path, pod_set.pods) for pod_set in pod_sets] == expected
+    for pod_set in pod_sets:
         template: Any = manifest
         for key in pod_set.path:
             template = template[key]

@@ -49,8 +49,8 @@ def test_the_name_of_a_group_is_that_of_an_object() -> None:
 
 def test_a_group_with_a_workload_shares_its_name() -> None:
     assert rejected(labelled(POD, {NAME: "g", PREBUILT: "g"}, {TOTAL: "2"})) == []
-    found = reasons(labelled(POD, {NAME: "g", PREBUILT: "h"}, {TOTAL: "2"}))
-    assert found == ['Invalid value: "h": prebuilt workload and pod group should be equal']
+    reported = reasons(labelled(POD, {NAME: "g", PREBUILT: "h"}, {TOTAL: "2"}))
+    assert reported == ['Invalid value: "h": prebuilt workload and pod group should be equal']
 
 
 def test_kueue_marks_the_pods_it_manages() -> None:

@@ -77,8 +77,8 @@ def test_requests(manifest: Json, annotations: Json, where: str | None) -> None:
     ("name", "is_number"), [("18446744073709551615", True), ("18446744073709551616", False)]
 )
 def test_group_names_are_not_numbers(name: str, is_number: bool) -> None:
-    found = reasons(with_annotations(JOB, ("spec", "template"), {REQUIRED: "rack", GROUP: name}))
-    assert found == ([f'Invalid value: "{name}": must not be a number'] if is_number else [])
+    reported = reasons(with_annotations(JOB, ("spec", "template"), {REQUIRED: "rack", GROUP: name}))
+    assert reported == ([f'Invalid value: "{name}": must not be a number'] if is_number else [])
 
 
 @pytest.mark.parametrize(
@@ -139,10 +139,10 @@ def test_each_level_divides_the_one_before() -> None:
 
 def test_levels_go_with_no_other_slices() -> None:
     layers = '[{"topology": "rack", "size": 1}]'
-    found = reasons(
+    reported = reasons(
         with_annotations(JOB, ("spec", "template"), {CONSTRAINTS: layers, SLICE: "rack", SIZE: "1"})
     )
-    assert found == [
+    assert reported == [
         f"Forbidden: may not be set when '{other}' is specified" for other in (SLICE, SIZE)
     ]
 
@@ -210,9 +210,9 @@ GROUPS: list[tuple[str, Json, list[str]]] = [
     ("manifest", "why"), [case[1:] for case in GROUPS], ids=[case[0] for case in GROUPS]
 )
 def test_groups_of_pod_sets(manifest: Json, why: list[str]) -> None:
-    found = reasons(manifest)
-    assert len(found) == len(why)
-    assert all(part in reason for part, reason in zip(why, found, strict=True))
+    reported = reasons(manifest)
+    assert len(reported) == len(why)
+    assert all(part in reason for part, reason in zip(why, reported, strict=True))
     assert all(path[-1] == GROUP for _, path in rejected(manifest))
 
 

@@ -65,8 +65,8 @@ def test_topology_in_a_patch_of_a_train_job() -> None:
     [(_, path)] = rejected(train_job({REQUIRED: "bad key!"}), others=(runtime({}),))
     assert (path[:3], path[-1]) == (("spec", "runtimePatches", 0), REQUIRED)
     slices = {f"{K}podset-slice-required-topology": "rack", f"{K}podset-slice-size": "3"}
-    found = reasons(train_job(slices), others=(runtime({}),))
-    assert found == ['Invalid value: "3": must not be greater than pod set count 2']
+    reported = reasons(train_job(slices), others=(runtime({}),))
+    assert reported == ['Invalid value: "3": must not be greater than pod set count 2']
 
 
 def test_patches_of_a_runtime_that_no_file_has() -> None:

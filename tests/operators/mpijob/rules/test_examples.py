@@ -27,7 +27,7 @@ RULES = rules_of(FOLDER)
 def test_examples(rule: Rule) -> None:
     assert example_findings(rule) == recorded(FOLDER, EXAMPLES)[rule.name], AGAIN
     assert rule.name not in {
-        found.name for found in ptcompile.lint(rule_page(rule).good).diagnostics
+        diagnostic.name for diagnostic in ptcompile.lint(rule_page(rule).good).diagnostics
     }
 
 

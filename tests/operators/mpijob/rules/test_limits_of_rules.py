@@ -50,10 +50,10 @@ def test_gpus_of_a_launcher_that_does_not_work(works: bool | None, expected: boo
     manifest = mpijob(
         launcher={"command": ["mpirun", "python", "t.py"], **GPUS}, worker=GPUS, **spec
     )
-    found = {
+    names = {
         problem.name for problem in run(manifest, stream=[manifest]) if "launcher" in problem.name
     }
-    assert bool(found) is expected
+    assert bool(names) is expected
 
 
 @pytest.mark.parametrize(
