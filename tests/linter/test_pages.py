@@ -17,6 +17,7 @@ from ptcompile.linter import every_rule
 from ptcompile.linter.examples import FINDING_MARK
 from ptcompile.linter.pages import explain_name, name_of, pages, rule_page
 from ptcompile.linter.rule import Rule
+from tests.new_rule import PLACEHOLDER
 
 RULES = every_rule()
 
@@ -54,6 +55,12 @@ def test_the_bad_example_is_reported_at_its_line(rule: Rule) -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_the_good_example_is_clean(rule: Rule) -> None:
     assert [d.name for d in findings_of(rule_page(rule).good, rule)] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_the_page_is_written(rule: Rule) -> None:
+    unwritten = [name for name, text in rule_page(rule)._asdict().items() if PLACEHOLDER in text]
+    assert unwritten == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
