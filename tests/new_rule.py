@@ -20,7 +20,7 @@ from ptcompile.linter import rule_named
 ROOT = Path(__file__).parents[1]
 LOCK = Path("tests/diagnostics/codes.lock")
 PLACEHOLDER = "TODO"
-"""Stands in a new rule's page and tests where something must be written."""
+"""Where something must be written in the page and the tests below."""
 
 PAGE = '''"""TODO: one sentence that says what is wrong.
 
@@ -43,7 +43,7 @@ from ptcompile.linter.rule import Findings, Subject
 
 
 def check(subject: Subject) -> Findings:
-    # {placeholder}: yield found_at(path, text, help) for each container.path, template.path, ...
+    # TODO: yield found_at(path, text, help) for each container.path, template.path, ...
     yield from ()
 '''
 
@@ -109,7 +109,7 @@ def make_rule(name: str, like: str) -> NewRule:
     page = (ROOT / family / f"{like.replace('-', '_')}.py").read_text(encoding="utf-8")
     identity = page.split("\n\n")[1].replace(f"{CODES[like]} {like}:", f"{new.code} {name}:")
     example = page.split("\nExample:")[1].split("\n\nFix:")[0]
-    text = PAGE.format(identity=identity, example=example, placeholder=PLACEHOLDER)
+    text = PAGE.format(identity=identity, example=example)
     (ROOT / new.module).write_text(text, encoding="utf-8")
     (ROOT / new.tests).write_text(TESTS.format(name=name), encoding="utf-8")
     (ROOT / LOCK).write_text(f"{lock}{new.code} {name}\n", encoding="utf-8")
