@@ -123,14 +123,15 @@ def _codes(current: Mapping[str, Any], rules: Iterable[Identity]) -> dict[str, A
     effects = {rule.name: rule.effect for rule in rules if rule.effect}
     families = {
         title: {
-            name: codes.pop(name, code)
+            name: codes.get(name, code)
             for name, code in family.items()
             if name in codes or name in CODE_PAGES
         }
         for title, family in current["families"].items()
     }
-    for name, code in codes.items():
-        families[_title_of(code, families)][name] = code
+    placed = {name for family in families.values() for name in family}
+    for name in sorted(codes.keys() - placed):
+        families[_title_of(codes[name], families)][name] = codes[name]
 
     by_hand = {name: effect for name, effect in current["effects"].items() if name in CODE_PAGES}
     ordered = [name for family in families.values() for name in family]

@@ -103,7 +103,8 @@ def _merge_part(base: str, change: str) -> str:
 
 def _parts_of(text: str) -> dict[str, str]:
     """Return the text of each key or named item, or nothing if an item has no name."""
-    parts = {_key_of(part): part for part in re.findall(r"\S.*\n(?: .*\n)*", text)}
+    texts = re.findall(r"^\S.*\n(?:(?: .*)?\n)*", text, re.MULTILINE)
+    parts = {_key_of(part): part for part in texts}
     return {} if "" in parts else parts
 
 

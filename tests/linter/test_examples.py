@@ -90,6 +90,14 @@ def test_other_lists_and_flow_mappings_are_replaced() -> None:
     assert good == POD.replace("\n        limits: {cpu: 8}", " {}")
 
 
+def test_empty_lines_of_a_script_stay() -> None:
+    bad, _ = changed(
+        "- image: other", "+ image: c", "- args:", "-   - |", "-     a: 1", "", "-     b: 2"
+    )
+    args = "      image: other\n      args:\n        - |\n          a: 1\n\n          b: 2\n"
+    assert bad == POD.replace("      image: train:1\n", args)
+
+
 def test_whole_documents_are_added() -> None:
     bad, good = changed(
         "+ apiVersion: v1",

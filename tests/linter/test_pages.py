@@ -18,6 +18,7 @@ from ptcompile.linter import every_rule
 from ptcompile.linter.examples import FINDING_MARK
 from ptcompile.linter.pages import explain_name, name_of, pages, rule_page
 from ptcompile.linter.rule import Rule
+from tests.new_rule import PLACEHOLDER
 from tests.small_cases import check_each
 
 RULES = every_rule()
@@ -68,6 +69,12 @@ def test_the_bad_example_is_reported_at_its_line(rule: Rule) -> None:
 def test_the_good_example_is_clean(rule: Rule) -> None:
     findings = without_notes_of_others(findings_of(rule_page(rule).good), rule)
     assert [finding.name for finding in findings] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_the_page_is_written(rule: Rule) -> None:
+    unwritten = [name for name, text in rule_page(rule)._asdict().items() if PLACEHOLDER in text]
+    assert unwritten == []
 
 
 def check_rule(rule: Rule) -> None:

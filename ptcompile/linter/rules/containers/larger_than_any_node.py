@@ -8,27 +8,19 @@ What: a container requests more than 1920 CPUs, 32 TiB of memory or 16 whole GPU
 Why: a pod runs on one node. It stays Pending forever, and an autoscaler cannot help. Most often it
 is the number of GPUs of the whole job, or a CPU count without the `m`.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-                resources:
-                  limits:
-                    cpu: 64
-                    memory: 512Gi
-    -               nvidia.com/gpu: 32  # <--
-    +               nvidia.com/gpu: 8
+      restartPolicy: Never
+      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+      containers:
+        - name: pytorch
+          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+          resources:
+            limits:
+              cpu: 64
+              memory: 512Gi
+    -         nvidia.com/gpu: 32  # <--
+    +         nvidia.com/gpu: 8
 
 Fix: request what one node has, with more pods.
 

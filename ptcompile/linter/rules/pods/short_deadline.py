@@ -8,22 +8,16 @@ What: activeDeadlineSeconds of a pod or a Job is less than a minute.
 Why: the deadline counts from the start of the object and includes pulling an image of many GB. The
 pods are killed while they start. Often minutes or hours were intended.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        backoffLimit: 0
-    -   activeDeadlineSeconds: 24  # <--
-    +   activeDeadlineSeconds: 86400
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      backoffLimit: 0
+    - activeDeadlineSeconds: 24  # <--
+    + activeDeadlineSeconds: 86400
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write the deadline in seconds.
 

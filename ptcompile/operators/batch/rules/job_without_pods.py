@@ -8,22 +8,11 @@ What: completions or parallelism is 0.
 Why: with completions 0 the Job is complete at once, and is reported as a success; with parallelism
 0 it waits forever.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-    -   completions: 0  # <--
-    +   completions: 1
-        backoffLimit: 0
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                resources: {limits: {cpu: 8, memory: 64Gi}}
+      backoffLimit: 0
+    - completions: 0  # <--
+    + completions: 1
 
 Fix: set the number of pods, or hold the Job back with suspend: true.
 

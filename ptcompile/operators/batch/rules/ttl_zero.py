@@ -8,22 +8,11 @@ What: ttlSecondsAfterFinished is 0.
 Why: the Job is deleted with its pods and their logs: why it failed can no longer be seen, and a
 waiting kubectl finds nothing.
 
-Example:
+Example: job.yaml with
 
-      apiVersion: batch/v1
-      kind: Job
-      metadata: {name: train}
-      spec:
-        backoffLimit: 0
-    -   ttlSecondsAfterFinished: 0  # <--
-    +   ttlSecondsAfterFinished: 86400
-        template:
-          spec:
-            restartPolicy: Never
-            containers:
-              - name: pytorch
-                image: ghcr.io/acme/train:1.0
-                resources: {limits: {cpu: 8, memory: 64Gi}}
+      backoffLimit: 0
+    - ttlSecondsAfterFinished: 0  # <--
+    + ttlSecondsAfterFinished: 86400
 
 Fix: keep it long enough to be looked at: an hour, a day.
 
