@@ -21,7 +21,7 @@ from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes.index import Objects, objects
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, has, may_mention, placed_values
+from ptcompile.kubernetes.unstructured import Json, ObjectKind, has, may_mention, placed_values
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named
 
@@ -46,7 +46,7 @@ def is_supported(manifest: Json, definitions: Definitions | None = None) -> bool
     return other_kind(kind) is not None or _find_definition(kind, definitions) is not None
 
 
-def structure_only_note(kind: GroupVersionKind, kubernetes: Version) -> Problem | None:
+def structure_only_note(kind: ObjectKind, kubernetes: Version) -> Problem | None:
     """Return the note that a built-in kind is only checked by structure and metadata, or None."""
     served_kind = None if kind in BUILT_IN or kind in CUSTOM else other_kind(kind)
     if served_kind is None or not served_kind.served(kubernetes):
@@ -59,7 +59,8 @@ def structure_only_note(kind: GroupVersionKind, kubernetes: Version) -> Problem 
         return None
 
     message = (
-        f"field rules of {kind[1]} ({kind[0]}) are not checked, only its structure and metadata"
+        f"field rules of {kind.name} ({kind.api_version}) are not checked, only its structure and "
+        "metadata"
     )
 
     return problem_at(

@@ -168,7 +168,8 @@ class Objects(Sequence["Json"]):
         """Return the object that a reference from a namespace leads to, the last of several, or
         None.
         """
-        is_anywhere = kind[1] in CLUSTER_WIDE
+        _, kind_name = kind
+        is_anywhere = kind_name in CLUSTER_WIDE
         matches = self.by_name(kind, name) if name else ()
         return next(
             (item for item in matches[::-1] if is_anywhere or namespace_of(item) == namespace), None
@@ -310,4 +311,4 @@ def with_existing(manifests: Sequence[Json], existing: Iterable[Json]) -> Object
 
 
 def _identity(manifest: Json) -> tuple[str, str, str]:
-    return kind_of(manifest)[1], namespace_of(manifest), object_name(manifest)
+    return kind_of(manifest).name, namespace_of(manifest), object_name(manifest)

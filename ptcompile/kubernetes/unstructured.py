@@ -9,7 +9,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.namedtuple import Any, NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -168,9 +168,17 @@ def namespace_of(manifest: Json) -> str:
     return nested_string(manifest, "metadata", "namespace") or "default"
 
 
-def kind_of(manifest: Json) -> tuple[str, str]:
+class ObjectKind(NamedTuple):
+    """`apiVersion` and `kind` of an object."""
+
+    api_version: str
+    name: str
+
+
+def kind_of(manifest: Json) -> ObjectKind:
     """Return `apiVersion` and `kind`."""
-    return as_string(manifest.get("apiVersion")), as_string(manifest.get("kind"))
+    api_version = as_string(manifest.get("apiVersion"))
+    return ObjectKind(api_version, as_string(manifest.get("kind")))
 
 
 def api_group(api_version: str) -> str:

@@ -254,12 +254,12 @@ def _begins_suspended(job: Json) -> bool:
 
 def _reference(manifest: Json) -> Reference:
     metadata = nested_map(manifest, "metadata")
-    key = kind_of(manifest)
-    following = kind_named(key).following()
+    kind = kind_of(manifest)
+    following = kind_named(kind).following()
     # a kind whose end is not followed is an auxiliary object; their plurals are all regular
-    plural = following.plural if following is not None else f"{key[1].lower()}s"
+    plural = following.plural if following is not None else f"{kind.name.lower()}s"
     return Reference(
-        *key, plural, True, as_string(metadata.get("namespace")) or None, object_name(manifest)
+        *kind, plural, True, as_string(metadata.get("namespace")) or None, object_name(manifest)
     )
 
 

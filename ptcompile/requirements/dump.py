@@ -97,8 +97,7 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
     """
     by_kind: defaultdict[str, list[Json]] = defaultdict(list)
     for manifest in objects:
-        _, kind = kind_of(manifest)
-        by_kind[kind].append(manifest)
+        by_kind[kind_of(manifest).name].append(manifest)
     kinds = frozenset(by_kind)
     nodes = worker_nodes(by_kind["Node"])
     containers = list(_controller_containers(by_kind))
@@ -350,7 +349,7 @@ def _is_kept(manifest: Json) -> bool:
     """Return whether an object decides on jobs: not a built-in class, and not a namespace that
     nothing marks.
     """
-    _, kind = kind_of(manifest)
+    kind = kind_of(manifest).name
     name = object_name(manifest)
     if kind == "Namespace":
         labels = string_map(nested_value(manifest, "metadata", "labels"))

@@ -317,7 +317,8 @@ def claimed_classes(spec: Spec, target: str, cluster: ClusterProfile) -> list[st
 
 def _brings_own_runtime(spec: Spec, target: str, cluster: ClusterProfile) -> bool:
     return any(
-        kind_of(manifest)[1] in _RUNTIME_KINDS for manifest in _built(spec, target, cluster).emitted
+        kind_of(manifest).name in _RUNTIME_KINDS
+        for manifest in _built(spec, target, cluster).emitted
     )
 
 
@@ -472,7 +473,7 @@ def requires_manifests(
             (*(operator for job in jobs for operator in _operators_of_job(job)), *drivers(classes))
         )
     )
-    provided = {(kind_of(manifest)[1], object_name(manifest)) for manifest in manifests}
+    provided = {(kind_of(manifest).name, object_name(manifest)) for manifest in manifests}
     out = [kubernetes_requirement(operators, (), cluster, manifests)] if jobs else []
     named = [
         reference

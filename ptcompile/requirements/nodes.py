@@ -43,7 +43,7 @@ def requires_of_nodes(
 
 
 def _needs_of_job(subject: Subject, pools: Pools | None) -> Iterator[Requirement]:
-    job = f"{subject.kind[1]}/{object_name(subject.manifest)}"
+    job = f"{subject.kind.name}/{object_name(subject.manifest)}"
     gang = f", {subject.min_nodes_to_start} at once"
     waiting = {
         id(role.template) for role in subject.roles if role.expanded.name in subject.waiting_roles

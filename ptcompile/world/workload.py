@@ -10,7 +10,15 @@ from ptcompile._internal.namedtuple import Any, NamedTuple, cast
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import Base, Kind, is_overridden
 from ptcompile.kubernetes.index import DATA_KINDS, WRITING_KINDS, Objects
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, get, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    ObjectKind,
+    as_mapping,
+    as_string,
+    get,
+    kind_of,
+    nested_map,
+)
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import RUNS_PODS, kind_named, templates_of
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
@@ -141,7 +149,7 @@ class Workload:
         return self.objects.has_only(self.manifest)
 
     @cached_property
-    def kind(self) -> tuple[str, str]:
+    def kind(self) -> ObjectKind:
         """apiVersion and kind."""
         return kind_of(self.manifest)
 

@@ -222,7 +222,7 @@ def _request_fields(request: Request, state: ClusterState) -> Variables:
     leaves out empty ones.
     """
     resource = resource_of(request.kind, state)
-    kind = {"group": resource.group, "version": resource.version, "kind": request.kind[1]}
+    kind = {"group": resource.group, "version": resource.version, "kind": request.kind.name}
     named = {"group": resource.group, "version": resource.version, "resource": resource.plural}
     fields = {
         "kind": kind,

@@ -132,7 +132,7 @@ def _rule_matches(rule: Json, request: Request, state: ClusterState, equivalent:
     # the server converts the object, which is not modeled
     converted = equivalent and any(
         _is_served(
-            (f"{resource.group}/{version}" if resource.group else version, request.kind[1]), state
+            (f"{resource.group}/{version}" if resource.group else version, request.kind.name), state
         )
         for version in as_strings(rule.get("apiVersions"))
     )

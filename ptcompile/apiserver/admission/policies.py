@@ -65,8 +65,8 @@ def policy_problems(requests: Sequence[Request], state: ClusterState) -> Problem
     bound = _bound_policies(state)
     for request in requests if bound else ():
         if (
-            request.kind[0].startswith("admissionregistration.k8s.io/")
-            and request.kind[1] in _EXEMPT
+            request.kind.api_version.startswith("admissionregistration.k8s.io/")
+            and request.kind.name in _EXEMPT
         ):
             continue
 

@@ -20,6 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     GENERATED,
     Json,
     JsonDict,
+    ObjectKind,
     api_group,
     as_int,
     as_mappings,
@@ -124,7 +125,7 @@ class Request(NamedTuple):
     """The stored object, for an update."""
 
     @property
-    def kind(self) -> GroupVersionKind:
+    def kind(self) -> ObjectKind:
         """The apiVersion and kind."""
         return kind_of(self.object)
 

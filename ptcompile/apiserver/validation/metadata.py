@@ -59,7 +59,7 @@ def check_own_namespace(manifest: Json, problems: FieldErrors) -> None:
     """Check the namespace of an object. The server does not look at that of a template, and removes
     that of an object whose kind has none.
     """
-    if kind_of(manifest)[1] in CLUSTER_WIDE:
+    if kind_of(manifest).name in CLUSTER_WIDE:
         return
 
     space = nested_map(manifest, "metadata").get("namespace")

@@ -44,15 +44,14 @@ def server_warnings(
         yield from _custom_warnings(manifest, releases, definitions)
         return
 
-    api_version, name = kind
-    if api_version == "v1" or "beta" in api_version:
+    if kind.api_version == "v1" or "beta" in kind.api_version:
         from ptcompile.apiserver.warnings.metadata import built_in_version_warnings
 
         yield from built_in_version_warnings(kind, server)
 
     # the functions of the kinds as `module.function` of this package, by API group and kind
     groups = load_table("apiserver/warnings/kinds.json")["groups"]
-    if function := nested_map(groups, api_group(api_version)).get(name):
+    if function := nested_map(groups, api_group(kind.api_version)).get(kind.name):
         yield from function_named(__name__, function)(manifest, server)
 
 

@@ -17,8 +17,8 @@ from ptcompile.apiserver.warnings.header import repeated, warning
 from ptcompile.diagnostics import Problem, Problems
 from ptcompile.diagnostics.field_errors import indexed_items, indexed_mappings, quote_value
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.unstructured import Json, ObjectKind, nested_map
 
 _OWNERS_TEXT = (
     "contains duplicate entries; API server dedups owner references in 1.20+, and may reject such "
@@ -134,14 +134,14 @@ def static_name_warnings(manifest: Json, server: ApiServer) -> Problems:
         )
 
 
-def built_in_version_warnings(kind: GroupVersionKind, server: ApiServer) -> Problems:
+def built_in_version_warnings(kind: ObjectKind, server: ApiServer) -> Problems:
     """Yield a warning if the server deprecates this version of a built-in kind."""
     row = _LIFECYCLES.get(kind)
     if row is None or not server.at_least(row["deprecated"]):
         return
 
     replacement = row["replacement"]
-    text = f"{kind[0]} {kind[1]} is deprecated in v1.{row['deprecated']}+"
+    text = f"{kind.api_version} {kind.name} is deprecated in v1.{row['deprecated']}+"
     text += f", unavailable in v1.{row['removed']}+" if row["removed"] is not None else ""
     text += f"; use {replacement}" if replacement else ""
     help = f"use {replacement}" if replacement else "use a newer apiVersion"

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ptcompile.kinds.model import QueueSystem
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, JsonDict, api_group, string_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, ObjectKind, api_group, string_map
 from ptcompile.kubernetes.versions import Versions, version_text
 from ptcompile.operators.queues.queue_systems import (
     KUEUE_QUEUE,
@@ -45,18 +45,18 @@ def framework_off(kind: GroupVersionKind, versions: Versions, switched_on: Colle
     return ""
 
 
-def unmanaged_text(kind: GroupVersionKind, versions: Versions, switched_on: Collection[str]) -> str:
+def unmanaged_text(kind: ObjectKind, versions: Versions, switched_on: Collection[str]) -> str:
     """Return that Kueue's shipped configuration leaves a kind out, or "" if it manages the kind."""
     if not framework_off(kind, versions, switched_on):
         return ""
     return (
-        f"Kueue {version_text(versions.kueue)} does not manage a {kind[1]} by default: this one "
+        f"Kueue {version_text(versions.kueue)} does not manage a {kind.name} by default: this one "
         "starts outside of the queue"
     )
 
 
 def outside_text(
-    kind: GroupVersionKind,
+    kind: ObjectKind,
     versions: Versions,
     switched_on: Collection[str],
     configured: Collection[str],
@@ -69,9 +69,9 @@ def outside_text(
     if not configured:
         return unmanaged_text(kind, versions, switched_on)
 
-    version, resource = kind
-    group = api_group(version)
-    name = resource.lower() if group in ("", "apps") else f"{group}/{resource.lower()}"
+    group = api_group(kind.api_version)
+    resource = kind.name.lower()
+    name = resource if group in ("", "apps") else f"{group}/{resource}"
     text = (
         f"integrations.frameworks of Kueue's configuration does not list {name}: it starts "
         "outside of the queue"

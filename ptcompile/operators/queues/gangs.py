@@ -43,15 +43,13 @@ def named_groups(pod: Json, objects: Objects) -> Iterator[NamedGroup]:
     those of the namespace.
     """
     paths: dict[tuple[str, ...], NamedGroup] = {}
-    for kind, mark in GROUP_MARKS.items():
+    for (api_version, kind), mark in GROUP_MARKS.items():
         name = _text_at(pod, mark.pod_path)
         if not name:
             continue
-        match = next(iter(objects.by_name(kind, name)), None)
+        match = next(iter(objects.by_name((api_version, kind), name)), None)
         if mark.pod_path not in paths or match is not None:
-            paths[mark.pod_path] = _group(
-                name, kind[1], mark, match, _text_at(pod, mark.member_path)
-            )
+            paths[mark.pod_path] = _group(name, kind, mark, match, _text_at(pod, mark.member_path))
 
     yield from paths.values()
 

@@ -53,8 +53,7 @@ def check(subject: Subject) -> Findings:
 
     configuration = subject.stream.cached(StreamQueues).cluster.configuration
     if framework not in configuration.frameworks:
-        _, kind = subject.kind
-        instead = "use a TrainJob, or " if kind == "PyTorchJob" else ""
+        instead = "use a TrainJob, or " if subject.kind.name == "PyTorchJob" else ""
         yield found_at(
             ("metadata", "labels", QUEUE),
             f"{unmanaged_text(subject.kind, subject.versions, switched_on)} {queue!r}",

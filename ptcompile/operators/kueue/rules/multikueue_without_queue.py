@@ -32,7 +32,7 @@ from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
 
 def check(subject: Subject) -> Findings:
-    _, kind = subject.kind
+    kind = subject.kind.name
     holder = ("spec", "runPolicy") if kind == "PyTorchJob" else ("spec",)
     path = (*holder, "managedBy")
     manager = nested_value(subject.manifest, *path)

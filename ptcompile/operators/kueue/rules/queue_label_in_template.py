@@ -40,7 +40,7 @@ def check(subject: Subject) -> Findings:
     if queue_of(subject.metadata):
         return
 
-    _, kind = subject.kind
+    kind = subject.kind.name
     for template in subject.templates:
         name = as_string(string_map(nested_value(template.data, "metadata", "labels")).get(QUEUE))
         if template.path and name:

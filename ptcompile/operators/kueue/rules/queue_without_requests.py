@@ -55,7 +55,9 @@ CLUSTER_QUEUES = (
 def check(subject: Subject) -> Findings:
     if not queue_of(subject.metadata) or subject.job is None:
         return
-    if subject.kind[1] == "TrainJob" and nested_value(subject.spec, "trainer", "resourcesPerNode"):
+    if subject.kind.name == "TrainJob" and nested_value(
+        subject.spec, "trainer", "resourcesPerNode"
+    ):
         return
 
     if any(

@@ -189,7 +189,7 @@ def _outside(job: Json, cluster: Cluster, request: AdmissionRequest) -> JobAdmis
     is_suspended = True in (spec.get("suspend"), nested_value(spec, "runPolicy", "suspend"))
 
     return JobAdmission(
-        kind=kind_of(job)[1],
+        kind=kind_of(job).name,
         name=object_name(job),
         namespace=namespace_of(job),
         outcome="never" if is_suspended else "admitted",

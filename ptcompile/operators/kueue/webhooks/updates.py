@@ -253,7 +253,7 @@ def _serving_problems(update: Update, kind: QueuedKind) -> Problems:
 
 def check_serving_update(update: Update) -> Problems:
     """Yield the rejections of a change of size or pods, while the object is in a queue."""
-    _, kind = kind_of(update.new)
+    kind = kind_of(update.new).name
     if not queue_of(nested_map(update.new, "metadata")) or kind == "Deployment":
         return
     for pod_set in pod_sets_of(update.new):

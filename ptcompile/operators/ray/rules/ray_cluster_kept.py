@@ -46,7 +46,7 @@ def check(subject: Subject) -> Findings:
     shuts_down = (
         spec.get("shutdownAfterJobFinishes") is True or spec.get("deletionStrategy") is not None
     )
-    if subject.kind[1] != "RayJob" or shuts_down:
+    if subject.kind.name != "RayJob" or shuts_down:
         return
 
     is_fixed = not has_autoscaler(subject.manifest)

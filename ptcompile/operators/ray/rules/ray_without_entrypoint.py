@@ -39,7 +39,7 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 
 def check(subject: Subject) -> Findings:
     spec = subject.spec
-    if subject.kind[1] != "RayJob" or as_string(spec.get("entrypoint")).strip():
+    if subject.kind.name != "RayJob" or as_string(spec.get("entrypoint")).strip():
         return
 
     containers = as_mappings(nested_value(spec, "submitterPodTemplate", "spec", "containers"))

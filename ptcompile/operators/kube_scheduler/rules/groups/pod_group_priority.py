@@ -37,7 +37,7 @@ _HAS_PRIORITY = (1, 37)
 
 
 def check(subject: Subject) -> Findings:
-    if subject.kind[1] != "PodGroup" or subject.stream.versions.kubernetes < _HAS_PRIORITY:
+    if subject.kind.name != "PodGroup" or subject.stream.versions.kubernetes < _HAS_PRIORITY:
         return
 
     classes = {member.priority_class for member in members_of(subject)}

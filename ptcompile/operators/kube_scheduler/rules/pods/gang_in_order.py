@@ -61,7 +61,7 @@ from ptcompile.operators.kube_scheduler.rules.reading import group_of_template
 
 
 def check(subject: Subject) -> Findings:
-    if subject.kind[1] != "JobSet" or subject.job is None:
+    if subject.kind.name != "JobSet" or subject.job is None:
         return
 
     replicated_jobs = as_mappings(subject.spec.get("replicatedJobs"))

@@ -37,8 +37,7 @@ from ptcompile.operators.queues.gangs import NamedGroup
 
 def check(subject: Subject) -> Findings:
     # the pods of a ClusterTrainingRuntime run in the namespaces of the jobs
-    _, kind = subject.kind
-    if kind == "ClusterTrainingRuntime":
+    if subject.kind.name == "ClusterTrainingRuntime":
         return
 
     for template in subject.templates:

@@ -79,6 +79,6 @@ def _other_scheduler(template: ManifestTemplate, subject: Subject) -> str:
     name = nested_value(template.data, "spec", "schedulerName") or subject.spec.get("schedulerName")
     if name in {operator.gangs().scheduler_name for operator in BY_GANG_SCHEDULER.values()} - {""}:
         return f"schedulerName is {name}"
-    if subject.kind[0].startswith("batch.volcano.sh/"):
+    if subject.kind.api_version.startswith("batch.volcano.sh/"):
         return "Volcano schedules its Jobs itself"
     return ""

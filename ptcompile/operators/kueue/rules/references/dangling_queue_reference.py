@@ -89,9 +89,9 @@ def _names_by_kind(stream: Stream) -> dict[str, frozenset[str]]:
 
 def _references(subject: Subject) -> Iterator[tuple[Path, str, str]]:
     """Yield the path, kind and name of each object that this one refers to."""
-    if subject.kind[1] == "ClusterQueue":
+    if subject.kind.name == "ClusterQueue":
         yield from _queue_references(subject)
-    elif subject.kind[1] == "ResourceFlavor":
+    elif subject.kind.name == "ResourceFlavor":
         yield ("spec", "topologyName"), "Topology", as_string(subject.spec.get("topologyName"))
     else:
         yield ("spec", "clusterQueue"), "ClusterQueue", as_string(subject.spec.get("clusterQueue"))

@@ -86,7 +86,7 @@ def _has_trainer_settings(subject: Subject) -> bool | None:
         for train_job in subject.objects.of_kind((runtimes.API_VERSION, "TrainJob"))
         if nested_value(train_job, "spec", "runtimeRef", "name") == subject.name
         and (nested_string(train_job, "spec", "runtimeRef", "kind") or "ClusterTrainingRuntime")
-        == subject.kind[1]
+        == subject.kind.name
     ]
     if train_jobs:
         return any(nested_map(train_job, "spec", "trainer") for train_job in train_jobs)

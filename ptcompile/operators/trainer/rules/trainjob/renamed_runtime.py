@@ -51,7 +51,7 @@ def check(subject: Subject) -> Findings:
     if not name or not runtime_of(subject).assumed:
         return
 
-    for runtime in subject.stream.objects.of_kind((kind_of(subject.manifest)[0], kind)):
+    for runtime in subject.stream.objects.of_kind((kind_of(subject.manifest).api_version, kind)):
         renamed = object_name(runtime)
         is_visible = kind == runtimes.CLUSTER_KIND or namespace_of(runtime) == subject.namespace
         if is_visible and _shares_additions(renamed, name, object_name(subject.manifest)):

@@ -58,7 +58,7 @@ def check(subject: Subject) -> Findings:
     name = as_string(ref.get("name"))
     namesake = _find_namesake(subject, name) if runtime_of(subject).assumed and name else None
     if namesake is not None:
-        kind = kind_of(namesake)[1]
+        kind = kind_of(namesake).name
         path = ("spec", "runtimeRef", "name")
         in_other_namespace = kind == runtimes.referenced_kind(ref)
         if in_other_namespace:
