@@ -11,7 +11,6 @@ from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.diagnostics import (
     Authority,
     Diagnostic,
-    Path,
     Problem,
     Problems,
     Severity,
@@ -39,13 +38,10 @@ from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile._internal.arguments import StreamSource
+    from ptcompile.api.inputs import AnyProfile, JobSource, OverridePairs
     from ptcompile.extending import Extensions
     from ptcompile.kinds.model import QueueSystem
-    from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
 
 
 _NODE_KINDS = ("Node", "Pod", "Workload")
@@ -100,13 +96,13 @@ class Admission(NamedTuple):
 
 
 def admit(
-    source: StreamSource | Spec,
+    source: JobSource,
     *,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     state: StreamSource | None = None,
     filename: str | None = None,
     name: str | None = None,
-    overrides: Sequence[tuple[str | Path, Any]] = (),
+    overrides: OverridePairs = (),
     variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> Admission:

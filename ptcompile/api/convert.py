@@ -57,13 +57,11 @@ from ptcompile.source.documents import from_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile._internal.arguments import StreamSource
+    from ptcompile.api.inputs import AnyProfile, SchemaPaths
     from ptcompile.differ.model import Fact
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.versions import Versions
-    from ptcompile.spec.cluster_profile import ClusterProfile
 
 
 _MAX_ROUNDS = 8
@@ -79,12 +77,12 @@ def convert(
     *,
     target: str,
     filename: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     lossy: bool = False,
     kinds: Iterable[str] = (),
     labels: Mapping[str, str] | None = None,
     beside: Iterable[StreamSource] = (),
-    schemas: Iterable[str | os.PathLike[str]] = (),
+    schemas: SchemaPaths = (),
     extensions: Extensions | None = None,
 ) -> Result:
     """Convert manifests to equivalent ones for another operator: the same pods, processes,

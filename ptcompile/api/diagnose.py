@@ -19,18 +19,16 @@ from ptcompile.diagnosis.pages import search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
-    from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
+    from ptcompile.api.inputs import AnyProfile, JobSource
 
     LogSource = str | bytes | os.PathLike[str]
 
 
 def diagnose(
     logs: LogSource | Sequence[os.PathLike[str]] | Mapping[str, LogSource],
-    source: StreamSource | Spec | None = None,
+    source: JobSource | None = None,
     *,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     filename: str | None = None,
 ) -> Diagnosis:
     """Return the first cause of a failure in the logs of a job's pods, and what the manifest says

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile._internal import arguments
@@ -16,9 +15,9 @@ from ptcompile.fixer import Skipped, fix_in_rounds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile._internal.arguments import StreamSource
+    from ptcompile.api.inputs import AnyProfile, SchemaPaths
     from ptcompile.extending import Extensions
-    from ptcompile.spec.cluster_profile import ClusterProfile
 
 
 _LISTED = 16
@@ -50,14 +49,14 @@ def fix(
     *,
     unsafe: bool = False,
     filename: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     kubernetes: str | None = None,
     webhooks: bool = True,
     unknown_kinds: UnknownKinds = "count",
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
     severity: Mapping[str, str] | None = None,
-    schemas: Iterable[str | os.PathLike[str]] = (),
+    schemas: SchemaPaths = (),
     beside: Iterable[StreamSource] | None = None,
     extensions: Extensions | None = None,
 ) -> Fixed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api.inputs import Inputs, Item
@@ -24,9 +24,8 @@ from ptcompile.source import emitter, streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile._internal.arguments import StreamSource
+    from ptcompile.api.inputs import AnyProfile, SchemaPaths
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.extending import Extensions
     from ptcompile.importer.attempt import Attempt
@@ -150,10 +149,10 @@ def import_manifests(
     source: StreamSource,
     *,
     filename: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     lossy: bool = False,
     exact: bool = False,
-    schemas: Iterable[str | os.PathLike[str]] = (),
+    schemas: SchemaPaths = (),
     extensions: Extensions | None = None,
     values: Mapping[str, str] | None = None,
 ) -> Imported:

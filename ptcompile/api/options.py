@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
+    from ptcompile.api.inputs import SchemaPaths
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -90,7 +91,7 @@ def read_options(
     select: Iterable[str] | None,
     ignore: Iterable[str],
     severity: Mapping[str, str] | None,
-    schemas: Iterable[str | os.PathLike[str]],
+    schemas: SchemaPaths,
     extensions: Extensions | None,
 ) -> LintOptions:
     """Return the options that a function's arguments mean; `lint` describes them, and what they

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from ptcompile._internal import arguments
 from ptcompile.api.inputs import Inputs, Item
@@ -15,13 +15,10 @@ from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile._internal.arguments import StreamSource
+    from ptcompile.api.inputs import AnyProfile, JobSource, OverridePairs
     from ptcompile.extending import Extensions
     from ptcompile.simulator.world import World
-    from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
 
 
 DEFAULT = "default"
@@ -29,14 +26,14 @@ DEFAULT = "default"
 
 
 def simulate(
-    source: StreamSource | Spec,
+    source: JobSource,
     *,
     target: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     filename: str | None = None,
     beside: Iterable[StreamSource] = (),
     name: str | None = None,
-    overrides: Sequence[tuple[str | Path, Any]] = (),
+    overrides: OverridePairs = (),
     variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> World:

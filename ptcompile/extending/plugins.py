@@ -15,6 +15,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.extending import Extensions, Loaded, Pass, Rule, Target
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.operators.targets import TARGETS as BUILTIN_TARGETS
 
 RULES, PASSES, TARGETS = GROUPS = ("ptcompile.rules", "ptcompile.passes", "ptcompile.targets")
@@ -86,9 +87,7 @@ class ExtensionError(ValueError):
     """
 
 
-def load(
-    plugins: Iterable[str], rules: Iterable[Mapping[str, Any]], passes: Iterable[str]
-) -> Extensions:
+def load(plugins: Iterable[str], rules: Iterable[Json], passes: Iterable[str]) -> Extensions:
     """Import the plugins with these names, and read declared rules. Raises `ExtensionError` that
     lists all mistakes.
 

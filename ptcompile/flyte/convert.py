@@ -5,7 +5,6 @@ its path in the call.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +30,7 @@ from ptcompile.flyte.resources import (
     with_plain_numbers,
 )
 from ptcompile.flyte.roles import CONFIG, RoleLayout, role_layout
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.source import emitter
 from ptcompile.source.secrets.names import mask_value
 
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 class Converted:
     """A converted Flyte task: a TrainingJob document, and the problems of the conversion."""
 
-    document: dict[str, Any]
+    document: JsonDict
     problems: tuple[Problem, ...]
     """Problems with paths in the Flyte call. Warnings report what is dropped or means something
     else here.
     """
     platform: Platform | None = None
     """The platform that the task was converted for."""
-    objects: tuple[dict[str, Any], ...] = ()
+    objects: tuple[JsonDict, ...] = ()
     """Manifests that the job needs in addition: the runner's ConfigMap, with `embed`."""
     origins: tuple[tuple[Path, Path], ...] = ()
     """Spec paths whose values come from other keywords than usual, such as `retries`, with their
@@ -105,7 +105,7 @@ def to_yaml(spec: Spec) -> str:
     return emitter.emit({**head, "spec": job})
 
 
-def order_fields(job: Mapping[str, Any]) -> dict[str, Any]:
+def order_fields(job: Json) -> JsonDict:
     """Return a JobSpec with its fields in reading order; other fields come last."""
     return {**{key: job[key] for key in _FIELD_ORDER if key in job}, **job}
 
@@ -180,9 +180,7 @@ _FIELD_ORDER = (
 )  # fmt: skip
 
 
-def _pod_fields(
-    knobs: Knobs, template: pods.TaskPodTemplate, problems: list[Problem]
-) -> dict[str, Any]:
+def _pod_fields(knobs: Knobs, template: pods.TaskPodTemplate, problems: list[Problem]) -> JsonDict:
     """Return the task's pod fields, whatever its roles."""
     secret = pods.read_secrets(knobs.get("secret_requests") or (), problems)
     image = pods.image_of(
@@ -207,7 +205,7 @@ def _pod_fields(
 
 
 def _set_resources(
-    spec: dict[str, Any],
+    spec: JsonDict,
     knobs: Knobs,
     amounts: Amounts,
     layout: RoleLayout,
@@ -248,7 +246,7 @@ def _set_resources(
         )
 
 
-def _set_clean_pod_policy(spec: dict[str, Any], problems: list[Problem]) -> None:
+def _set_clean_pod_policy(spec: JsonDict, problems: list[Problem]) -> None:
     """Write out the meaning of a Flyte task without a clean_pod_policy, with a note on what
     remaining pods hold.
 
@@ -277,7 +275,7 @@ def _set_clean_pod_policy(spec: dict[str, Any], problems: list[Problem]) -> None
     )
 
 
-def _without_unset(values: Mapping[str, Any]) -> dict[str, Any]:
+def _without_unset(values: Json) -> JsonDict:
     """Return only the set fields: no null and nothing empty, except an empty list of arguments."""
     kept = {
         key: _without_unset(value) if key == "runPolicy" else value for key, value in values.items()
@@ -291,7 +289,7 @@ def _without_unset(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _env_fields(knobs: Knobs, problems: list[Problem]) -> dict[str, str]:
     out = {}
-    environment: Mapping[str, Any] = knobs.get("environment") or {}
+    environment: Json = knobs.get("environment") or {}
     for name, value in environment.items():
         path: Path = ("environment", str(name))
         if isinstance(value, bool) or not isinstance(value, str | int | float):

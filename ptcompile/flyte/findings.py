@@ -9,13 +9,14 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, field_path, message_at
 from ptcompile.flyte.problems import call_note, call_warning
 from ptcompile.flyte.resources import CLASSES, FIELDS, WHOLE
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 
 def file_of(function: Callable[..., Any]) -> str | None:
@@ -151,9 +152,7 @@ def _is_context(node: ast.expr) -> bool:
 _LIMIT_PATH: Path = ("task_config", "run_policy", "backoff_limit")
 
 
-def unlike_flyte_notes(
-    document: Mapping[str, Any], manifests: Iterable[Mapping[str, Any]]
-) -> list[Problem]:
+def unlike_flyte_notes(document: Json, manifests: Iterable[Json]) -> list[Problem]:
     """Return notes on settings of the manifests that Flyte would write otherwise."""
     job = document["spec"]
     manifests = list(manifests)
@@ -176,7 +175,7 @@ def unlike_flyte_notes(
     return [*out, *_restart_notes(job, job_spec)]
 
 
-def _accelerator_notes(job: Mapping[str, Any], manifests: list[Mapping[str, Any]]) -> list[Problem]:
+def _accelerator_notes(job: Json, manifests: list[Json]) -> list[Problem]:
     """Return a note if the nodes are selected by NVIDIA's labels, as without a platform or a
     profile of the cluster.
     """
@@ -203,7 +202,7 @@ def _accelerator_notes(job: Mapping[str, Any], manifests: list[Mapping[str, Any]
     ]
 
 
-def _restart_notes(job: Mapping[str, Any], job_spec: Mapping[str, Any]) -> list[Problem]:
+def _restart_notes(job: Json, job_spec: Json) -> list[Problem]:
     """Return notes on a PyTorchJob's backoff limit and restart policies that the task itself
     does not set.
     """
@@ -224,7 +223,7 @@ def _restart_notes(job: Mapping[str, Any], job_spec: Mapping[str, Any]) -> list[
     return out
 
 
-def _restart_causes(job: Mapping[str, Any]) -> str:
+def _restart_causes(job: Json) -> str:
     """Return the parts of the task that make pods restart."""
     elastic = job.get("elastic") or {}
     causes = {
@@ -262,7 +261,7 @@ Origins = Sequence[tuple[Path, Path]]
 
 
 def shape_problems(
-    document: dict[str, Any], problems: Sequence[Problem], origins: Origins
+    document: JsonDict, problems: Sequence[Problem], origins: Origins
 ) -> list[Problem]:
     """Return problems with the document's shape, except at paths that already have an error."""
     from ptcompile.compiler.frontend.reader import decode_spec

@@ -12,6 +12,7 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import resources as amounts
 from ptcompile.flyte.problems import call_error, call_note, call_warning, is_not_integer
 from ptcompile.flyte.resources import Amounts
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 if TYPE_CHECKING:
     from ptcompile.flyte.platforms import Platform
@@ -107,7 +108,7 @@ _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
 
 def drop_mistyped(knobs: Knobs, problems: list[Problem]) -> Knobs:
     """Return the keywords whose values have the right type; the others are reported and dropped."""
-    out: dict[str, Any] = {}
+    out: JsonDict = {}
     for name, value in knobs.items():
         expected, types = _TYPES.get(name, ("", (object,)))
         if value is None or isinstance(value, types):
@@ -157,9 +158,7 @@ def task_resources(knobs: Knobs, problems: list[Problem]) -> Amounts:
     return amounts.read_resources(requests, limits, (), problems)
 
 
-def with_retries_and_timeout(
-    policy: Mapping[str, Any], knobs: Knobs, problems: list[Problem]
-) -> dict[str, Any]:
+def with_retries_and_timeout(policy: Json, knobs: Knobs, problems: list[Problem]) -> JsonDict:
     """Return the run policy with the task's `retries` and `timeout`.
 
     In Flyte, both belong to the engine, which restarts or ends the job. Here, `retries` is the
@@ -204,9 +203,7 @@ def with_retries_and_timeout(
     return out
 
 
-def policy_origins(
-    policy: Mapping[str, Any], finished: Mapping[str, Any]
-) -> tuple[tuple[Path, Path], ...]:
+def policy_origins(policy: Json, finished: Json) -> tuple[tuple[Path, Path], ...]:
     """Return the spec paths that `retries` and `timeout` set, each with its call path."""
     names = {"backoffLimit": "retries", "activeDeadlineSeconds": "timeout"}
     return tuple(

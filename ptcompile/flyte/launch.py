@@ -19,6 +19,7 @@ from ptcompile.flyte import run
 from ptcompile.flyte.findings import checkpoint_warnings
 from ptcompile.flyte.keywords import Knobs
 from ptcompile.flyte.problems import RuleName, call_error, call_note, call_warning
+from ptcompile.kubernetes.unstructured import JsonDict
 
 INPUT_HELP = "inputs={{{name!r}: ...}}, or --input {name}=..."
 
@@ -178,11 +179,11 @@ class EntryPoint(NamedTuple):
 class TaskLaunch(NamedTuple):
     """The spec's launch fields, and the objects and volumes they need."""
 
-    job: dict[str, Any]
+    job: JsonDict
     """The fields `command`, `script`, `module` and `args`."""
-    volumes: tuple[dict[str, Any], ...] = ()
-    mounts: tuple[dict[str, Any], ...] = ()
-    objects: tuple[dict[str, Any], ...] = ()
+    volumes: tuple[JsonDict, ...] = ()
+    mounts: tuple[JsonDict, ...] = ()
+    objects: tuple[JsonDict, ...] = ()
     """Manifests in addition to the job's."""
 
 
@@ -237,7 +238,7 @@ def task_launch(
     if first is None and entry_point is not None:
         return _runner_launch(config, knobs, entry_point, name, problems)
 
-    job: dict[str, Any] = {"args": _string_list(knobs.get("args"), ("args",), problems)}
+    job: JsonDict = {"args": _string_list(knobs.get("args"), ("args",), problems)}
     if hasattr(config, "nnodes"):
         job.update(_elastic_start(first, programs, problems))
     elif first == "command":
@@ -290,7 +291,7 @@ def _runner_launch(
     ]
     file = f"{MOUNT_PATH}/{_RUNNER_FILE}" if knobs.get("embed") else None
     if torchrun:
-        job: dict[str, Any] = {"script": file} if file else {"module": RUNNER}
+        job: JsonDict = {"script": file} if file else {"module": RUNNER}
     else:
         job = {"command": ["python", file] if file else ["python", "-m", RUNNER]}
 
@@ -315,7 +316,7 @@ def _image_contents(module: str, *, torchrun: bool, embed: bool) -> Problem:
     return call_note("image-contents", ("container_image",), message, help)
 
 
-def _embed_runner(job: dict[str, Any], knobs: Knobs, name: str) -> TaskLaunch:
+def _embed_runner(job: JsonDict, knobs: Knobs, name: str) -> TaskLaunch:
     """Return the launch with the runner's source in an additional ConfigMap."""
     import inspect
 
@@ -334,7 +335,7 @@ def _embed_runner(job: dict[str, Any], knobs: Knobs, name: str) -> TaskLaunch:
 
 def _elastic_start(
     first: str | None, programs: dict[str, Any], problems: list[Problem]
-) -> dict[str, Any]:
+) -> JsonDict:
     if first == "command":
         message = "an Elastic task is started by torchrun, which needs a Python file or module"
         problems.append(call_error("spec-conflict", ("command",), message, "give script or module"))

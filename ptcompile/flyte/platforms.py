@@ -23,6 +23,7 @@ from ptcompile.flyte.resources import (
     device_slices,
     node_device_name,
 )
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.source import documents as source
 from ptcompile.spec.checks import MAIN
 
@@ -56,7 +57,7 @@ KNOWN_KEYS = (*POD_KEYS, *CONTAINER_KEYS, *_TABLE["known"])
 class ConfigSection:
     """A section of the configuration. Values of a wrong type are reported and read as empty."""
 
-    def __init__(self, section: Mapping[str, Any], problems: list[Problem]) -> None:
+    def __init__(self, section: Json, problems: list[Problem]) -> None:
         self.section = section
         self.problems = problems
 
@@ -69,7 +70,7 @@ class ConfigSection:
         value = self.section.get(key)
         return value if isinstance(value, str) else self._empty(key, value, "", "text")
 
-    def mapping(self, key: str) -> dict[str, Any]:
+    def mapping(self, key: str) -> JsonDict:
         """Return the mapping at `key`, or {} if it is absent."""
         value = self.section.get(key)
         return (
@@ -85,9 +86,9 @@ class ConfigSection:
             else self._empty(key, value, [], "a list")
         )
 
-    def fields(self, table: Mapping[str, tuple[str, type, str]]) -> dict[str, Any]:
+    def fields(self, table: Mapping[str, tuple[str, type, str]]) -> JsonDict:
         """Return the values of a table's keys under Kubernetes' field names."""
-        out: dict[str, Any] = {}
+        out: JsonDict = {}
         for key, (field, kind, expected) in table.items():
             value = self.section.get(key)
             if isinstance(value, kind):
@@ -122,8 +123,6 @@ def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-Json = dict[str, Any]
-
 _CLASS_NAMES = {"nvidia": "nvidia_gpu", "tpu": "google_tpu"}
 
 
@@ -133,8 +132,8 @@ class _DeviceClass(NamedTuple):
     resource: str
     device: str
     partition: str
-    requirement: Json | None
-    toleration: Json | None
+    requirement: JsonDict | None
+    toleration: JsonDict | None
 
 
 def accelerator_entries(
@@ -142,7 +141,7 @@ def accelerator_entries(
     devices: Mapping[str, str],
     more: Iterable[str],
     gpu: str,
-) -> dict[str, Json]:
+) -> dict[str, JsonDict]:
     """Return the catalog: each device known from the configuration or Flyte itself, whole and in
     slices.
     """
@@ -151,12 +150,12 @@ def accelerator_entries(
         *dict.fromkeys(devices.values()),
         *(node_device_name(device, devices) for device in more),
     ]
-    out: dict[str, Json] = {}
+    out: dict[str, JsonDict] = {}
     for name, part in device_slices(names):
         kind = kinds["tpu" if name.startswith("tpu-") else "nvidia"]
         labels = {kind.device: name}
         tolerations = [_toleration(kind.device, name)]
-        entry: Json = {"nodeLabels": labels, "tolerations": tolerations}
+        entry: JsonDict = {"nodeLabels": labels, "tolerations": tolerations}
         if part == WHOLE:
             # by default, the node has no label of a slice
             entry["matchExpressions"] = [
@@ -201,7 +200,7 @@ def _read_class(settings: ConfigSection, kind: str) -> _DeviceClass:
     )
 
 
-def _toleration(label: str, value: str) -> Json:
+def _toleration(label: str, value: str) -> JsonDict:
     return {"key": label, "operator": "Equal", "value": value, "effect": "NoSchedule"}
 
 
@@ -209,7 +208,7 @@ def _toleration(label: str, value: str) -> Json:
 class Platform:
     """A cluster as Flyte's configuration describes it."""
 
-    document: Json
+    document: JsonDict
     """The ClusterProfile document."""
     profile: ClusterProfile
     """The validated profile, or the built-in one if the configuration has a mistake."""
@@ -225,7 +224,7 @@ class Platform:
 
 
 def platform(
-    config: str | bytes | Mapping[str, Any],
+    config: str | bytes | Json,
     *,
     name: str = "flyte",
     accelerators: Iterable[str] = (),
@@ -277,9 +276,7 @@ def platform(
     return Platform(document, profile, devices, (*config_problems, *distinct))
 
 
-def _read_config(
-    config: str | bytes | Mapping[str, Any], problems: list[Problem]
-) -> Mapping[str, Any]:
+def _read_config(config: str | bytes | Json, problems: list[Problem]) -> Json:
     if isinstance(config, Mapping):
         return config
 
@@ -298,14 +295,14 @@ def _read_config(
     return {}
 
 
-def _find_section(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _find_section(data: Json) -> Json:
     for key in ("plugins", "k8s"):
         inner = data.get(key)
         data = inner if isinstance(inner, Mapping) else data
     return data
 
 
-def _report_unknown_keys(section: Mapping[str, Any], problems: list[Problem]) -> None:
+def _report_unknown_keys(section: Json, problems: list[Problem]) -> None:
     for key in section:
         if key in ENGINE_KEYS:
             problems.append(call_warning(("k8s", str(key)), ENGINE_KEYS[key]))
@@ -320,11 +317,11 @@ def _report_unknown_keys(section: Mapping[str, Any], problems: list[Problem]) ->
             )
 
 
-def _resource_tolerations(settings: ConfigSection) -> dict[str, list[Json]]:
+def _resource_tolerations(settings: ConfigSection) -> dict[str, list[JsonDict]]:
     """Return tolerations by resource name; extended resources of the second list tolerate a
     taint named after them.
     """
-    out: dict[str, list[Json]] = {}
+    out: dict[str, list[JsonDict]] = {}
     for resource, items in settings.mapping("resource-tolerations").items():
         out[str(resource)] = as_dicts(items)
         if len(out[str(resource)]) != (len(items) if isinstance(items, list | tuple) else -1):
@@ -343,7 +340,7 @@ def _resource_tolerations(settings: ConfigSection) -> dict[str, list[Json]]:
     return out
 
 
-def _spot_fields(settings: ConfigSection) -> Json:
+def _spot_fields(settings: ConfigSection) -> JsonDict:
     labels = {str(k): str(v) for k, v in settings.mapping("interruptible-node-selector").items()}
     expressions = []
     for requirement in _requirements(settings, "interruptible-node-selector-requirement"):
@@ -361,13 +358,13 @@ def _spot_fields(settings: ConfigSection) -> Json:
     return {key: value for key, value in out.items() if value}
 
 
-def _requirements(settings: ConfigSection, key: str) -> list[Json]:
+def _requirements(settings: ConfigSection, key: str) -> list[JsonDict]:
     """Return the node selector requirement at `key` as a list, empty if it is absent."""
     requirement = settings.mapping(key)
     return [requirement] if requirement else []
 
 
-def _is_single_label(requirement: Json) -> bool:
+def _is_single_label(requirement: JsonDict) -> bool:
     """Return whether a requirement only asks for one node label."""
     values = requirement.get("values")
     return (
@@ -378,7 +375,7 @@ def _is_single_label(requirement: Json) -> bool:
     )
 
 
-def _profile_defaults(settings: ConfigSection) -> Json:
+def _profile_defaults(settings: ConfigSection) -> JsonDict:
     requests = {"cpu": settings.any("default-cpus"), "memory": settings.any("default-memory")}
     quantities = {key: str(value) for key, value in requests.items() if value is not None}
     out = {
@@ -396,7 +393,7 @@ def _profile_defaults(settings: ConfigSection) -> Json:
     return {key: value for key, value in out.items() if value}
 
 
-def _pod_template(settings: ConfigSection) -> Json:
+def _pod_template(settings: ConfigSection) -> JsonDict:
     """Return the settings for which a profile has no other field."""
     pod = settings.fields(POD_KEYS)
     if pod.get("hostNetwork"):
@@ -409,7 +406,7 @@ def _pod_template(settings: ConfigSection) -> Json:
     return {"spec": pod} if pod else {}
 
 
-def _env_from(settings: ConfigSection) -> Json:
+def _env_from(settings: ConfigSection) -> JsonDict:
     """Return ConfigMaps and Secrets as variables; a missing one is allowed, as in Flyte."""
     kinds = {"default-env-from-configmaps": "configMapRef", "default-env-from-secrets": "secretRef"}
     items = [

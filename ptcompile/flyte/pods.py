@@ -10,7 +10,7 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import resources as foreign
 from ptcompile.flyte.problems import call_error, call_note, call_warning
 from ptcompile.flyte.resources import Amounts
-from ptcompile.kubernetes.unstructured import without_keys
+from ptcompile.kubernetes.unstructured import Json, JsonDict, without_keys
 from ptcompile.spec.checks import MAIN
 
 _IMAGE_TEMPLATE = re.compile(
@@ -100,7 +100,7 @@ _START_FIELDS = frozenset({"command", "args"})
 class TaskPodTemplate(NamedTuple):
     """A pod template whose main container is named `pytorch`."""
 
-    spec: dict[str, Any]
+    spec: JsonDict
     labels: dict[str, str]
     annotations: dict[str, str]
     image: str | None
@@ -188,7 +188,7 @@ def _template_parts(value: Any) -> tuple[Any, dict[str, str], dict[str, str], st
     return spec, dict(labels), dict(annotations), getattr(value, "primary_container_name", None)
 
 
-def _guess_main(containers: list[Mapping[str, Any]]) -> str:
+def _guess_main(containers: list[Json]) -> str:
     """Return the main container of a plain template: by Flyte's and our names, else the only
     one.
     """
@@ -197,7 +197,7 @@ def _guess_main(containers: list[Mapping[str, Any]]) -> str:
     return usual or (names[0] if len(names) == 1 else MAIN)
 
 
-def _without_named(resources: Any, named: set[str], gpu: str, task: Amounts) -> dict[str, Any]:
+def _without_named(resources: Any, named: set[str], gpu: str, task: Amounts) -> JsonDict:
     """Return a container's own resources except those that the task sets."""
     if "gpu" in task:
         named = {*named, "gpu", gpu}
@@ -211,9 +211,9 @@ def _without_named(resources: Any, named: set[str], gpu: str, task: Amounts) -> 
 class Secrets(NamedTuple):
     """Variables, volumes and mounts for a task's secret requests."""
 
-    env: dict[str, Any]
-    volumes: list[dict[str, Any]]
-    mounts: list[dict[str, Any]]
+    env: JsonDict
+    volumes: list[JsonDict]
+    mounts: list[JsonDict]
 
 
 def read_secrets(requests: Iterable[Any], problems: list[Problem]) -> Secrets:

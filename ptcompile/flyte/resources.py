@@ -17,6 +17,7 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte.problems import call_error
 from ptcompile.hardware.accelerators import row_of
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.unstructured import JsonDict
 
 RESTART_POLICIES = {
     "ALWAYS": "Always",
@@ -50,12 +51,12 @@ def read_policy(
     return policy
 
 
-def as_dict(value: Any) -> dict[str, Any]:
+def as_dict(value: Any) -> JsonDict:
     """Return a copy of a mapping, or {} for any other value."""
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def as_dicts(value: Any) -> list[dict[str, Any]]:
+def as_dicts(value: Any) -> list[JsonDict]:
     """Return copies of the mappings in a list."""
     if isinstance(value, list | tuple):
         return [dict(item) for item in value if isinstance(item, Mapping)]
@@ -335,13 +336,13 @@ def split_by_role(task: Amounts, roles: Sequence[Amounts]) -> tuple[Amounts, lis
     )
 
 
-def to_spec(amounts: Amounts) -> dict[str, Any]:
+def to_spec(amounts: Amounts) -> JsonDict:
     """Return resources in spec form: flat if request and limit are equal, else below requests
     and limits.
     """
-    flat: dict[str, Any] = {}
-    requests: dict[str, Any] = {}
-    limits: dict[str, Any] = {}
+    flat: JsonDict = {}
+    requests: JsonDict = {}
+    limits: JsonDict = {}
     for key, (request, limit) in amounts.items():
         if request is None or limit is None or request == limit:
             flat[key] = _plain_number(request or limit or "")

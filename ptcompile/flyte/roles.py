@@ -12,6 +12,7 @@ from ptcompile.flyte.keywords import Knobs, named_images
 from ptcompile.flyte.problems import call_error, call_note, call_warning, is_not_integer
 from ptcompile.flyte.resources import Amounts
 from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
+from ptcompile.kubernetes.unstructured import JsonDict
 
 CONFIG: Path = ("task_config",)
 TORCH_JOIN_TIMEOUT = 600
@@ -29,14 +30,14 @@ RENDEZVOUS_DEFAULTS = {"timeout": JOIN_TIMEOUT_SECONDS, "join_timeout": JOIN_TIM
 class RoleFields(NamedTuple):
     """A replica group's own settings."""
 
-    fields: dict[str, Any]
+    fields: JsonDict
     amounts: Amounts
 
 
 class RoleLayout(NamedTuple):
     """The parts of a JobSpec that set the number of pods, and the roles."""
 
-    job: dict[str, Any]
+    job: JsonDict
     roles: dict[str, RoleFields]
 
 
@@ -103,7 +104,7 @@ def _elastic_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
     is_single = str(nnodes) in {"1", "1:1"}
     fixed = re.fullmatch(r"0*([1-9][0-9]{0,8})(?::0*\1)?", str(nnodes), re.ASCII)
     nodes = int(fixed[1]) if fixed else None
-    elastic: dict[str, Any] = {"nnodes": nodes or nnodes, "nprocPerNode": config.nproc_per_node}
+    elastic: JsonDict = {"nnodes": nodes or nnodes, "nprocPerNode": config.nproc_per_node}
     # Flyte always uses c10d; a single node here needs no rendezvous
     elastic["rdzvBackend"] = None if is_single else getattr(config, "rdzv_backend", "c10d")
     options = {
@@ -175,11 +176,11 @@ def _elastic_roles(
     return roles
 
 
-def _common_fields(config: Any, knobs: Knobs, problems: list[Problem]) -> dict[str, Any]:
+def _common_fields(config: Any, knobs: Knobs, problems: list[Problem]) -> JsonDict:
     """Return shared memory and run policy. The task's `shared_memory` wins over
     increase_shared_mem, as in Flyte.
     """
-    out: dict[str, Any] = {}
+    out: JsonDict = {}
     size = knobs.get("shared_memory")
     if isinstance(size, str):
         out["sharedMemory"] = size
@@ -193,7 +194,7 @@ def _common_fields(config: Any, knobs: Knobs, problems: list[Problem]) -> dict[s
     return out
 
 
-def run_policy_fields(policy: Any, problems: list[Problem]) -> dict[str, Any]:
+def run_policy_fields(policy: Any, problems: list[Problem]) -> JsonDict:
     """Return a run policy under Kubernetes' names, with None for what it leaves out."""
     clean = getattr(policy, "clean_pod_policy", None)
     policy_path = (*CONFIG, "run_policy", "clean_pod_policy")
@@ -232,7 +233,7 @@ def _role_fields(value: Any, path: Path, knobs: Knobs, problems: list[Problem]) 
     )
 
 
-def _rendezvous_configs(configs: Any, problems: list[Problem], *, waits: bool) -> dict[str, Any]:
+def _rendezvous_configs(configs: Any, problems: list[Problem], *, waits: bool) -> JsonDict:
     """Return the user's rendezvous settings that differ from the defaults, which the spec shares.
 
     `waits` is whether there are several nodes, which wait for one another.
@@ -249,7 +250,7 @@ def _rendezvous_configs(configs: Any, problems: list[Problem], *, waits: bool) -
         )
         return {}
 
-    out: dict[str, Any] = {}
+    out: JsonDict = {}
     for key, value in (configs or {}).items():
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # torch reads these as integers

@@ -16,8 +16,7 @@ from ptcompile.flyte.launch import EntryPoint, find_entry_point
 from ptcompile.source import streams
 
 if TYPE_CHECKING:
-    from ptcompile._internal.arguments import ProfileSource
-    from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.api.inputs import AnyProfile
     from ptcompile.spec.training_job import Spec
 
 
@@ -82,7 +81,7 @@ class Task:
         self,
         name: str | None = None,
         *,
-        cluster: ProfileSource | ClusterProfile | None = None,
+        cluster: AnyProfile | None = None,
         **more: Unpack[Knobs],
     ) -> api.Result:
         """Return the task's manifests and all diagnostics. Raises nothing for a user's mistake.

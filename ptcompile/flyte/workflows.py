@@ -19,8 +19,7 @@ from ptcompile.flyte.tasks import Task, from_task
 from ptcompile.source import streams
 
 if TYPE_CHECKING:
-    from ptcompile._internal.arguments import ProfileSource
-    from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.api.inputs import AnyProfile
 
 
 RESOURCE_FIELDS = {1: "cpu", 2: "gpu", 3: "mem", 5: "ephemeral_storage"}
@@ -209,9 +208,7 @@ class Workflow:
     problems: tuple[Problem, ...]
     """Nodes that are not PyTorch tasks, and mistakes in the inputs."""
 
-    def compile(
-        self, *, cluster: ProfileSource | ClusterProfile | None = None, **more: Unpack[Knobs]
-    ) -> api.Result:
+    def compile(self, *, cluster: AnyProfile | None = None, **more: Unpack[Knobs]) -> api.Result:
         """Return the manifests of all jobs, in order, or none if one of them has a mistake."""
         results = [task.compile(cluster=cluster, **more) for task in self.tasks]
         problems = [streams.to_diagnostic(problem, None, None) for problem in self.problems]

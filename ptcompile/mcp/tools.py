@@ -11,7 +11,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile._internal.spelling import closest_match
 from ptcompile.api.reference import SCHEMAS, schema, targets
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.mcp.inputs import (
     Call,
     CallError,
@@ -53,7 +53,7 @@ class Tool(NamedTuple):
         }
 
 
-def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
+def check_arguments(tool: Tool, arguments: Json) -> None:
     """Raises `CallError` for an argument that the tool does not have, one of the wrong type, and
     a missing one.
     """
@@ -82,7 +82,7 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
         raise CallError(f"{missing[0]} is required")
 
 
-def shortened(result: Mapping[str, Any]) -> JsonDict:
+def shortened(result: Json) -> JsonDict:
     """Return a result with as many items of its lists as an assistant has use for, the errors among
     findings first, and the number of those that are left out by the list's name, such as
     `jobs.pods`.

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Container, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import SHM_PATH, grace_seconds
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_mappings,
     as_string,
     nested_map,
@@ -54,7 +55,7 @@ class PodSurroundings(NamedTuple):
 def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
     """Return the surroundings of a pod. `claims` are those with a folder of this machine."""
     spec = pod.view.spec
-    main: Mapping[str, Any] = pod.main.spec if pod.main else {}
+    main: Json = pod.main.spec if pod.main else {}
     sources = {as_string(volume.get("name")): volume for volume in as_mappings(spec.get("volumes"))}
     memory = _bytes(nested_value(main, "resources", "limits", "memory"))
     shm = None if spec.get("hostIPC") is True else SHM_BYTES
@@ -86,7 +87,7 @@ def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
     )
 
 
-def _is_available(source: Mapping[str, Any], claims: Container[str]) -> bool:
+def _is_available(source: Json, claims: Container[str]) -> bool:
     """Return whether a volume is an empty folder, or a claim with a folder of this machine."""
     claim = nested_string(source, "persistentVolumeClaim", "claimName")
     return "emptyDir" in source or "ephemeral" in source or (bool(claim) and claim in claims)

@@ -45,6 +45,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from ptcompile.shell.builtins import Argv
     from ptcompile.shell.calls import Files
     from ptcompile.shell.nodes import Node, Redirection
     from ptcompile.shell.values import DoubtKind, HowEnded
@@ -435,7 +436,7 @@ class Interpreter(Expander):
         self.unread = self.unread or self.doubt_at(line, node.end, "text")
         return UNKNOWN
 
-    def call(self, name: str, argv: Sequence[Argument], state: ShellState) -> ExitStatus:
+    def call(self, name: str, argv: Argv, state: ShellState) -> ExitStatus:
         """Run a function."""
         outer = self.text, self.file, self.returns, state.arguments
         body, self.text, self.file = state.functions[name]
@@ -499,7 +500,7 @@ class Interpreter(Expander):
 
     def program(
         self,
-        argv: Sequence[Argument],
+        argv: Argv,
         state: ShellState,
         assigned: Mapping[str, Variable],
         *,
@@ -532,7 +533,7 @@ class Interpreter(Expander):
     def script(
         self,
         call: ShellCall,
-        argv: Sequence[Argument],
+        argv: Argv,
         state: ShellState,
         assigned: Mapping[str, Variable],
         *,
@@ -578,9 +579,7 @@ class Interpreter(Expander):
 
         return status
 
-    def record(
-        self, argv: Sequence[Argument], state: ShellState, assigned: Mapping[str, Variable]
-    ) -> int:
+    def record(self, argv: Argv, state: ShellState, assigned: Mapping[str, Variable]) -> int:
         """Note a command, and return its index."""
         if len(self.commands) >= _MAX_COMMANDS:
             raise LimitError
@@ -616,7 +615,7 @@ class Interpreter(Expander):
         return text
 
     def write_file(
-        self, redirections: Sequence[Redirection], argv: Sequence[Argument], state: ShellState
+        self, redirections: Sequence[Redirection], argv: Argv, state: ShellState
     ) -> None:
         """Keep the text of `cat <<EOF > FILE` and `echo TEXT > FILE`, and of `bash <<EOF`."""
         given = tuple(

@@ -9,9 +9,9 @@ https://github.com/kubernetes-sigs/kustomize/blob/master/cmd/config/docs/api-con
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api import compile
 from ptcompile.api.inputs import Inputs, read_file, text_problems
 from ptcompile.cli import files
@@ -22,6 +22,7 @@ from ptcompile.cli.reporter import Reporter
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, field_path, has_error
 from ptcompile.kubernetes.unstructured import (
+    Json,
     JsonDict,
     as_mapping,
     as_string,
@@ -39,8 +40,6 @@ from ptcompile.source.overrides import NO_OVERRIDES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
-
-    Json = Mapping[str, Any]
 
 
 _RESOURCE_LIST = ("config.kubernetes.io/", "ResourceList")
