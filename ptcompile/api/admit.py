@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import File, Inputs, Item
+from ptcompile.api.inputs import AnyProfile, File, Inputs, Item, JobSource, OverridePairs
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.diagnostics import (
     Authority,
@@ -24,10 +24,10 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_mappings,
-    as_string,
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
     object_name,
     string_map,
 )
@@ -39,7 +39,6 @@ from ptcompile.world.workload import Stream
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import StreamSource
-    from ptcompile.api.inputs import AnyProfile, JobSource, OverridePairs
     from ptcompile.extending import Extensions
     from ptcompile.kinds.model import QueueSystem
 
@@ -196,7 +195,7 @@ def _without_queues(request: AdmissionRequest, system: QueueSystem) -> list[JobA
         return []
 
     return [
-        JobAdmission(kind_of(job)[1], object_name(job), namespace_of(job), "admitted")
+        JobAdmission(nested_string(job, "kind"), object_name(job), namespace_of(job), "admitted")
         for job in request.jobs
     ]
 
@@ -278,7 +277,7 @@ def _owner_names(pod: Json) -> set[str]:
     owners = as_mappings(metadata.get("ownerReferences"))
     return {
         *string_map(metadata.get("labels")).values(),
-        *(as_string(owner.get("name")) for owner in owners),
+        *(nested_string(owner, "name") for owner in owners),
     }
 
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.api.inputs import Inputs
+from ptcompile.api.inputs import AnyProfile, Inputs, JobSource, OverridePairs
 from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.kubernetes.unstructured import JsonDict
@@ -15,7 +15,6 @@ from ptcompile.source import emitter, streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.api.inputs import AnyProfile, JobSource, OverridePairs
     from ptcompile.extending import Extensions
     from ptcompile.operators.handles import Handle
     from ptcompile.source.overrides import OverriddenDocument

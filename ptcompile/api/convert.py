@@ -11,7 +11,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile as compiling
 from ptcompile.api.compile import Result
 from ptcompile.api.import_manifests import Imported, ImportedSpec, import_inputs
-from ptcompile.api.inputs import File, Inputs, read_profile
+from ptcompile.api.inputs import AnyProfile, File, Inputs, SchemaPaths, read_profile
 from ptcompile.converter import portable
 from ptcompile.converter.endings import differing_sentences, rows_by_topic, topics_of
 from ptcompile.converter.fields import rewrite_fields
@@ -58,7 +58,6 @@ from ptcompile.source.documents import from_data
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import StreamSource
-    from ptcompile.api.inputs import AnyProfile, SchemaPaths
     from ptcompile.differ.model import Fact
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.versions import Versions

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ptcompile._internal import arguments, files
 from ptcompile._internal.limits import limits
-from ptcompile.api.inputs import Inputs
+from ptcompile.api.inputs import AnyProfile, Inputs, JobSource
 from ptcompile.api.lint import lint_inputs
 from ptcompile.api.options import LintOptions
 from ptcompile.api.simulate import DEFAULT, simulate_inputs
@@ -19,8 +19,6 @@ from ptcompile.diagnosis.pages import search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.api.inputs import AnyProfile, JobSource
-
     LogSource = str | bytes | os.PathLike[str]
 
 

@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import Inputs, Item, unique
+from ptcompile.api.inputs import (
+    AnyProfile,
+    Inputs,
+    Item,
+    JobSource,
+    OverridePairs,
+    SchemaPaths,
+    unique,
+)
 from ptcompile.diagnostics import Diagnostic, Problem, Problems, has_error
 from ptcompile.differ import Difference, DiffSide, compare
 from ptcompile.differ.applying import ApplyMode, apply_outcome
@@ -19,7 +27,6 @@ from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.api.inputs import AnyProfile, JobSource, OverridePairs, SchemaPaths
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.extending import Extensions
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ptcompile._internal import arguments
-from ptcompile.api.inputs import Inputs
+from ptcompile.api.inputs import AnyProfile, Inputs, JobSource, OverridePairs
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.explainer import explanation
 from ptcompile.explainer.explanation import Explanation, SharedInputs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.api.inputs import AnyProfile, JobSource, OverridePairs
     from ptcompile.explainer.page import ExplainPage
     from ptcompile.extending import Extensions
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ptcompile._internal import arguments
 from ptcompile._internal.limits import limits, while_fixing
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import read_beside, read_profile
+from ptcompile.api.inputs import AnyProfile, SchemaPaths, read_beside, read_profile
 from ptcompile.api.lint import Report, lint_source
 from ptcompile.api.options import UnknownKinds, read_options
 from ptcompile.diagnostics import Diagnostic
@@ -16,7 +16,6 @@ from ptcompile.fixer import Skipped, fix_in_rounds
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import StreamSource
-    from ptcompile.api.inputs import AnyProfile, SchemaPaths
     from ptcompile.extending import Extensions
 
 

@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     """Values by their paths in a spec."""
     SchemaPaths = Iterable[str | os.PathLike[str]]
     """Files and folders of CRDs or JSON Schemas."""
+else:
+    JobSource = AnyProfile = OverridePairs = SchemaPaths = object  # other modules import the names
 
 NODE_KINDS = frozenset({("v1", "Node"), ("karpenter.sh/v1", "NodePool")})
 _CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")

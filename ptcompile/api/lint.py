@@ -13,10 +13,12 @@ from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import (
     NO_PROFILE,
+    AnyProfile,
     File,
     Inputs,
     Item,
     ProfileRead,
+    SchemaPaths,
     is_empty,
     read_beside,
     read_profile,
@@ -44,7 +46,6 @@ from ptcompile.source.templates import chart_role, may_have_marks
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import StreamSource
-    from ptcompile.api.inputs import AnyProfile, SchemaPaths
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.unstructured import Json
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import NO_PROFILE, File, Inputs, ProfileRead, releases_of
+from ptcompile.api.inputs import NO_PROFILE, File, Inputs, ProfileRead, SchemaPaths, releases_of
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.versions import Versions
@@ -21,7 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from ptcompile.api.inputs import SchemaPaths
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
 

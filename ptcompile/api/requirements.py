@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.compile import Result, compile_inputs
-from ptcompile.api.inputs import NODE_KINDS, File, Inputs, read_profile
+from ptcompile.api.inputs import (
+    NODE_KINDS,
+    AnyProfile,
+    File,
+    Inputs,
+    JobSource,
+    OverridePairs,
+    read_profile,
+)
 from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import Json, kind_of
@@ -20,7 +28,6 @@ from ptcompile.source.overrides import read_overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.api.inputs import AnyProfile, JobSource, OverridePairs
     from ptcompile.extending import Extensions
     from ptcompile.spec.training_job import Spec
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ptcompile._internal import arguments
-from ptcompile.api.inputs import Inputs, Item
+from ptcompile.api.inputs import AnyProfile, Inputs, Item, JobSource, OverridePairs
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kinds.status import Status
 from ptcompile.kubernetes.index import Objects
@@ -16,7 +16,6 @@ from ptcompile.source import streams
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import StreamSource
-    from ptcompile.api.inputs import AnyProfile, JobSource, OverridePairs
     from ptcompile.extending import Extensions
     from ptcompile.simulator.world import World
 

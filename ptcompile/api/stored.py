@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import Inputs
+from ptcompile.api.inputs import AnyProfile, Inputs, JobSource, OverridePairs, SchemaPaths
 from ptcompile.diagnostics import Diagnostic, Problem, has_error
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import Json, JsonDict, get, kind_of, object_name
@@ -20,7 +20,6 @@ from ptcompile.source.secrets.scanner import without_secrets
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import StreamSource
-    from ptcompile.api.inputs import AnyProfile, JobSource, OverridePairs, SchemaPaths
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.apiserver.stored import StoredObject
     from ptcompile.extending import Extensions

@@ -9,7 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import pluralize
-from ptcompile.api.inputs import Inputs, Item, unique
+from ptcompile.api.inputs import (
+    AnyProfile,
+    Inputs,
+    Item,
+    JobSource,
+    OverridePairs,
+    SchemaPaths,
+    unique,
+)
 from ptcompile.api.lint import lint_inputs
 from ptcompile.api.options import LintOptions
 from ptcompile.diagnostics import Diagnostic, has_error
@@ -21,7 +29,6 @@ from ptcompile.source.streams import resource_name
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import StreamSource
-    from ptcompile.api.inputs import AnyProfile, JobSource, OverridePairs, SchemaPaths
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.unstructured import JsonDict
 

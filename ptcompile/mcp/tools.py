@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
-from ptcompile._internal.spelling import closest_match
+from ptcompile._internal.spelling import closest_match, spelling_help
 from ptcompile.api.reference import SCHEMAS, schema, targets
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.mcp.inputs import (
@@ -60,11 +60,8 @@ def check_arguments(tool: Tool, arguments: Json) -> None:
     for name, value in arguments.items():
         declared = tool.arguments.get(name)
         if declared is None:
-            near = closest_match(name[:50], tool.arguments)
-            if near:
-                help = f"did you mean {near}?"
-            else:
-                help = f"its arguments are {', '.join(tool.arguments) or 'none'}"
+            listing = f"its arguments are {', '.join(tool.arguments) or 'none'}"
+            help = spelling_help(name[:50], tool.arguments, listing)
             raise CallError(f"no argument {name[:50]!r}; {help}")
 
         python_type, described = _TYPES[declared["type"]]

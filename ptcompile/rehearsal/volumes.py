@@ -13,7 +13,6 @@ from ptcompile.kubernetes.pod_spec import SHM_PATH, grace_seconds
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
-    as_string,
     nested_map,
     nested_string,
     nested_value,
@@ -56,20 +55,20 @@ def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
     """Return the surroundings of a pod. `claims` are those with a folder of this machine."""
     spec = pod.view.spec
     main: Json = pod.main.spec if pod.main else {}
-    sources = {as_string(volume.get("name")): volume for volume in as_mappings(spec.get("volumes"))}
+    sources = {nested_string(volume, "name"): volume for volume in as_mappings(spec.get("volumes"))}
     memory = _bytes(nested_value(main, "resources", "limits", "memory"))
     shm = None if spec.get("hostIPC") is True else SHM_BYTES
     volumes = []
     provided = set()
     for mount in as_mappings(main.get("volumeMounts")):
-        name = as_string(mount.get("name"))
-        path = posixpath.normpath(as_string(mount.get("mountPath")) or "/")
+        name = nested_string(mount, "name")
+        path = posixpath.normpath(nested_string(mount, "mountPath") or "/")
         source = sources.get(name, {})
         if path == SHM_PATH and nested_value(source, "emptyDir", "medium") == "Memory":
             shm = _bytes(nested_value(source, "emptyDir", "sizeLimit")) or memory
         elif _is_available(source, claims) and path.startswith("/") and path != "/":
             claim = nested_string(source, "persistentVolumeClaim", "claimName") or None
-            sub_path = posixpath.normpath(as_string(mount.get("subPath")) or ".")
+            sub_path = posixpath.normpath(nested_string(mount, "subPath") or ".")
             if sub_path.startswith(("/", "..")) or mount.get("subPathExpr"):
                 continue
             volumes.append(PodVolume(path, name, claim, sub_path, mount.get("readOnly") is True))
@@ -101,13 +100,13 @@ def _bytes(value: object) -> int | None:
 def claims_of(pod: Pod) -> list[str]:
     """Return the claims that a pod's main container mounts."""
     names = {
-        as_string(mount.get("name"))
+        nested_string(mount, "name")
         for mount in as_mappings(pod.main.spec.get("volumeMounts") if pod.main else ())
     }
     return [
         claim
         for volume in as_mappings(pod.view.spec.get("volumes"))
-        if as_string(volume.get("name")) in names
+        if nested_string(volume, "name") in names
         and (claim := nested_string(volume, "persistentVolumeClaim", "claimName"))
     ]
 

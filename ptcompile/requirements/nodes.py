@@ -15,6 +15,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     kind_of,
+    nested_string,
     object_name,
     string_map,
 )
@@ -43,7 +44,7 @@ def requires_of_nodes(
 
 
 def _needs_of_job(subject: Subject, pools: Pools | None) -> Iterator[Requirement]:
-    job = f"{subject.kind[1]}/{object_name(subject.manifest)}"
+    job = f"{subject.kind_name}/{object_name(subject.manifest)}"
     gang = f", {subject.min_nodes_to_start} at once"
     waiting = {
         id(role.template) for role in subject.roles if role.expanded.name in subject.waiting_roles
@@ -76,7 +77,7 @@ def _images(role: WorkloadRole, job: str) -> Iterator[Requirement]:
     names = {container.name for container in written}
     for container in role.pod.view.containers:
         if container.name not in names:
-            image = as_string(container.spec.get("image"))
+            image = nested_string(container.spec, "image")
             yield Requirement(
                 "image", image, "", f"{container.name}, added to {role.expanded.name} of {job}"
             )

@@ -15,7 +15,7 @@ from posixpath import join as join_path, normpath
 from ptcompile.kubernetes.commands import unwrap
 from ptcompile.shell import nodes
 from ptcompile.shell.builtins import BUILTINS, NAME, declare
-from ptcompile.shell.calls import ShellCall, shell_call
+from ptcompile.shell.calls import Files, ShellCall, shell_call
 from ptcompile.shell.endless import endless_program
 from ptcompile.shell.outputs import output_of
 from ptcompile.shell.parser import DECLARATIONS, parse
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ptcompile.shell.builtins import Argv
-    from ptcompile.shell.calls import Files
     from ptcompile.shell.nodes import Node, Redirection
     from ptcompile.shell.values import DoubtKind, HowEnded
 

@@ -10,7 +10,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import limits
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of, field_path, problem_at
-from ptcompile.kubernetes.unstructured import Json, get, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_list, get, namespace_of, nested_map
 from ptcompile.source import documents as source
 from ptcompile.source.fast_reader import read_document, read_dumped_document
 
@@ -102,7 +102,7 @@ def _has_kind(item: Json) -> bool:
 def not_objects(data: Json) -> Iterable[Problem]:
     """Yield a problem for each item of a list kind that is not an object."""
     items = data.get("items") if _is_list(data) or data.get("kind") == "List" else None
-    for index, item in enumerate(items if isinstance(items, list) else ()):
+    for index, item in enumerate(as_list(items)):
         if not isinstance(item, Mapping):
             yield problem_at(
                 "not-a-mapping", ("items", index), "an object must be a mapping", "remove it"

@@ -187,7 +187,7 @@ def _read_documents(file: InputFile, report: Reporter) -> list[Json] | None:
 
 def _is_resource_list(data: Json) -> bool:
     group, kind = _RESOURCE_LIST
-    return data.get("kind") == kind and as_string(data.get("apiVersion")).startswith(group)
+    return data.get("kind") == kind and nested_string(data, "apiVersion").startswith(group)
 
 
 def _settings(
@@ -228,7 +228,7 @@ def _configured_target(function_config: Json) -> str | None:
             raise UsageError(
                 f"functionConfig: unknown key data.{unknown[0]}; the only key is data.target"
             )
-        return as_string(data.get("target")) or None
+        return nested_string(data, "target") or None
     if function_config and not streams.is_ours(function_config):
         raise UsageError(
             f"functionConfig: kind {kind!r}; expected a TrainingJob, a ClusterProfile or a "
