@@ -20,7 +20,7 @@ from ptcompile.flyte.keywords import (
     with_retries_and_timeout,
 )
 from ptcompile.flyte.launch import EntryPoint, task_launch
-from ptcompile.flyte.problems import FlyteError, FlyteWarning, call_error, call_warning
+from ptcompile.flyte.problems import CallProblems, FlyteError, FlyteWarning, call_warning
 from ptcompile.flyte.resources import (
     DEVICES,
     Amounts,
@@ -115,7 +115,7 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> 
 
     `called` is the task's function; it runs unless the task names another program.
     """
-    problems: list[Problem] = []
+    problems = CallProblems()
     knobs = drop_mistyped(knobs, problems)
     amounts = task_resources(knobs, problems)
     layout = role_layout(config, knobs, problems)
@@ -133,9 +133,7 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> 
     )
     if knobs.get("pod_template_name"):
         message = "a PodTemplate object of the cluster cannot be read from here"
-        problems.append(
-            call_warning(("pod_template_name",), message, "give its content as pod_template")
-        )
+        problems.warning(("pod_template_name",), message, "give its content as pod_template")
 
     spec = {**_pod_fields(knobs, template, problems), **starts.job, **layout.job}
     spec["volumes"] = [*spec["volumes"], *starts.volumes]
@@ -155,7 +153,7 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> 
     problems += shape_problems(document, problems, origins)
     if has_error(problems):
         # notes describe a job, but there is none
-        problems = [problem for problem in problems if problem.severity != "note"]
+        problems[:] = [problem for problem in problems if problem.severity != "note"]
 
     return Converted(
         document=document,
@@ -180,7 +178,7 @@ _FIELD_ORDER = (
 )  # fmt: skip
 
 
-def _pod_fields(knobs: Knobs, template: pods.TaskPodTemplate, problems: list[Problem]) -> JsonDict:
+def _pod_fields(knobs: Knobs, template: pods.TaskPodTemplate, problems: CallProblems) -> JsonDict:
     """Return the task's pod fields, whatever its roles."""
     secret = pods.read_secrets(knobs.get("secret_requests") or (), problems)
     image = pods.image_of(
@@ -209,7 +207,7 @@ def _set_resources(
     knobs: Knobs,
     amounts: Amounts,
     layout: RoleLayout,
-    problems: list[Problem],
+    problems: CallProblems,
 ) -> None:
     """Add the resources, the roles and the placement of the pods."""
     common, of_roles = split_by_role(amounts, [role.amounts for role in layout.roles.values()])
@@ -237,16 +235,14 @@ def _set_resources(
         )
     else:
         # Flyte 1.16 reads accelerators only if a container has a GPU limit
-        problems.append(
-            call_warning(
-                ("accelerator",),
-                "no pod requests a GPU, so it has no effect",
-                "request gpu, or remove it",
-            )
+        problems.warning(
+            ("accelerator",),
+            "no pod requests a GPU, so it has no effect",
+            "request gpu, or remove it",
         )
 
 
-def _set_clean_pod_policy(spec: JsonDict, problems: list[Problem]) -> None:
+def _set_clean_pod_policy(spec: JsonDict, problems: CallProblems) -> None:
     """Write out the meaning of a Flyte task without a clean_pod_policy, with a note on what
     remaining pods hold.
 
@@ -287,14 +283,14 @@ def _without_unset(values: Json) -> JsonDict:
     }
 
 
-def _env_fields(knobs: Knobs, problems: list[Problem]) -> dict[str, str]:
+def _env_fields(knobs: Knobs, problems: CallProblems) -> dict[str, str]:
     out = {}
     environment: Json = knobs.get("environment") or {}
     for name, value in environment.items():
         path: Path = ("environment", str(name))
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             message = f"{mask_value(str(name), repr(value))} is not text"
-            problems.append(call_error("spec-wrong-type", path, message, "write it as a string"))
+            problems.error("spec-wrong-type", path, message, "write it as a string")
         else:
             out[str(name)] = str(value)
 

@@ -13,6 +13,7 @@ from ptcompile.flyte.convert import Converted, convert
 from ptcompile.flyte.findings import unlike_flyte_notes
 from ptcompile.flyte.keywords import Knobs, check_names
 from ptcompile.flyte.launch import EntryPoint, find_entry_point
+from ptcompile.kubernetes.unstructured import without_none
 from ptcompile.source import streams
 
 if TYPE_CHECKING:
@@ -232,4 +233,4 @@ def _task_keywords(task: Any) -> dict[str, Any]:
     read |= {half: getattr(resources, half, None) for half in ("requests", "limits")}
     read["secret_requests"] = getattr(getattr(task, "security_context", None), "secrets", None)
 
-    return {name: value for name, value in read.items() if value is not None}
+    return without_none(read)
