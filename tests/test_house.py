@@ -92,7 +92,6 @@ SMALL_MODULES = {
     "diagnostics/codes.py": "reads one table: in __init__.py, a reader of codes alone would load all of it",
     "diagnostics/terms.py": "imports typing for models and schemas: 33 M instructions, which a cold start does without",
     "explainer/reasons.py": "reads one table; provenance.py, which asks it, is about causes and not their sentences",
-    "flyte/problems.py": "in findings.py it would close a circle: findings.py asks resources.py, which asks it",
     "hardware/csi_drivers.py": "in linter/volumes.py it would load the linter for compile, whose pass asks it",
     "kubernetes/requests.py": "what kinds, API server and operators hand one another; versions.py stands below it",
     "linter/releases.py": "one finding, as a rule's module is, but of what a profile declares",

@@ -123,38 +123,33 @@ def mapping(value: Any, parameter: str) -> Mapping[Any, Any]:
 
 def mappings(value: Any, parameter: str) -> list[Mapping[str, Any]]:
     """Return `value` as a list of mappings. Raises TypeError for anything else."""
-    check(**{parameter: value})
-    items = list(value)
-    for item in items:
-        if not isinstance(item, Mapping):
-            raise TypeError(
-                f"{parameter} must be a list of mappings, but contains {_type_name(item)}"
-            )
-    return items
+    return _items(value, parameter, Mapping, "mappings")
 
 
 def paths(value: Any, parameter: str) -> tuple[str | os.PathLike[str], ...]:
     """Return `value`, a path or a list of paths, as a tuple. Raises TypeError for anything else."""
     if isinstance(value, str | os.PathLike):
         return (value,)
-    check(**{parameter: value})
-    items = tuple(value)
-    for item in items:
-        if not isinstance(item, str | os.PathLike):
-            raise TypeError(f"{parameter} must be a list of paths, but contains {_type_name(item)}")
-    return items
+    return tuple(_items(value, parameter, str | os.PathLike, "paths"))
 
 
 def strings(value: Any, parameter: str) -> list[str]:
     """Return `value` as a list of strings. Raises TypeError for a single string or for an item
     that is not a string.
     """
+    return _items(value, parameter, str, "strings")
+
+
+def _items(value: Any, parameter: str, kind: Any, noun: str) -> list[Any]:
+    """Return the items of a list. Raises TypeError for anything else, and for an item of another
+    kind.
+    """
     check(**{parameter: value})
     items = list(value)
     for item in items:
-        if not isinstance(item, str):
+        if not isinstance(item, kind):
             raise TypeError(
-                f"{parameter} must be a list of strings, but contains {_type_name(item)}"
+                f"{parameter} must be a list of {noun}, but contains {_type_name(item)}"
             )
     return items
 

@@ -77,6 +77,12 @@ def closest_match(word: str, candidates: Iterable[str]) -> str | None:
     return closest(word, names)
 
 
+def spelling_help(word: str, candidates: Iterable[str], otherwise: str) -> str:
+    """Return the help for an unknown name: the most likely intended candidate, else `otherwise`."""
+    near = closest_match(word, candidates)
+    return f"did you mean {near}?" if near else otherwise
+
+
 _MIN_SIMILARITY = 0.6
 """Minimum similarity of two words by difflib's measure."""
 

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import File, Inputs, Item
+from ptcompile.api.inputs import AnyProfile, File, Inputs, Item, JobSource, OverridePairs
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.diagnostics import (
     Authority,
     Diagnostic,
-    Path,
     Problem,
     Problems,
     Severity,
@@ -25,10 +24,10 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_mappings,
-    as_string,
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
     object_name,
     string_map,
 )
@@ -39,13 +38,9 @@ from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.extending import Extensions
     from ptcompile.kinds.model import QueueSystem
-    from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
 
 
 _NODE_KINDS = ("Node", "Pod", "Workload")
@@ -100,13 +95,13 @@ class Admission(NamedTuple):
 
 
 def admit(
-    source: StreamSource | Spec,
+    source: JobSource,
     *,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     state: StreamSource | None = None,
     filename: str | None = None,
     name: str | None = None,
-    overrides: Sequence[tuple[str | Path, Any]] = (),
+    overrides: OverridePairs = (),
     variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> Admission:
@@ -200,7 +195,7 @@ def _without_queues(request: AdmissionRequest, system: QueueSystem) -> list[JobA
         return []
 
     return [
-        JobAdmission(kind_of(job)[1], object_name(job), namespace_of(job), "admitted")
+        JobAdmission(nested_string(job, "kind"), object_name(job), namespace_of(job), "admitted")
         for job in request.jobs
     ]
 
@@ -282,7 +277,7 @@ def _owner_names(pod: Json) -> set[str]:
     owners = as_mappings(metadata.get("ownerReferences"))
     return {
         *string_map(metadata.get("labels")).values(),
-        *(as_string(owner.get("name")) for owner in owners),
+        *(nested_string(owner, "name") for owner in owners),
     }
 
 

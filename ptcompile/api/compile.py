@@ -7,20 +7,17 @@ from functools import partial
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.api.inputs import Inputs
-from ptcompile.diagnostics import Diagnostic, Path, has_error
+from ptcompile.api.inputs import AnyProfile, Inputs, JobSource, OverridePairs
+from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.source import emitter, streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.extending import Extensions
     from ptcompile.operators.handles import Handle
     from ptcompile.source.overrides import OverriddenDocument
-    from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
 
 
 class CompileError(Exception):
@@ -94,13 +91,13 @@ class Result(NamedTuple):
 
 
 def compile(
-    spec: StreamSource | Spec,
+    spec: JobSource,
     *,
     target: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     name: str | None = None,
     filename: str | None = None,
-    overrides: Sequence[tuple[str | Path, Any]] = (),
+    overrides: OverridePairs = (),
     variants: Iterable[str] = (),
     lint: bool = True,
     select: Iterable[str] | None = None,

@@ -11,7 +11,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile as compiling
 from ptcompile.api.compile import Result
 from ptcompile.api.import_manifests import Imported, ImportedSpec, import_inputs
-from ptcompile.api.inputs import File, Inputs, read_profile
+from ptcompile.api.inputs import AnyProfile, File, Inputs, SchemaPaths, read_profile
 from ptcompile.converter import portable
 from ptcompile.converter.endings import differing_sentences, rows_by_topic, topics_of
 from ptcompile.converter.fields import rewrite_fields
@@ -57,12 +57,9 @@ from ptcompile.source.documents import from_data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.differ.model import Fact
     from ptcompile.extending import Extensions
-    from ptcompile.spec.cluster_profile import ClusterProfile
 
 
 _MAX_ROUNDS = 8
@@ -78,12 +75,12 @@ def convert(
     *,
     target: str,
     filename: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     lossy: bool = False,
     kinds: Iterable[str] = (),
     labels: Mapping[str, str] | None = None,
     beside: Iterable[StreamSource] = (),
-    schemas: Iterable[str | os.PathLike[str]] = (),
+    schemas: SchemaPaths = (),
     extensions: Extensions | None = None,
 ) -> Result:
     """Convert manifests to equivalent ones for another operator: the same pods, processes,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ptcompile._internal import arguments, files
 from ptcompile._internal.limits import limits
-from ptcompile.api.inputs import Inputs
+from ptcompile.api.inputs import AnyProfile, Inputs, JobSource
 from ptcompile.api.lint import lint_inputs
 from ptcompile.api.options import LintOptions
 from ptcompile.api.simulate import DEFAULT, simulate_inputs
@@ -19,18 +19,14 @@ from ptcompile.diagnosis.pages import search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
-    from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
-
     LogSource = str | bytes | os.PathLike[str]
 
 
 def diagnose(
     logs: LogSource | Sequence[os.PathLike[str]] | Mapping[str, LogSource],
-    source: StreamSource | Spec | None = None,
+    source: JobSource | None = None,
     *,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     filename: str | None = None,
 ) -> Diagnosis:
     """Return the first cause of a failure in the logs of a job's pods, and what the manifest says

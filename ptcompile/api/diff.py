@@ -6,8 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import Inputs, Item, unique
-from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, has_error
+from ptcompile.api.inputs import (
+    AnyProfile,
+    Inputs,
+    Item,
+    JobSource,
+    OverridePairs,
+    SchemaPaths,
+    unique,
+)
+from ptcompile.diagnostics import Diagnostic, Problem, Problems, has_error
 from ptcompile.differ import Difference, DiffSide, compare
 from ptcompile.differ.applying import ApplyMode, apply_outcome
 from ptcompile.differ.model import Apply
@@ -19,14 +27,8 @@ from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-    from typing import Any
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.extending import Extensions
-    from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
 
 _TARGET_OF_KIND = {
     operator.kinds[0].key: operator.target_name for operator in OPERATORS if operator.target_name
@@ -35,19 +37,19 @@ _TARGET_OF_KIND = {
 
 
 def diff(
-    a: StreamSource | Spec,
-    b: StreamSource | Spec,
+    a: JobSource,
+    b: JobSource,
     *,
     target: str | None = None,
     name: str | None = None,
-    from_cluster: ProfileSource | ClusterProfile | None = None,
-    to_cluster: ProfileSource | ClusterProfile | None = None,
-    overrides: Sequence[tuple[str | Path, Any]] = (),
+    from_cluster: AnyProfile | None = None,
+    to_cluster: AnyProfile | None = None,
+    overrides: OverridePairs = (),
     variants: Iterable[str] = (),
     server_side: bool = False,
     force_conflicts: bool = False,
     namespace: str | None = None,
-    schemas: Iterable[str | os.PathLike[str]] = (),
+    schemas: SchemaPaths = (),
     filenames: tuple[str | None, str | None] = (None, None),
     extensions: Extensions | None = None,
 ) -> Difference:

@@ -4,35 +4,29 @@ shows all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from ptcompile._internal import arguments
-from ptcompile.api.inputs import Inputs
+from ptcompile.api.inputs import AnyProfile, Inputs, JobSource, OverridePairs
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.explainer import explanation
 from ptcompile.explainer.explanation import Explanation, SharedInputs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
-    from ptcompile.diagnostics import Path
     from ptcompile.explainer.page import ExplainPage
     from ptcompile.extending import Extensions
-    from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
 
 
 def explain(
-    spec: StreamSource | Spec,
+    spec: JobSource,
     *,
     target: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     name: str | None = None,
     filename: str | None = None,
     cluster_filename: str | None = None,
-    overrides: Sequence[tuple[str | Path, Any]] = (),
+    overrides: OverridePairs = (),
     variants: Iterable[str] = (),
     lint: bool = True,
     select: Iterable[str] | None = None,

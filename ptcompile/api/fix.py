@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile._internal import arguments
 from ptcompile._internal.limits import limits, while_fixing
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import read_beside, read_profile
+from ptcompile.api.inputs import AnyProfile, SchemaPaths, read_beside, read_profile
 from ptcompile.api.lint import Report, lint_source
 from ptcompile.api.options import UnknownKinds, read_options
 from ptcompile.diagnostics import Diagnostic
@@ -16,9 +15,8 @@ from ptcompile.fixer import Skipped, fix_in_rounds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.extending import Extensions
-    from ptcompile.spec.cluster_profile import ClusterProfile
 
 
 _LISTED = 16
@@ -50,14 +48,14 @@ def fix(
     *,
     unsafe: bool = False,
     filename: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     kubernetes: str | None = None,
     webhooks: bool = True,
     unknown_kinds: UnknownKinds = "count",
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
     severity: Mapping[str, str] | None = None,
-    schemas: Iterable[str | os.PathLike[str]] = (),
+    schemas: SchemaPaths = (),
     beside: Iterable[StreamSource] | None = None,
     extensions: Extensions | None = None,
 ) -> Fixed:

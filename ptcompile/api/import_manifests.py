@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.api.inputs import Inputs, Item
+from ptcompile.api.inputs import AnyProfile, Inputs, Item, SchemaPaths
 from ptcompile.apiserver import validate
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, has_error, problem_at
 from ptcompile.kinds.model import Kind
@@ -17,6 +17,7 @@ from ptcompile.kubernetes.unstructured import (
     as_int,
     kind_of,
     nested_map,
+    nested_string,
     object_name,
 )
 from ptcompile.operators import table as operators
@@ -24,9 +25,7 @@ from ptcompile.source import emitter, streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.extending import Extensions
     from ptcompile.importer.attempt import Attempt
@@ -152,10 +151,10 @@ def import_manifests(
     source: StreamSource,
     *,
     filename: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     lossy: bool = False,
     exact: bool = False,
-    schemas: Iterable[str | os.PathLike[str]] = (),
+    schemas: SchemaPaths = (),
     extensions: Extensions | None = None,
     values: Mapping[str, str] | None = None,
 ) -> Imported:
@@ -297,7 +296,9 @@ def _import_all(
     decoded = Objects(map(without_nulls, accepted))
 
     for item in auxiliary:
-        if kind_of(item.manifest)[1] in _UNSUPPORTED_JOBS and chosen.includes(item.manifest):
+        if nested_string(item.manifest, "kind") in _UNSUPPORTED_JOBS and chosen.includes(
+            item.manifest
+        ):
             diagnostics.append(_to_diagnostic(_unsupported_kind(item.manifest), item))
     if objects and not jobs and not diagnostics:
         diagnostics.append(_to_diagnostic(_no_job(objects[0].manifest), objects[0]))
@@ -338,12 +339,7 @@ def _import_one(
 ) -> tuple[ImportedSpec | None, Sequence[Json], list[Problem]]:
     """Return the spec of a job with the objects that it compiles to, and what was found."""
     from ptcompile.importer import draft
-    from ptcompile.importer.attempt import (
-        compile_errors,
-        differences,
-        import_object,
-        without_nulls,
-    )
+    from ptcompile.importer.attempt import compile_errors, differences, import_object, without_nulls
 
     if rejections := _rejections(
         manifest, Objects((manifest,), related), profile, inputs.definitions
@@ -394,11 +390,12 @@ def _imported_spec(
 
     as_written = {substitute: image for image, substitute in stand_ins.items()}
     portable = inline_runtime(attempt.spec, manifest, related, profile)
+    kind = nested_string(manifest, "kind")
 
     return ImportedSpec(
         document=replace_images(attempt.spec, as_written),
         target=attempt.read.target,
-        origin=f"{kind_of(manifest)[1]}/{object_name(manifest)}",
+        origin=f"{kind}/{object_name(manifest)}",
         same_world=attempt.proof.same_world,
         same_manifest=attempt.proof.same_manifest,
         comments=comments(attempt),
@@ -466,7 +463,7 @@ def _spec_problem(name: str, message: str, severity: Any = "error") -> Problem:
 
 
 def _unsupported_kind(manifest: Json) -> Problem:
-    kind = kind_of(manifest)[1]
+    kind = nested_string(manifest, "kind")
     message = f"{kind}: no target writes this kind"
     help = "keep the manifest as it is"
     if kind == "MPIJob":

@@ -51,6 +51,17 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
     from ptcompile.world.nodes import Pools
 
+    JobSource = StreamSource | Spec
+    """A stream in any form."""
+    AnyProfile = ProfileSource | ClusterProfile
+    """A cluster profile in any form."""
+    OverridePairs = Iterable[tuple[str | Path, Any]]
+    """Values by their paths in a spec."""
+    SchemaPaths = Iterable[str | os.PathLike[str]]
+    """Files and folders of CRDs or JSON Schemas."""
+else:
+    JobSource = AnyProfile = OverridePairs = SchemaPaths = object  # other modules import the names
+
 NODE_KINDS = frozenset({("v1", "Node"), ("karpenter.sh/v1", "NodePool")})
 _CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
@@ -119,7 +130,7 @@ class Inputs:
         versions: Versions | None = None,
         overrides: Overrides = NO_OVERRIDES,
         beside: Objects | None = None,
-        schemas: Iterable[str | os.PathLike[str]] = (),
+        schemas: SchemaPaths = (),
         extensions: Extensions | None = None,
         profile_diagnostics: Iterable[Diagnostic] = (),
         profile_source: Source | None = None,
@@ -151,19 +162,19 @@ class Inputs:
     @classmethod
     def read(
         cls,
-        source: StreamSource | Spec,
+        source: JobSource,
         *,
         parameter: str = "source",
         filename: str | None = None,
-        cluster: ProfileSource | ClusterProfile | None = None,
+        cluster: AnyProfile | None = None,
         cluster_filename: str | None = None,
         kubernetes: str | None = None,
         name: str | None = None,
-        overrides: Sequence[tuple[str | Path, Any]] = (),
+        overrides: OverridePairs = (),
         variants: Iterable[str] = (),
         default_target: str | None = None,
         beside: Iterable[StreamSource] | None = None,
-        schemas: Iterable[str | os.PathLike[str]] = (),
+        schemas: SchemaPaths = (),
         extensions: Extensions | None = None,
         only_specs: bool = False,
     ) -> Inputs:
@@ -647,9 +658,7 @@ class ProfileRead(NamedTuple):
 NO_PROFILE = ProfileRead(None)
 
 
-def read_profile(
-    cluster: ProfileSource | ClusterProfile | None, *, filename: str | None = None
-) -> ProfileRead:
+def read_profile(cluster: AnyProfile | None, *, filename: str | None = None) -> ProfileRead:
     """Return the profile from any form, with its problems."""
     if cluster is None:
         return NO_PROFILE

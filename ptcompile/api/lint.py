@@ -13,10 +13,12 @@ from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import (
     NO_PROFILE,
+    AnyProfile,
     File,
     Inputs,
     Item,
     ProfileRead,
+    SchemaPaths,
     is_empty,
     read_beside,
     read_profile,
@@ -43,12 +45,9 @@ from ptcompile.source.templates import chart_role, may_have_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.spec.cluster_profile import ClusterProfile
 
 
 class Report(NamedTuple):
@@ -83,14 +82,14 @@ def lint(
     source: StreamSource,
     *,
     filename: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     kubernetes: str | None = None,
     webhooks: bool = True,
     unknown_kinds: UnknownKinds = "count",
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
     severity: Mapping[str, str] | None = None,
-    schemas: Iterable[str | os.PathLike[str]] = (),
+    schemas: SchemaPaths = (),
     beside: Iterable[StreamSource] | None = None,
     extensions: Extensions | None = None,
     pause: Callable[[], None] | None = None,

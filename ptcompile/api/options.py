@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import NO_PROFILE, File, Inputs, ProfileRead, releases_of
+from ptcompile.api.inputs import NO_PROFILE, File, Inputs, ProfileRead, SchemaPaths, releases_of
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.versions import Versions
@@ -90,7 +90,7 @@ def read_options(
     select: Iterable[str] | None,
     ignore: Iterable[str],
     severity: Mapping[str, str] | None,
-    schemas: Iterable[str | os.PathLike[str]],
+    schemas: SchemaPaths,
     extensions: Extensions | None,
 ) -> LintOptions:
     """Return the options that a function's arguments mean; `lint` describes them, and what they

@@ -5,7 +5,7 @@ faults.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile.api import compile as compiling
 from ptcompile.api.simulate import DEFAULT, simulate
@@ -15,13 +15,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
-    from ptcompile.diagnostics import Path
+    from ptcompile._internal.arguments import StreamSource
+    from ptcompile.api.inputs import AnyProfile, OverridePairs
     from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.simulator.world import World
-    from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
 
@@ -29,11 +28,11 @@ def rehearse(
     source: str | bytes | Json | Spec,
     *,
     target: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     filename: str | None = None,
     beside: Iterable[StreamSource] = (),
     name: str | None = None,
-    overrides: Sequence[tuple[str | Path, Any]] = (),
+    overrides: OverridePairs = (),
     variants: Iterable[str] = (),
     extensions: Extensions | None = None,
     faults: Iterable[str] = (),

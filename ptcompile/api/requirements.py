@@ -7,8 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.compile import Result, compile_inputs
-from ptcompile.api.inputs import NODE_KINDS, File, Inputs, read_profile
-from ptcompile.diagnostics import Diagnostic, Path, has_error
+from ptcompile.api.inputs import (
+    NODE_KINDS,
+    AnyProfile,
+    File,
+    Inputs,
+    JobSource,
+    OverridePairs,
+    read_profile,
+)
+from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import Json, kind_of
 from ptcompile.operators.table import BY_TARGET, JOB_KINDS
@@ -20,11 +28,7 @@ from ptcompile.source.overrides import read_overrides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.extending import Extensions
-    from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
 
@@ -58,13 +62,13 @@ class StreamJobs(NamedTuple):
 
 
 def requires(
-    spec: StreamSource | Spec,
+    spec: JobSource,
     *,
     target: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     name: str | None = None,
     filename: str | None = None,
-    overrides: Sequence[tuple[str | Path, Any]] = (),
+    overrides: OverridePairs = (),
     variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> Requirements:
@@ -157,12 +161,12 @@ def _requirements_of_stream(
 
 
 def platform(
-    cluster: ProfileSource | ClusterProfile | None = None,
-    specs: Sequence[StreamSource | Spec] = (),
+    cluster: AnyProfile | None = None,
+    specs: Sequence[JobSource] = (),
     *,
     filename: str | None = None,
     name: str | None = None,
-    overrides: Sequence[tuple[str | Path, Any]] = (),
+    overrides: OverridePairs = (),
     variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> Setup:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from ptcompile._internal import arguments
-from ptcompile.api.inputs import Inputs, Item
+from ptcompile.api.inputs import AnyProfile, Inputs, Item, JobSource, OverridePairs
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kinds.status import Status
 from ptcompile.kubernetes.index import Objects
@@ -15,14 +15,10 @@ from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.compiler.pipeline import Compiled
     from ptcompile.extending import Extensions
     from ptcompile.simulator.world import World
-    from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
 
 
 DEFAULT = "default"
@@ -30,14 +26,14 @@ DEFAULT = "default"
 
 
 def simulate(
-    source: StreamSource | Spec,
+    source: JobSource,
     *,
     target: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     filename: str | None = None,
     beside: Iterable[StreamSource] = (),
     name: str | None = None,
-    overrides: Sequence[tuple[str | Path, Any]] = (),
+    overrides: OverridePairs = (),
     variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> World:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import Inputs
-from ptcompile.diagnostics import Diagnostic, Path, Problem, has_error
+from ptcompile.api.inputs import AnyProfile, Inputs, JobSource, OverridePairs, SchemaPaths
+from ptcompile.diagnostics import Diagnostic, Problem, has_error
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import Json, JsonDict, get, kind_of, object_name
 from ptcompile.source import streams
@@ -19,15 +19,10 @@ from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-    from typing import Any
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.apiserver.stored import StoredObject
     from ptcompile.extending import Extensions
-    from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
 else:
     StoredObject = object  # the hints of `Stored` name it
 
@@ -59,15 +54,15 @@ class Stored(NamedTuple):
 
 
 def stored(
-    source: StreamSource | Spec,
+    source: JobSource,
     *,
     target: str | None = None,
-    cluster: ProfileSource | ClusterProfile | None = None,
+    cluster: AnyProfile | None = None,
     filename: str | None = None,
     beside: Iterable[StreamSource] = (),
-    schemas: Iterable[str | os.PathLike[str]] = (),
+    schemas: SchemaPaths = (),
     name: str | None = None,
-    overrides: Sequence[tuple[str | Path, Any]] = (),
+    overrides: OverridePairs = (),
     variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> Stored:

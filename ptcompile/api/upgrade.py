@@ -9,10 +9,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import pluralize
-from ptcompile.api.inputs import Inputs, Item, unique
+from ptcompile.api.inputs import (
+    AnyProfile,
+    Inputs,
+    Item,
+    JobSource,
+    OverridePairs,
+    SchemaPaths,
+    unique,
+)
 from ptcompile.api.lint import lint_inputs
 from ptcompile.api.options import LintOptions
-from ptcompile.diagnostics import Diagnostic, Path, has_error
+from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.differ import DiffSide, compare
 from ptcompile.differ.model import ObjectDifference
 from ptcompile.differ.text import change_cells, change_line, object_title
@@ -20,14 +28,9 @@ from ptcompile.source.streams import resource_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-    from typing import Any
-
-    from ptcompile._internal.arguments import ProfileSource, StreamSource
+    from ptcompile._internal.arguments import StreamSource
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.unstructured import JsonDict
-    from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
 
 EFFECTS = ("refused", "fails", "ignored", "warned", "differs", "resolved")
 """What happens to an object with the new releases, worst first: it or its pods are refused, it runs
@@ -149,16 +152,16 @@ def _with_code(row: UpgradeEffect) -> str:
 
 
 def upgrade(
-    source: StreamSource | Spec,
+    source: JobSource,
     *,
-    from_cluster: ProfileSource | ClusterProfile | None = None,
-    to_cluster: ProfileSource | ClusterProfile | None = None,
+    from_cluster: AnyProfile | None = None,
+    to_cluster: AnyProfile | None = None,
     filename: str | None = None,
     name: str | None = None,
-    overrides: Iterable[tuple[str | Path, Any]] = (),
+    overrides: OverridePairs = (),
     variants: Iterable[str] = (),
     beside: Iterable[StreamSource] | None = None,
-    schemas: Iterable[str | os.PathLike[str]] = (),
+    schemas: SchemaPaths = (),
     extensions: Extensions | None = None,
 ) -> Upgrade:
     """Return what becomes refused, ignored, warned about or different when a cluster is upgraded.

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from ptcompile._internal.dates import is_date, today
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.secret_formats import mask_formats
-from ptcompile._internal.spelling import closest_match, pluralize
+from ptcompile._internal.spelling import pluralize, spelling_help
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, parse_toml
 from ptcompile.cli.files import UsageError
@@ -240,8 +240,7 @@ def _read_entry(table: Any, line: int, codes: Collection[str], mistakes: list[st
     values: dict[str, str] = {}
     for key, value in table.items():
         if key not in _KEYS:
-            near = closest_match(key, _KEYS)
-            help = f"did you mean {near}?" if near else f"the keys are {', '.join(_KEYS)}"
+            help = spelling_help(key, _KEYS, f"the keys are {', '.join(_KEYS)}")
             mistakes.append(f"line {line}: {key}: unknown key; {help}")
         elif key == "expires":
             values[key] = str(value)

@@ -15,7 +15,7 @@ from ptcompile._internal.files import is_inside, leads_out, read_found, root_of
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.limits import MAX_SECONDS
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.spelling import closest_match
+from ptcompile._internal.spelling import spelling_help
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.diagnostics.codes import CODES
@@ -314,8 +314,7 @@ def _parse_config(table: Json, path: str) -> Config:
     codes = Config(extensions=values["extensions"]).codes
     for key, value in table.items():
         if key not in _PARSERS:
-            near = closest_match(key, _PARSERS)
-            help = f"did you mean {near}?" if near else f"the keys are {', '.join(_PARSERS)}"
+            help = spelling_help(key, _PARSERS, f"the keys are {', '.join(_PARSERS)}")
             mistakes.append(f"{key}: unknown key; {help}")
             continue
         if isinstance(value, (list, Mapping)) and len(value) > _MAX_ENTRIES:

@@ -99,10 +99,9 @@ def _report_format(text: str) -> ReportFormat:
     """
     name, equals, file = text.partition("=")
     if name not in FORMATS:
-        from ptcompile._internal.spelling import closest_match
+        from ptcompile._internal.spelling import spelling_help
 
-        near = closest_match(name, FORMATS)
-        help = f"did you mean {near}?" if near else f"the formats are {', '.join(FORMATS)}"
+        help = spelling_help(name, FORMATS, f"the formats are {', '.join(FORMATS)}")
         raise argparse.ArgumentTypeError(f"no format {name!r}; {help}")
     if equals and not file:
         raise argparse.ArgumentTypeError(f"name the file, such as {name}=report")

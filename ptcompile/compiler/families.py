@@ -64,12 +64,12 @@ def _kept_folders(subject: Subject) -> Iterator[tuple[Path, _KeptFolder]]:
 
             for checkpoint in written_checkpoints(container):
                 mount = mount_for(container, checkpoint.folder)
-                volume = volume_of(template, mount.data) if mount is not None else None
+                volume = volume_of(template, mount and mount.data)
                 if mount is None or volume is None:
                     continue
 
                 claim = nested_string(volume.data, "persistentVolumeClaim", "claimName")
-                sub_path = as_string(mount.data.get("subPathExpr")) or as_string(
+                sub_path = nested_string(mount.data, "subPathExpr") or as_string(
                     mount.data.get("subPath")
                 )
                 written = as_string(get(subject.manifest, checkpoint.path))

@@ -20,6 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     nested_map,
+    nested_string,
     object_name,
 )
 
@@ -354,11 +355,11 @@ def _states(objects: list[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
         if item.get("kind") == "Event":
             about = nested_map(item, "involvedObject") or nested_map(item, "regarding")
             time = as_string(item.get("lastTimestamp") or item.get("eventTime"))
-            pod = as_string(about.get("name")) if about.get("kind") == "Pod" else ""
+            pod = nested_string(about, "name") if about.get("kind") == "Pod" else ""
             yield pod, time, f"{item.get('reason')} {item.get('message') or item.get('note')}"
 
         for state in (status, *as_mappings(status.get("conditions"))):
-            time = as_string(state.get("lastTransitionTime"))
+            time = nested_string(state, "lastTransitionTime")
             if state.get("reason") or state.get("message"):
                 yield pod, time, f"{state.get('reason', '')}: {state.get('message', '')}"
 
@@ -367,4 +368,4 @@ def _states(objects: list[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
                 for state in as_mappings([*nested_map(container, key).values()]):
                     code = f" exit code {state['exitCode']}" if "exitCode" in state else ""
                     text = f"{state.get('reason', '')}: {state.get('message', '')}{code}"
-                    yield pod, as_string(state.get("finishedAt")), text
+                    yield pod, nested_string(state, "finishedAt"), text

@@ -13,7 +13,7 @@ from ptcompile.differ.pairing import ObjectPair, makes_pods, pairs
 from ptcompile.differ.world import compare_worlds
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import Json, kind_of, object_name
+from ptcompile.kubernetes.unstructured import Json, nested_string, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulator.as_json import mask_jobs
 from ptcompile.simulator.job import SimulatedJob
@@ -152,6 +152,5 @@ def _with_worlds(
 def _title(manifest: Json | None) -> str | None:
     if manifest is None:
         return None
-    return f"{kind_of(manifest)[1] or 'a document without kind'}/{object_name(manifest)}".rstrip(
-        "/"
-    )
+    kind = nested_string(manifest, "kind") or "a document without kind"
+    return f"{kind}/{object_name(manifest)}".rstrip("/")

@@ -54,13 +54,7 @@ from ptcompile.differ.model import Apply, Change
 from ptcompile.differ.normal import normalize
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import (
-    Json,
-    as_mapping,
-    kind_of,
-    nested_map,
-    string_map,
-)
+from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import OPERATORS, kind_named
 

@@ -6,13 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
 from ptcompile.kinds.wrapped import group_and_kind
-from ptcompile.kubernetes.unstructured import (
-    Json,
-    kind_of,
-    namespace_of,
-    nested_map,
-    object_name,
-)
+from ptcompile.kubernetes.unstructured import Json, kind_of, namespace_of, nested_map, object_name
 from ptcompile.operators.table import JOB_KINDS
 
 ObjectPair = tuple["Json | None", "Json | None"]

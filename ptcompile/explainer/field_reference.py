@@ -33,6 +33,7 @@ from ptcompile.explainer.fields import (
 )
 from ptcompile.explainer.values import differences, shown_path, shown_value
 from ptcompile.hardware.accelerators import names as accelerator_names
+from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import MISSING, Json, JsonDict
 from ptcompile.operators.targets import TARGETS
 from ptcompile.source.emitter import emit
@@ -159,7 +160,7 @@ def spec_addresses() -> Iterator[str]:
         )
 
 
-def _kinds_named(name: str) -> list[tuple[str, str]]:
+def _kinds_named(name: str) -> list[GroupVersionKind]:
     ours = [("ptcompile/v1", kind) for kind in SCHEMA_FILES]
     return [
         (api_version, kind)
@@ -171,8 +172,8 @@ def _kinds_named(name: str) -> list[tuple[str, str]]:
 class _FieldAddress(NamedTuple):
     """The address of a field."""
 
-    kind: tuple[str, str]
-    others: Sequence[tuple[str, str]]
+    kind: GroupVersionKind
+    others: Sequence[GroupVersionKind]
     """Other kinds of the same name."""
     parts: list[str]
     """The path in the object."""
@@ -232,7 +233,9 @@ def _fields(nodes: Sequence[SchemaNode]) -> Iterator[Field]:
         yield Field(name, type_name(field), description_of(field))
 
 
-def _no_such_field(kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[SchemaNode]) -> str:
+def _no_such_field(
+    kind: GroupVersionKind, parts: Sequence[str], nodes: Sequence[SchemaNode]
+) -> str:
     """Return the message for a field that does not exist, with the one that was probably meant."""
     _, kind_name = kind
     *parents, name = parts
@@ -251,7 +254,7 @@ def _no_such_field(kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[
 
 
 def _values(
-    kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[SchemaNode]
+    kind: GroupVersionKind, parts: Sequence[str], nodes: Sequence[SchemaNode]
 ) -> Iterable[str]:
     if kind == _TRAINING_JOB and parts == ["spec", "accelerator"]:
         return accelerator_names()
@@ -281,7 +284,7 @@ def _basic_spec() -> JsonDict:
     }
 
 
-def _example(kind: tuple[str, str], parts: Sequence[str], node: SchemaNode) -> JsonDict | None:
+def _example(kind: GroupVersionKind, parts: Sequence[str], node: SchemaNode) -> JsonDict | None:
     """Return the part of a TrainingJob that gives a field the value of its example."""
     examples = node.schema.get("examples")
     if kind != _TRAINING_JOB or not parts or not examples:

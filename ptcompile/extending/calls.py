@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from inspect import cleandoc
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Problem, Problems, field_path
 from ptcompile.extending import Extensions, Found, Rule
+from ptcompile.kubernetes.unstructured import Json
 
 _shared: ContextVar[dict[str, Any]] = ContextVar("shared")
 
@@ -20,9 +21,7 @@ def shared() -> dict[str, Any]:
     return _shared.get({})
 
 
-def rule_problems(
-    extensions: Extensions, manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
-) -> Problems:
+def rule_problems(extensions: Extensions, manifest: Json, others: Sequence[Json]) -> Problems:
     """Yield the findings of every rule for one object; `others` are the objects of its stream.
     Never raises.
     """
@@ -39,7 +38,7 @@ def rule_problems(
                 yield extension_failure(f"rule {rule.code} ({rule.name})", error, help)
 
 
-def applies_to(rule: Rule, manifest: Mapping[str, Any]) -> bool:
+def applies_to(rule: Rule, manifest: Json) -> bool:
     """Return whether a rule applies to objects of this kind."""
     kind = manifest.get("kind")
     return (

@@ -22,7 +22,7 @@ from itertools import chain
 from typing import Any, get_args  # noqa: TID253 - rules of a configuration
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.spelling import closest_match, nearest
+from ptcompile._internal.spelling import nearest, spelling_help
 from ptcompile.apiserver.cel import evaluate, fresh_budget, why_invalid
 from ptcompile.apiserver.cel.values import CelError
 from ptcompile.apiserver.kinds import known_kinds
@@ -61,15 +61,8 @@ def declared_rule(table: object) -> Rule:
 
     for key in table:
         if key not in _ALL_KEYS:
-            suggestion = closest_match(str(key), _ALL_KEYS)
-            raise ValueError(
-                f"unknown key {key!r}"
-                + (
-                    f"; did you mean {suggestion}?"
-                    if suggestion
-                    else f"; the keys are {', '.join(_ALL_KEYS)}"
-                )
-            )
+            help = spelling_help(str(key), _ALL_KEYS, f"the keys are {', '.join(_ALL_KEYS)}")
+            raise ValueError(f"unknown key {key!r}; {help}")
 
     missing = [key for key in _REQUIRED_KEYS if key not in table]
     if missing:

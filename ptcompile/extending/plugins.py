@@ -12,9 +12,10 @@ from importlib.metadata import Distribution, EntryPoint, distributions
 from operator import attrgetter
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile._internal.spelling import closest_match
+from ptcompile._internal.spelling import spelling_help
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.extending import Extensions, Loaded, Pass, Rule, Target
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.operators.targets import TARGETS as BUILTIN_TARGETS
 
 RULES, PASSES, TARGETS = GROUPS = ("ptcompile.rules", "ptcompile.passes", "ptcompile.targets")
@@ -86,9 +87,7 @@ class ExtensionError(ValueError):
     """
 
 
-def load(
-    plugins: Iterable[str], rules: Iterable[Mapping[str, Any]], passes: Iterable[str]
-) -> Extensions:
+def load(plugins: Iterable[str], rules: Iterable[Json], passes: Iterable[str]) -> Extensions:
     """Import the plugins with these names, and read declared rules. Raises `ExtensionError` that
     lists all mistakes.
 
@@ -96,9 +95,7 @@ def load(
     error that names both owners: nothing is replaced silently.
     """
     # with CEL, which few configurations need
-    from ptcompile.extending.declared import (
-        declared_rule,
-    )
+    from ptcompile.extending.declared import declared_rule
 
     loader = _Loader(passes)
     for name in sorted(set(plugins)):
@@ -141,11 +138,8 @@ class _Loader:
     def plugin(self, name: str) -> None:
         package = distribution(name)
         if package is None:
-            suggestion = closest_match(name, [plugin.name for plugin in installed()])
-            if suggestion:
-                help = f"did you mean {suggestion}?"
-            else:
-                help = "ptcompile plugins lists those that are"
+            names = [plugin.name for plugin in installed()]
+            help = spelling_help(name, names, "ptcompile plugins lists those that are")
             self.errors.append(f"plugin {name!r} is not installed; {help}")
             return
 

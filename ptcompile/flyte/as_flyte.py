@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ptcompile.flyte.convert import Converted
+from ptcompile.flyte.problems import CallProblems
 from ptcompile.flyte.roles import run_policy_fields
+from ptcompile.kubernetes.unstructured import Json, JsonDict, without_falsy
 from ptcompile.source import emitter
-
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 _HEADING = """\
 # - Flyte (flytekit 1.16), + ptcompile. Not shown of Flyte's: what each execution adds (name, the arguments of
@@ -91,9 +90,9 @@ def _run_policy(config: Any) -> JsonDict:
     """
     if config.run_policy is None:
         return {}
-    fields = run_policy_fields(config.run_policy, [])
+    fields = run_policy_fields(config.run_policy, CallProblems())
     fields["cleanPodPolicy"] = fields["cleanPodPolicy"] or "None"
-    return {key: value for key, value in fields.items() if value}
+    return without_falsy(fields)
 
 
 def _template(converted: Converted, template: Json) -> JsonDict:

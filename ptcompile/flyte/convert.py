@@ -5,7 +5,6 @@ its path in the call.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from ptcompile.flyte.keywords import (
     with_retries_and_timeout,
 )
 from ptcompile.flyte.launch import EntryPoint, task_launch
-from ptcompile.flyte.problems import FlyteError, FlyteWarning, call_error, call_warning
+from ptcompile.flyte.problems import CallProblems, FlyteError, FlyteWarning, call_warning
 from ptcompile.flyte.resources import (
     DEVICES,
     Amounts,
@@ -31,6 +30,7 @@ from ptcompile.flyte.resources import (
     with_plain_numbers,
 )
 from ptcompile.flyte.roles import CONFIG, RoleLayout, role_layout
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.source import emitter
 from ptcompile.source.secrets.names import mask_value
 
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 class Converted:
     """A converted Flyte task: a TrainingJob document, and the problems of the conversion."""
 
-    document: dict[str, Any]
+    document: JsonDict
     problems: tuple[Problem, ...]
     """Problems with paths in the Flyte call. Warnings report what is dropped or means something
     else here.
     """
     platform: Platform | None = None
     """The platform that the task was converted for."""
-    objects: tuple[dict[str, Any], ...] = ()
+    objects: tuple[JsonDict, ...] = ()
     """Manifests that the job needs in addition: the runner's ConfigMap, with `embed`."""
     origins: tuple[tuple[Path, Path], ...] = ()
     """Spec paths whose values come from other keywords than usual, such as `retries`, with their
@@ -105,7 +105,7 @@ def to_yaml(spec: Spec) -> str:
     return emitter.emit({**head, "spec": job})
 
 
-def order_fields(job: Mapping[str, Any]) -> dict[str, Any]:
+def order_fields(job: Json) -> JsonDict:
     """Return a JobSpec with its fields in reading order; other fields come last."""
     return {**{key: job[key] for key in _FIELD_ORDER if key in job}, **job}
 
@@ -115,7 +115,7 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> 
 
     `called` is the task's function; it runs unless the task names another program.
     """
-    problems: list[Problem] = []
+    problems = CallProblems()
     knobs = drop_mistyped(knobs, problems)
     amounts = task_resources(knobs, problems)
     layout = role_layout(config, knobs, problems)
@@ -133,9 +133,7 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> 
     )
     if knobs.get("pod_template_name"):
         message = "a PodTemplate object of the cluster cannot be read from here"
-        problems.append(
-            call_warning(("pod_template_name",), message, "give its content as pod_template")
-        )
+        problems.warning(("pod_template_name",), message, "give its content as pod_template")
 
     spec = {**_pod_fields(knobs, template, problems), **starts.job, **layout.job}
     spec["volumes"] = [*spec["volumes"], *starts.volumes]
@@ -155,7 +153,7 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> 
     problems += shape_problems(document, problems, origins)
     if has_error(problems):
         # notes describe a job, but there is none
-        problems = [problem for problem in problems if problem.severity != "note"]
+        problems[:] = [problem for problem in problems if problem.severity != "note"]
 
     return Converted(
         document=document,
@@ -180,9 +178,7 @@ _FIELD_ORDER = (
 )  # fmt: skip
 
 
-def _pod_fields(
-    knobs: Knobs, template: pods.TaskPodTemplate, problems: list[Problem]
-) -> dict[str, Any]:
+def _pod_fields(knobs: Knobs, template: pods.TaskPodTemplate, problems: CallProblems) -> JsonDict:
     """Return the task's pod fields, whatever its roles."""
     secret = pods.read_secrets(knobs.get("secret_requests") or (), problems)
     image = pods.image_of(
@@ -207,11 +203,11 @@ def _pod_fields(
 
 
 def _set_resources(
-    spec: dict[str, Any],
+    spec: JsonDict,
     knobs: Knobs,
     amounts: Amounts,
     layout: RoleLayout,
-    problems: list[Problem],
+    problems: CallProblems,
 ) -> None:
     """Add the resources, the roles and the placement of the pods."""
     common, of_roles = split_by_role(amounts, [role.amounts for role in layout.roles.values()])
@@ -239,16 +235,14 @@ def _set_resources(
         )
     else:
         # Flyte 1.16 reads accelerators only if a container has a GPU limit
-        problems.append(
-            call_warning(
-                ("accelerator",),
-                "no pod requests a GPU, so it has no effect",
-                "request gpu, or remove it",
-            )
+        problems.warning(
+            ("accelerator",),
+            "no pod requests a GPU, so it has no effect",
+            "request gpu, or remove it",
         )
 
 
-def _set_clean_pod_policy(spec: dict[str, Any], problems: list[Problem]) -> None:
+def _set_clean_pod_policy(spec: JsonDict, problems: CallProblems) -> None:
     """Write out the meaning of a Flyte task without a clean_pod_policy, with a note on what
     remaining pods hold.
 
@@ -277,7 +271,7 @@ def _set_clean_pod_policy(spec: dict[str, Any], problems: list[Problem]) -> None
     )
 
 
-def _without_unset(values: Mapping[str, Any]) -> dict[str, Any]:
+def _without_unset(values: Json) -> JsonDict:
     """Return only the set fields: no null and nothing empty, except an empty list of arguments."""
     kept = {
         key: _without_unset(value) if key == "runPolicy" else value for key, value in values.items()
@@ -289,14 +283,14 @@ def _without_unset(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _env_fields(knobs: Knobs, problems: list[Problem]) -> dict[str, str]:
+def _env_fields(knobs: Knobs, problems: CallProblems) -> dict[str, str]:
     out = {}
-    environment: Mapping[str, Any] = knobs.get("environment") or {}
+    environment: Json = knobs.get("environment") or {}
     for name, value in environment.items():
         path: Path = ("environment", str(name))
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             message = f"{mask_value(str(name), repr(value))} is not text"
-            problems.append(call_error("spec-wrong-type", path, message, "write it as a string"))
+            problems.error("spec-wrong-type", path, message, "write it as a string")
         else:
             out[str(name)] = str(value)
 

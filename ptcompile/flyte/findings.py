@@ -9,13 +9,14 @@ import inspect
 import json
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ptcompile._internal.schema_files import load_table
-from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, field_path, message_at
+from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, Span, field_path, message_at
 from ptcompile.flyte.problems import call_note, call_warning
 from ptcompile.flyte.resources import CLASSES, FIELDS, WHOLE
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 
 def file_of(function: Callable[..., Any]) -> str | None:
@@ -151,18 +152,16 @@ def _is_context(node: ast.expr) -> bool:
 _LIMIT_PATH: Path = ("task_config", "run_policy", "backoff_limit")
 
 
-def unlike_flyte_notes(
-    document: Mapping[str, Any], manifests: Iterable[Mapping[str, Any]]
-) -> list[Problem]:
-    """Return notes on settings of the manifests that Flyte would write otherwise."""
+def unlike_flyte_notes(document: Json, manifests: Iterable[Json]) -> Problems:
+    """Yield notes on settings of the manifests that Flyte would write otherwise."""
     job = document["spec"]
     manifests = list(manifests)
-    out = _accelerator_notes(job, manifests)
+    yield from _accelerator_notes(job, manifests)
     job_spec = next(
         (manifest["spec"] for manifest in manifests if manifest.get("kind") == "PyTorchJob"), None
     )
     if job_spec is None:
-        return out
+        return
 
     if "elastic" in job and "Master" in job_spec["pytorchReplicaSpecs"]:
         name = document["metadata"]["name"]
@@ -171,18 +170,18 @@ def unlike_flyte_notes(
             "and torchrun's options "
             "on its command line; Flyte writes Workers only, and an elasticPolicy"
         )
-        out.append(call_note("unlike-flyte", ("task_config", "nnodes"), message))
+        yield call_note("unlike-flyte", ("task_config", "nnodes"), message)
 
-    return [*out, *_restart_notes(job, job_spec)]
+    yield from _restart_notes(job, job_spec)
 
 
-def _accelerator_notes(job: Mapping[str, Any], manifests: list[Mapping[str, Any]]) -> list[Problem]:
-    """Return a note if the nodes are selected by NVIDIA's labels, as without a platform or a
+def _accelerator_notes(job: Json, manifests: list[Json]) -> Problems:
+    """Yield a note if the nodes are selected by NVIDIA's labels, as without a platform or a
     profile of the cluster.
     """
     device, _, part = str(job.get("accelerator") or "").partition("/")
     if not device or "nvidia.com/gpu.product" not in json.dumps(manifests):
-        return []
+        return
 
     _, label, part_label = CLASSES["nvidia"]
     message = (
@@ -193,25 +192,20 @@ def _accelerator_notes(job: Mapping[str, Any], manifests: list[Mapping[str, Any]
         resource = f"nvidia.com/mig-{part}"
         message += f", and nvidia.com/gpu with {part_label}: {part} instead of {resource}"
 
-    return [
-        call_note(
-            "unlike-flyte",
-            ("accelerator",),
-            message,
-            "pass the platform's configuration, or a profile",
-        )
-    ]
+    help = "pass the platform's configuration, or a profile"
+    yield call_note("unlike-flyte", ("accelerator",), message, help)
 
 
-def _restart_notes(job: Mapping[str, Any], job_spec: Mapping[str, Any]) -> list[Problem]:
-    """Return notes on a PyTorchJob's backoff limit and restart policies that the task itself
+def _restart_notes(job: Json, job_spec: Json) -> Problems:
+    """Yield notes on a PyTorchJob's backoff limit and restart policies that the task itself
     does not set.
     """
     why = _restart_causes(job)
     limit = job_spec.get("runPolicy", {}).get("backoffLimit")
-    is_unset = limit is not None and "backoffLimit" not in (job.get("runPolicy") or {})
-    message = f"the job has backoffLimit: {limit}, which Flyte would not write: {why}"
-    out = [call_note("unlike-flyte", _LIMIT_PATH, message)] if is_unset else []
+    if limit is not None and "backoffLimit" not in (job.get("runPolicy") or {}):
+        message = f"the job has backoffLimit: {limit}, which Flyte would not write: {why}"
+        yield call_note("unlike-flyte", _LIMIT_PATH, message)
+
     named = {key for key in ("master", "worker") if "restartPolicy" in (job.get(key) or {})}
     roles = job_spec["pytorchReplicaSpecs"].items()
     policies = {role["restartPolicy"] for name, role in roles if name.lower() not in named} - {
@@ -219,12 +213,10 @@ def _restart_notes(job: Mapping[str, Any], job_spec: Mapping[str, Any]) -> list[
     }
     for policy in sorted(policies):
         message = f"the pods have restartPolicy: {policy}, but Flyte's have Never: {why}"
-        out.append(call_note("unlike-flyte", ("task_config",), message))
-
-    return out
+        yield call_note("unlike-flyte", ("task_config",), message)
 
 
-def _restart_causes(job: Mapping[str, Any]) -> str:
+def _restart_causes(job: Json) -> str:
     """Return the parts of the task that make pods restart."""
     elastic = job.get("elastic") or {}
     causes = {
@@ -262,7 +254,7 @@ Origins = Sequence[tuple[Path, Path]]
 
 
 def shape_problems(
-    document: dict[str, Any], problems: Sequence[Problem], origins: Origins
+    document: JsonDict, problems: Sequence[Problem], origins: Origins
 ) -> list[Problem]:
     """Return problems with the document's shape, except at paths that already have an error."""
     from ptcompile.compiler.frontend.reader import decode_spec

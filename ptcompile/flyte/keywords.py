@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path
 from ptcompile.flyte import resources as amounts
-from ptcompile.flyte.problems import call_error, call_note, call_warning, is_not_integer
+from ptcompile.flyte.problems import CallProblems, call_warning, is_not_integer
 from ptcompile.flyte.resources import Amounts
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 if TYPE_CHECKING:
     from ptcompile.flyte.platforms import Platform
@@ -105,15 +106,15 @@ _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
 }
 
 
-def drop_mistyped(knobs: Knobs, problems: list[Problem]) -> Knobs:
+def drop_mistyped(knobs: Knobs, problems: CallProblems) -> Knobs:
     """Return the keywords whose values have the right type; the others are reported and dropped."""
-    out: dict[str, Any] = {}
+    out: JsonDict = {}
     for name, value in knobs.items():
         expected, types = _TYPES.get(name, ("", (object,)))
         if value is None or isinstance(value, types):
             out[name] = value
         else:
-            problems.append(call_error("spec-wrong-type", (name,), f"{value!r} is not {expected}"))
+            problems.error("spec-wrong-type", (name,), f"{value!r} is not {expected}")
     return cast("Knobs", out)
 
 
@@ -126,7 +127,7 @@ def named_images(knobs: Knobs) -> dict[str, str]:
     }
 
 
-def task_resources(knobs: Knobs, problems: list[Problem]) -> Amounts:
+def task_resources(knobs: Knobs, problems: CallProblems) -> Amounts:
     """Return the task's own resources. `resources` replaces `requests` and `limits`, as in
     flytekit 1.16.
     """
@@ -143,13 +144,11 @@ def task_resources(knobs: Knobs, problems: list[Problem]) -> Amounts:
     if resources is not None:
         for name, value in (("requests", requests), ("limits", limits)):
             if value is not None:
-                problems.append(
-                    call_error(
-                        "spec-conflict",
-                        (name,),
-                        "resources already sets it",
-                        f"remove {name} or resources",
-                    )
+                problems.error(
+                    "spec-conflict",
+                    (name,),
+                    "resources already sets it",
+                    f"remove {name} or resources",
                 )
 
         return amounts.read_pairs(resources, ("resources",), problems)
@@ -157,9 +156,7 @@ def task_resources(knobs: Knobs, problems: list[Problem]) -> Amounts:
     return amounts.read_resources(requests, limits, (), problems)
 
 
-def with_retries_and_timeout(
-    policy: Mapping[str, Any], knobs: Knobs, problems: list[Problem]
-) -> dict[str, Any]:
+def with_retries_and_timeout(policy: Json, knobs: Knobs, problems: CallProblems) -> JsonDict:
     """Return the run policy with the task's `retries` and `timeout`.
 
     In Flyte, both belong to the engine, which restarts or ends the job. Here, `retries` is the
@@ -169,28 +166,22 @@ def with_retries_and_timeout(
     out = dict(policy)
     retries = knobs.get("retries", 0)
     if is_not_integer(retries) or retries < 0:
-        problems.append(
-            call_error(
-                "spec-invalid-value",
-                ("retries",),
-                f"{retries!r} is not a number of retries",
-                "use 0 or more",
-            )
+        problems.error(
+            "spec-invalid-value",
+            ("retries",),
+            f"{retries!r} is not a number of retries",
+            "use 0 or more",
         )
     elif retries and out.get("backoffLimit") is not None:
-        problems.append(
-            call_warning(
-                ("retries",),
-                "run_policy.backoff_limit already sets it, and wins",
-                "remove one of them",
-            )
+        problems.warning(
+            ("retries",), "run_policy.backoff_limit already sets it, and wins", "remove one of them"
         )
     elif retries:
         out["backoffLimit"] = retries
         message = (
             "counts failed pods here, as the job's backoff limit; Flyte starts the whole task again"
         )
-        problems.append(call_note("unlike-flyte", ("retries",), message))
+        problems.note("unlike-flyte", ("retries",), message)
 
     seconds = _timeout_seconds(knobs.get("timeout"), ("timeout",), problems)
     if seconds:
@@ -204,9 +195,7 @@ def with_retries_and_timeout(
     return out
 
 
-def policy_origins(
-    policy: Mapping[str, Any], finished: Mapping[str, Any]
-) -> tuple[tuple[Path, Path], ...]:
+def policy_origins(policy: Json, finished: Json) -> tuple[tuple[Path, Path], ...]:
     """Return the spec paths that `retries` and `timeout` set, each with its call path."""
     names = {"backoffLimit": "retries", "activeDeadlineSeconds": "timeout"}
     return tuple(
@@ -216,7 +205,7 @@ def policy_origins(
     )
 
 
-def _timeout_seconds(value: timedelta | int | None, path: Path, problems: list[Problem]) -> int:
+def _timeout_seconds(value: timedelta | int | None, path: Path, problems: CallProblems) -> int:
     """Return a timeout in whole seconds, rounded up; 0 means none."""
     if value is None:
         return 0
@@ -224,17 +213,13 @@ def _timeout_seconds(value: timedelta | int | None, path: Path, problems: list[P
     if isinstance(value, timedelta):
         seconds = -(-value // timedelta(seconds=1))
     elif is_not_integer(value):
-        problems.append(
-            call_error(
-                "spec-wrong-type", path, f"{value!r} is not a time", "use a timedelta, or seconds"
-            )
+        problems.error(
+            "spec-wrong-type", path, f"{value!r} is not a time", "use a timedelta, or seconds"
         )
         return 0
     else:
         seconds = value
     if seconds < 0:
-        problems.append(
-            call_error("spec-invalid-value", path, f"{value!r} is negative", "0 means no timeout")
-        )
+        problems.error("spec-invalid-value", path, f"{value!r} is negative", "0 means no timeout")
         return 0
     return seconds

@@ -18,13 +18,14 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import run
 from ptcompile.flyte.findings import checkpoint_warnings
 from ptcompile.flyte.keywords import Knobs
-from ptcompile.flyte.problems import RuleName, call_error, call_note, call_warning
+from ptcompile.flyte.problems import CallProblems, RuleName, call_error, call_note, call_warning
+from ptcompile.kubernetes.unstructured import JsonDict, without_none
 
 INPUT_HELP = "inputs={{{name!r}: ...}}, or --input {name}=..."
 
 
 def input_arguments(
-    function: Any, values: Mapping[str, Any], problems: list[Problem], *, torchrun: bool
+    function: Any, values: Mapping[str, Any], problems: CallProblems, *, torchrun: bool
 ) -> list[str]:
     """Return the runner's `--input` arguments in the order of the function's parameters; report
     values it would reject.
@@ -38,13 +39,11 @@ def input_arguments(
         try:
             texts[str(name)] = input_text(value)
         except TypeError as error:
-            problems.append(
-                call_error(
-                    "spec-wrong-type",
-                    ("inputs", str(name)),
-                    str(error),
-                    "use text, numbers, lists or dataclasses",
-                )
+            problems.error(
+                "spec-wrong-type",
+                ("inputs", str(name)),
+                str(error),
+                "use text, numbers, lists or dataclasses",
             )
 
     left_out = {str(name) for name in values if name not in texts}
@@ -58,7 +57,7 @@ def input_arguments(
         if name in left_out:
             continue
         kind: RuleName = "spec-missing-field" if name not in texts else "spec-invalid-value"
-        problems.append(call_error(kind, ("inputs", name), why, INPUT_HELP.format(name=name)))
+        problems.error(kind, ("inputs", name), why, INPUT_HELP.format(name=name))
 
     dollar = "$$$$" if torchrun else "$$"
     ordered = [name for name in run.parameters(function) if name in texts]
@@ -178,11 +177,11 @@ class EntryPoint(NamedTuple):
 class TaskLaunch(NamedTuple):
     """The spec's launch fields, and the objects and volumes they need."""
 
-    job: dict[str, Any]
+    job: JsonDict
     """The fields `command`, `script`, `module` and `args`."""
-    volumes: tuple[dict[str, Any], ...] = ()
-    mounts: tuple[dict[str, Any], ...] = ()
-    objects: tuple[dict[str, Any], ...] = ()
+    volumes: tuple[JsonDict, ...] = ()
+    mounts: tuple[JsonDict, ...] = ()
+    objects: tuple[JsonDict, ...] = ()
     """Manifests in addition to the job's."""
 
 
@@ -206,7 +205,7 @@ def find_entry_point(function: Callable[..., Any], *holders: Any) -> EntryPoint:
 
 
 def task_launch(
-    config: Any, knobs: Knobs, entry_point: EntryPoint | None, name: str, problems: list[Problem]
+    config: Any, knobs: Knobs, entry_point: EntryPoint | None, name: str, problems: CallProblems
 ) -> TaskLaunch:
     """Return what a task starts: its own program if it names one, else its function through the
     runner.
@@ -218,26 +217,19 @@ def task_launch(
         programs["module"] = knobs["module"]
     first = next(iter(programs), None)
     for key in [*programs][1:]:
-        problems.append(
-            call_error(
-                "spec-conflict",
-                (key,),
-                f"{first} already sets what runs",
-                f"remove {first} or {key}",
-            )
+        problems.error(
+            "spec-conflict", (key,), f"{first} already sets what runs", f"remove {first} or {key}"
         )
 
     if first is not None and knobs.get("inputs"):
         message = f"{first} starts another program, which takes args"
-        problems.append(
-            call_error(
-                "spec-conflict", ("inputs",), message, f"remove {first} to call the function"
-            )
+        problems.error(
+            "spec-conflict", ("inputs",), message, f"remove {first} to call the function"
         )
     if first is None and entry_point is not None:
         return _runner_launch(config, knobs, entry_point, name, problems)
 
-    job: dict[str, Any] = {"args": _string_list(knobs.get("args"), ("args",), problems)}
+    job: JsonDict = {"args": _string_list(knobs.get("args"), ("args",), problems)}
     if hasattr(config, "nnodes"):
         job.update(_elastic_start(first, programs, problems))
     elif first == "command":
@@ -249,20 +241,18 @@ def task_launch(
             else ["python", "-m", programs["module"]]
         )
 
-    return TaskLaunch({key: value for key, value in job.items() if value is not None})
+    return TaskLaunch(without_none(job))
 
 
 def _runner_launch(
-    config: Any, knobs: Knobs, entry_point: EntryPoint, name: str, problems: list[Problem]
+    config: Any, knobs: Knobs, entry_point: EntryPoint, name: str, problems: CallProblems
 ) -> TaskLaunch:
     """Return the launch of the function by the runner: a module of the image, or a file from a
     ConfigMap.
     """
     if knobs.get("args"):
         message = "the function takes inputs; args are for a script"
-        problems.append(
-            call_error("spec-conflict", ("args",), message, "set inputs, or name the script")
-        )
+        problems.error("spec-conflict", ("args",), message, "set inputs, or name the script")
 
     module = knobs.get("module") or entry_point.module
     if module == "__main__":
@@ -290,7 +280,7 @@ def _runner_launch(
     ]
     file = f"{MOUNT_PATH}/{_RUNNER_FILE}" if knobs.get("embed") else None
     if torchrun:
-        job: dict[str, Any] = {"script": file} if file else {"module": RUNNER}
+        job: JsonDict = {"script": file} if file else {"module": RUNNER}
     else:
         job = {"command": ["python", file] if file else ["python", "-m", RUNNER]}
 
@@ -313,7 +303,7 @@ def _image_contents(module: str, *, torchrun: bool, embed: bool) -> Problem:
     return call_note("image-contents", ("container_image",), message, help)
 
 
-def _embed_runner(job: dict[str, Any], knobs: Knobs, name: str) -> TaskLaunch:
+def _embed_runner(job: JsonDict, knobs: Knobs, name: str) -> TaskLaunch:
     """Return the launch with the runner's source in an additional ConfigMap."""
     import inspect
 
@@ -321,7 +311,7 @@ def _embed_runner(job: dict[str, Any], knobs: Knobs, name: str) -> TaskLaunch:
     config_map = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {key: value for key, value in metadata.items() if value is not None},
+        "metadata": without_none(metadata),
         "data": {_RUNNER_FILE: inspect.getsource(run)},
     }
     volume = {"name": _VOLUME_NAME, "configMap": {"name": name}}
@@ -330,12 +320,10 @@ def _embed_runner(job: dict[str, Any], knobs: Knobs, name: str) -> TaskLaunch:
     return TaskLaunch(job, (volume,), (mount,), (config_map,))
 
 
-def _elastic_start(
-    first: str | None, programs: dict[str, Any], problems: list[Problem]
-) -> dict[str, Any]:
+def _elastic_start(first: str | None, programs: dict[str, Any], problems: CallProblems) -> JsonDict:
     if first == "command":
         message = "an Elastic task is started by torchrun, which needs a Python file or module"
-        problems.append(call_error("spec-conflict", ("command",), message, "give script or module"))
+        problems.error("spec-conflict", ("command",), message, "give script or module")
         return {}
     if first is None:
         problems.append(
@@ -351,17 +339,15 @@ def _missing_field(field: str, why: str, help: str | None = None) -> Problem:
     )
 
 
-def _string_list(value: Any, path: Path, problems: list[Problem]) -> list[str] | None:
+def _string_list(value: Any, path: Path, problems: CallProblems) -> list[str] | None:
     if value is None:
         return None
     if isinstance(value, str) or not all(isinstance(item, str) for item in value):
-        problems.append(
-            call_error(
-                "spec-wrong-type",
-                path,
-                f"{value!r} is not a list of strings",
-                'write a list, such as ["--epochs", "3"]',
-            )
+        problems.error(
+            "spec-wrong-type",
+            path,
+            f"{value!r} is not a list of strings",
+            'write a list, such as ["--epochs", "3"]',
         )
         return None
     return list(value)

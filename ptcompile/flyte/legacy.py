@@ -19,8 +19,9 @@ from ptcompile.flyte.config import PyTorch, Resources, Worker
 from ptcompile.flyte.convert import Converted, convert
 from ptcompile.flyte.keywords import Knobs
 from ptcompile.flyte.launch import EntryPoint
-from ptcompile.flyte.problems import call_error, call_warning
+from ptcompile.flyte.problems import CallProblems, call_error
 from ptcompile.flyte.tasks import Task, decorate
+from ptcompile.kubernetes.unstructured import without_keys
 
 if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
@@ -227,9 +228,7 @@ def pytorch_task(
     request the limit, as the decorator's documentation has it.
     """
     replicas = {key: value for key, value in knobs.items() if key in _REPLICA_KEYWORDS}
-    task_knobs = cast(
-        "Knobs", {key: value for key, value in knobs.items() if key not in _REPLICA_KEYWORDS}
-    )
+    task_knobs = cast("Knobs", without_keys(knobs, *_REPLICA_KEYWORDS))
 
     def finish(name: str, more: Knobs, called: EntryPoint | None) -> Converted:
         config = PyTorch(worker=Worker(replicas=workers_count))
@@ -243,19 +242,13 @@ def pytorch_task(
 def _convert_legacy(
     name: str, config: PyTorch, replicas: dict[str, Any], knobs: Knobs, called: EntryPoint | None
 ) -> Converted:
-    problems: list[Problem] = undeclared_parameters(called.function) if called is not None else []
+    problems = CallProblems(undeclared_parameters(called.function) if called is not None else ())
     for key, value in replicas.items():
         if value is not None and not isinstance(value, str):
-            problems.append(
-                call_error("spec-wrong-type", (key,), f"{value!r} is not text", f'"{value}"')
-            )
+            problems.error("spec-wrong-type", (key,), f"{value!r} is not text", f'"{value}"')
         elif value and "storage" in key:
-            problems.append(
-                call_warning(
-                    (key,),
-                    "Flyte drops it; here it becomes ephemeral-storage, the pod's disk",
-                    None,
-                )
+            problems.warning(
+                (key,), "Flyte drops it; here it becomes ephemeral-storage, the pod's disk", None
             )
 
     texts = {

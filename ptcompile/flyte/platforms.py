@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Problem, has_error
-from ptcompile.flyte.problems import call_error, call_warning
+from ptcompile.flyte.problems import CallProblems
 from ptcompile.flyte.resources import (
     CLASSES,
     DEVICES,
@@ -23,7 +23,7 @@ from ptcompile.flyte.resources import (
     device_slices,
     node_device_name,
 )
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict, without_falsy
 from ptcompile.source import documents as source
 from ptcompile.spec.checks import MAIN
 
@@ -57,7 +57,7 @@ KNOWN_KEYS = (*POD_KEYS, *CONTAINER_KEYS, *_TABLE["known"])
 class ConfigSection:
     """A section of the configuration. Values of a wrong type are reported and read as empty."""
 
-    def __init__(self, section: Mapping[str, Any], problems: list[Problem]) -> None:
+    def __init__(self, section: Json, problems: CallProblems) -> None:
         self.section = section
         self.problems = problems
 
@@ -70,7 +70,7 @@ class ConfigSection:
         value = self.section.get(key)
         return value if isinstance(value, str) else self._empty(key, value, "", "text")
 
-    def mapping(self, key: str) -> dict[str, Any]:
+    def mapping(self, key: str) -> JsonDict:
         """Return the mapping at `key`, or {} if it is absent."""
         value = self.section.get(key)
         return (
@@ -86,22 +86,20 @@ class ConfigSection:
             else self._empty(key, value, [], "a list")
         )
 
-    def fields(self, table: Mapping[str, tuple[str, type, str]]) -> dict[str, Any]:
+    def fields(self, table: Mapping[str, tuple[str, type, str]]) -> JsonDict:
         """Return the values of a table's keys under Kubernetes' field names."""
-        out: dict[str, Any] = {}
+        out: JsonDict = {}
         for key, (field, kind, expected) in table.items():
             value = self.section.get(key)
             if isinstance(value, kind):
                 out[field] = value
             else:
                 self._empty(key, value, None, expected)
-        return {field: value for field, value in out.items() if value}
+        return without_falsy(out)
 
     def _empty(self, key: str, value: object, empty: Any, expected: str) -> Any:
         if value is not None:
-            self.problems.append(
-                call_error("spec-wrong-type", ("k8s", key), f"{value!r} is not {expected}")
-            )
+            self.problems.error("spec-wrong-type", ("k8s", key), f"{value!r} is not {expected}")
         return empty
 
 
@@ -112,9 +110,7 @@ def string_pairs(settings: ConfigSection, key: str) -> dict[str, str]:
     value = settings.any(key)
     items = [value] if isinstance(value, Mapping) else settings.sequence(key)
     if not all(isinstance(item, Mapping) for item in items):
-        settings.problems.append(
-            call_error("spec-wrong-type", ("k8s", key), "is not a list of mappings")
-        )
+        settings.problems.error("spec-wrong-type", ("k8s", key), "is not a list of mappings")
         return {}
     return {str(name): _text(text) for item in items for name, text in item.items()}
 
@@ -224,7 +220,7 @@ class Platform:
 
 
 def platform(
-    config: str | bytes | Mapping[str, Any],
+    config: str | bytes | Json,
     *,
     name: str = "flyte",
     accelerators: Iterable[str] = (),
@@ -238,7 +234,7 @@ def platform(
     from ptcompile.compiler.frontend.reader import decode_profile
     from ptcompile.spec.cluster_profile import ClusterProfile
 
-    config_problems: list[Problem] = []
+    config_problems = CallProblems()
     section = _find_section(_read_config(config, config_problems))
     settings = ConfigSection(section, config_problems)
     devices = {
@@ -276,9 +272,7 @@ def platform(
     return Platform(document, profile, devices, (*config_problems, *distinct))
 
 
-def _read_config(
-    config: str | bytes | Mapping[str, Any], problems: list[Problem]
-) -> Mapping[str, Any]:
+def _read_config(config: str | bytes | Json, problems: CallProblems) -> Json:
     if isinstance(config, Mapping):
         return config
 
@@ -288,34 +282,30 @@ def _read_config(
         return read.documents[0].data
 
     if not read.problems:
-        problems.append(
-            call_error(
-                "spec-invalid-value", ("k8s",), f"expected one document, got {len(read.documents)}"
-            )
+        problems.error(
+            "spec-invalid-value", ("k8s",), f"expected one document, got {len(read.documents)}"
         )
 
     return {}
 
 
-def _find_section(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _find_section(data: Json) -> Json:
     for key in ("plugins", "k8s"):
         inner = data.get(key)
         data = inner if isinstance(inner, Mapping) else data
     return data
 
 
-def _report_unknown_keys(section: Mapping[str, Any], problems: list[Problem]) -> None:
+def _report_unknown_keys(section: Json, problems: CallProblems) -> None:
     for key in section:
         if key in ENGINE_KEYS:
-            problems.append(call_warning(("k8s", str(key)), ENGINE_KEYS[key]))
+            problems.warning(("k8s", str(key)), ENGINE_KEYS[key])
         elif key not in KNOWN_KEYS:
             suggestion = closest_match(str(key), KNOWN_KEYS)
-            problems.append(
-                call_warning(
-                    ("k8s", str(key)),
-                    "is not a known key",
-                    f"did you mean {suggestion}?" if suggestion else None,
-                )
+            problems.warning(
+                ("k8s", str(key)),
+                "is not a known key",
+                f"did you mean {suggestion}?" if suggestion else None,
             )
 
 
@@ -328,9 +318,7 @@ def _resource_tolerations(settings: ConfigSection) -> dict[str, list[JsonDict]]:
         out[str(resource)] = as_dicts(items)
         if len(out[str(resource)]) != (len(items) if isinstance(items, list | tuple) else -1):
             path = ("k8s", "resource-tolerations", str(resource))
-            settings.problems.append(
-                call_error("spec-wrong-type", path, "is not a list of tolerations")
-            )
+            settings.problems.error("spec-wrong-type", path, "is not a list of tolerations")
 
     for resource in sorted(map(str, settings.sequence("add-tolerations-for-extended-resources"))):
         toleration = {"key": resource, "operator": "Exists", "effect": "NoSchedule"}
@@ -357,7 +345,7 @@ def _spot_fields(settings: ConfigSection) -> JsonDict:
         "tolerations": settings.sequence("interruptible-tolerations"),
     }
 
-    return {key: value for key, value in out.items() if value}
+    return without_falsy(out)
 
 
 def _requirements(settings: ConfigSection, key: str) -> list[JsonDict]:
@@ -392,7 +380,7 @@ def _profile_defaults(settings: ConfigSection) -> JsonDict:
         "podTemplate": _pod_template(settings),
     }
 
-    return {key: value for key, value in out.items() if value}
+    return without_falsy(out)
 
 
 def _pod_template(settings: ConfigSection) -> JsonDict:

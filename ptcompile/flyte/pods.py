@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path
 from ptcompile.flyte import resources as foreign
-from ptcompile.flyte.problems import call_error, call_note, call_warning
+from ptcompile.flyte.problems import CallProblems
 from ptcompile.flyte.resources import Amounts
-from ptcompile.kubernetes.unstructured import without_keys
+from ptcompile.kubernetes.unstructured import Json, JsonDict, without_falsy, without_keys
 from ptcompile.spec.checks import MAIN
 
 _IMAGE_TEMPLATE = re.compile(
@@ -22,7 +22,7 @@ _IMAGE_TEMPLATE = re.compile(
 
 
 def image_of(
-    value: Any, path: Path, images: Mapping[str, str], problems: list[Problem]
+    value: Any, path: Path, images: Mapping[str, str], problems: CallProblems
 ) -> str | None:
     """Return an image reference: text with its templates filled from `images`, or the future
     name of an ImageSpec.
@@ -34,33 +34,29 @@ def image_of(
     text = name() if callable(name) else None
     if not isinstance(text, str):
         message = f"{type(value).__name__} is not an image"
-        problems.append(
-            call_error(
-                "spec-wrong-type", path, message, 'use an image reference, such as "acme/llama:2"'
-            )
+        problems.error(
+            "spec-wrong-type", path, message, 'use an image reference, such as "acme/llama:2"'
         )
         return None
 
     if getattr(value, "registry", None):
-        problems.append(
-            call_note(
-                "image-contents",
-                path,
-                f"an ImageSpec, which is built and pushed by `pyflyte build`: nodes pull {text}",
-            )
+        problems.note(
+            "image-contents",
+            path,
+            f"an ImageSpec, which is built and pushed by `pyflyte build`: nodes pull {text}",
         )
     else:
         message = (
             f"an ImageSpec without a registry: {text} exists only where it is built, and nodes "
             "cannot pull it"
         )
-        problems.append(call_warning(path, message, "give the ImageSpec a registry"))
+        problems.warning(path, message, "give the ImageSpec a registry")
 
     return text
 
 
 def _fill_templates(
-    text: str, path: Path, images: Mapping[str, str], problems: list[Problem]
+    text: str, path: Path, images: Mapping[str, str], problems: CallProblems
 ) -> str | None:
     """Replace each template by the image of its name, as flytekit does when it registers a task."""
     missing = [name for name, _ in _IMAGE_TEMPLATE.findall(text) if name not in images]
@@ -69,9 +65,7 @@ def _fill_templates(
             f"{text} takes the image {name!r} from Flyte's configuration, which is unknown here"
         )
         flag = "--image IMAGE" if name == "default" else f"--image {name}=IMAGE"
-        problems.append(
-            call_error("spec-missing-field", path, message, f"{flag}, or images={{{name!r}: ...}}")
-        )
+        problems.error("spec-missing-field", path, message, f"{flag}, or images={{{name!r}: ...}}")
 
     if missing:
         return None
@@ -100,7 +94,7 @@ _START_FIELDS = frozenset({"command", "args"})
 class TaskPodTemplate(NamedTuple):
     """A pod template whose main container is named `pytorch`."""
 
-    spec: dict[str, Any]
+    spec: JsonDict
     labels: dict[str, str]
     annotations: dict[str, str]
     image: str | None
@@ -113,7 +107,7 @@ def read_template(
     images: Mapping[str, str],
     *,
     starts: bool,
-    problems: list[Problem],
+    problems: CallProblems,
 ) -> TaskPodTemplate:
     """Read a PodTemplate of flytekit 1.16 or ours, or a Kubernetes pod template as plain data.
 
@@ -131,10 +125,8 @@ def read_template(
         or not isinstance(containers, list)
         or not all(isinstance(container, Mapping) for container in containers)
     ):
-        problems.append(
-            call_error(
-                "spec-wrong-type", ("pod_template",), "a pod's spec has a list of containers"
-            )
+        problems.error(
+            "spec-wrong-type", ("pod_template",), "a pod's spec has a list of containers"
         )
         return TaskPodTemplate({}, labels, annotations, None)
 
@@ -146,7 +138,7 @@ def read_template(
             f"{', '.join(names)}"
         )
         help = f"name the task's container {primary}, or set primary_container_name"
-        problems.append(call_note("unlike-flyte", ("pod_template",), message, help))
+        problems.note("unlike-flyte", ("pod_template",), message, help)
 
     sidecars = [container for container in containers if container.get("name") != primary]
     main = next(
@@ -188,7 +180,7 @@ def _template_parts(value: Any) -> tuple[Any, dict[str, str], dict[str, str], st
     return spec, dict(labels), dict(annotations), getattr(value, "primary_container_name", None)
 
 
-def _guess_main(containers: list[Mapping[str, Any]]) -> str:
+def _guess_main(containers: list[Json]) -> str:
     """Return the main container of a plain template: by Flyte's and our names, else the only
     one.
     """
@@ -197,7 +189,7 @@ def _guess_main(containers: list[Mapping[str, Any]]) -> str:
     return usual or (names[0] if len(names) == 1 else MAIN)
 
 
-def _without_named(resources: Any, named: set[str], gpu: str, task: Amounts) -> dict[str, Any]:
+def _without_named(resources: Any, named: set[str], gpu: str, task: Amounts) -> JsonDict:
     """Return a container's own resources except those that the task sets."""
     if "gpu" in task:
         named = {*named, "gpu", gpu}
@@ -205,18 +197,18 @@ def _without_named(resources: Any, named: set[str], gpu: str, task: Amounts) -> 
         half: foreign.as_dict(amounts) for half, amounts in foreign.as_dict(resources).items()
     }
     lists = {half: without_keys(amounts, *named) for half, amounts in halves.items()}
-    return {half: quantities for half, quantities in lists.items() if quantities}
+    return without_falsy(lists)
 
 
 class Secrets(NamedTuple):
     """Variables, volumes and mounts for a task's secret requests."""
 
-    env: dict[str, Any]
-    volumes: list[dict[str, Any]]
-    mounts: list[dict[str, Any]]
+    env: JsonDict
+    volumes: list[JsonDict]
+    mounts: list[JsonDict]
 
 
-def read_secrets(requests: Iterable[Any], problems: list[Problem]) -> Secrets:
+def read_secrets(requests: Iterable[Any], problems: CallProblems) -> Secrets:
     """Return secrets the way Flyte's webhook provides them (flytekit 1.16 names):
     `_FSEC_<GROUP>_<KEY>`, or files.
 
@@ -234,20 +226,16 @@ def read_secrets(requests: Iterable[Any], problems: list[Problem]) -> Secrets:
                 "name is the group"
             )
             help = f'Secret(group="NAME-OF-THE-SECRET", key={key!r})'
-            problems.append(
-                call_error("spec-missing-field", ("secret_requests", i, "group"), why, help)
-            )
+            problems.error("spec-missing-field", ("secret_requests", i, "group"), why, help)
             continue
 
         kind = getattr(request, "mount_requirement", "ANY")
         kind = kind if isinstance(kind, str) else getattr(kind, "name", "ANY")
         if kind == "ENV_VAR" and not key:
-            problems.append(
-                call_error(
-                    "spec-missing-field",
-                    ("secret_requests", i, "key"),
-                    "is missing: a variable holds one key",
-                )
+            problems.error(
+                "spec-missing-field",
+                ("secret_requests", i, "key"),
+                "is missing: a variable holds one key",
             )
         elif kind == "ENV_VAR":
             parts = [

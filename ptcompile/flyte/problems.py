@@ -7,6 +7,7 @@ from typing import Literal
 from ptcompile.diagnostics import Path, Problem, problem_at
 
 RuleName = Literal["spec-missing-field", "spec-wrong-type", "spec-invalid-value", "spec-conflict"]
+NoteName = Literal["image-contents", "unlike-flyte"]
 
 
 class FlyteError(ValueError):
@@ -35,16 +36,27 @@ def call_warning(path: Path, message: str, help: str | None = None) -> Problem:
     return problem_at("not-carried-over", path, message, help, "warning", "style", "ptcompile")
 
 
-def call_note(
-    name: Literal["image-contents", "unlike-flyte"],
-    path: Path,
-    message: str,
-    help: str | None = None,
-) -> Problem:
+def call_note(name: NoteName, path: Path, message: str, help: str | None = None) -> Problem:
     """Return a note: the job is as the task requests, but may differ from what Flyte users
     expect.
     """
     return call_warning(path, message, help)._replace(name=name, severity="note")
+
+
+class CallProblems(list[Problem]):
+    """The problems of a Flyte call, in the order in which they are found."""
+
+    def error(self, name: RuleName, path: Path, message: str, help: str | None = None) -> None:
+        """Add an error, as of `call_error`."""
+        self.append(call_error(name, path, message, help))
+
+    def warning(self, path: Path, message: str, help: str | None = None) -> None:
+        """Add a warning, as of `call_warning`."""
+        self.append(call_warning(path, message, help))
+
+    def note(self, name: NoteName, path: Path, message: str, help: str | None = None) -> None:
+        """Add a note, as of `call_note`."""
+        self.append(call_note(name, path, message, help))
 
 
 def is_not_integer(value: object) -> bool:

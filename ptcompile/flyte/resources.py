@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ptcompile._internal.schema_files import load_table
-from ptcompile.diagnostics import Path, Problem
-from ptcompile.flyte.problems import call_error
+from ptcompile.diagnostics import Path
+from ptcompile.flyte.problems import CallProblems
 from ptcompile.hardware.accelerators import row_of
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.unstructured import JsonDict, without_falsy, without_keys
 
 RESTART_POLICIES = {
     "ALWAYS": "Always",
@@ -28,7 +29,7 @@ CLEAN_POD_POLICIES = {"NONE": "None", "ALL": "All", "RUNNING": "Running"}
 
 
 def read_policy(
-    value: Any, names: Mapping[str, str], path: Path, problems: list[Problem]
+    value: Any, names: Mapping[str, str], path: Path, problems: CallProblems
 ) -> str | None:
     """Return Kubernetes' name of a policy, given as an enum member, by name, or as text in any
     case.
@@ -43,19 +44,17 @@ def read_policy(
     policy = names.get(name.upper()) if isinstance(name, str) else None
     if policy is None:
         options = ", ".join(dict.fromkeys(names.values()))
-        problems.append(
-            call_error("spec-invalid-value", path, f"no policy {value!r}", f"use one of {options}")
-        )
+        problems.error("spec-invalid-value", path, f"no policy {value!r}", f"use one of {options}")
 
     return policy
 
 
-def as_dict(value: Any) -> dict[str, Any]:
+def as_dict(value: Any) -> JsonDict:
     """Return a copy of a mapping, or {} for any other value."""
     return dict(value) if isinstance(value, Mapping) else {}
 
 
-def as_dicts(value: Any) -> list[dict[str, Any]]:
+def as_dicts(value: Any) -> list[JsonDict]:
     """Return copies of the mappings in a list."""
     if isinstance(value, list | tuple):
         return [dict(item) for item in value if isinstance(item, Mapping)]
@@ -72,7 +71,7 @@ class Device(NamedTuple):
     unpartitioned: bool = False
 
 
-def read_device(value: Any, problems: list[Problem]) -> Device | None:
+def read_device(value: Any, problems: CallProblems) -> Device | None:
     """Read an accelerator given as text (`A100`, `nvidia-tesla-a100/1g.5gb`) or as one of
     flytekit's constants.
     """
@@ -89,10 +88,8 @@ def read_device(value: Any, problems: list[Problem]) -> Device | None:
     name = getattr(value, "device", None) or getattr(value, "_device", None)
     if not isinstance(name, str):
         message = f"{type(value).__name__} is not an accelerator"
-        problems.append(
-            call_error(
-                "spec-wrong-type", ("accelerator",), message, 'name one, such as "nvidia-h100"'
-            )
+        problems.error(
+            "spec-wrong-type", ("accelerator",), message, 'name one, such as "nvidia-h100"'
         )
         return None
     # flytekit 1.16: the attribute is missing without a preference, None for a whole device, else
@@ -197,9 +194,7 @@ Amounts = dict[str, RequestAndLimit]
 """Requests and limits, keyed by the spec's resource names."""
 
 
-def read_resources(
-    requests: object, limits: object, path: Path, problems: list[Problem]
-) -> Amounts:
+def read_resources(requests: object, limits: object, path: Path, problems: CallProblems) -> Amounts:
     """Read `requests=` and `limits=` of a task or a replica. `path` is the path of the block
     that has them.
     """
@@ -209,7 +204,7 @@ def read_resources(
     )
 
 
-def read_pairs(resources: object, block_path: Path, problems: list[Problem]) -> Amounts:
+def read_pairs(resources: object, block_path: Path, problems: CallProblems) -> Amounts:
     """Read `resources=` of a task: a value is request and limit, a pair is (request, limit)."""
     requests = dict[str, str | None]()
     limits = dict[str, str | None]()
@@ -218,12 +213,10 @@ def read_pairs(resources: object, block_path: Path, problems: list[Problem]) -> 
         path = (*block_path, name)
         if isinstance(value, Sequence) and not isinstance(value, str):
             if len(value) != 2:
-                problems.append(
-                    call_error(
-                        "spec-invalid-value",
-                        path,
-                        f"must be a pair (request, limit), not {len(value)} items",
-                    )
+                problems.error(
+                    "spec-invalid-value",
+                    path,
+                    f"must be a pair (request, limit), not {len(value)} items",
                 )
                 continue
 
@@ -236,7 +229,7 @@ def read_pairs(resources: object, block_path: Path, problems: list[Problem]) -> 
     return _pair_amounts(requests, limits)
 
 
-def read_legacy(values: dict[str, str], problems: list[Problem]) -> Amounts:
+def read_legacy(values: dict[str, str], problems: CallProblems) -> Amounts:
     """Read the `per_replica_*` keywords of the legacy decorator, for which "" means unset."""
     halves: dict[str, dict[str, str | None]] = {"request": {}, "limit": {}}
     names = {"cpu": "cpu", "memory": "memory", "gpu": "gpu", "storage": "ephemeralStorage"}
@@ -248,19 +241,14 @@ def read_legacy(values: dict[str, str], problems: list[Problem]) -> Amounts:
     return _pair_amounts(halves["request"], halves["limit"])
 
 
-def _read_half(block: object, path: Path, problems: list[Problem]) -> dict[str, str | None]:
+def _read_half(block: object, path: Path, problems: CallProblems) -> dict[str, str | None]:
     out: dict[str, str | None] = {}
     for name, key in FIELDS.items():
         value = getattr(block, name, None)
         if isinstance(value, list | tuple):
             message = "a pair is not allowed here"
-            problems.append(
-                call_error(
-                    "spec-wrong-type",
-                    (*path, name),
-                    message,
-                    "write pairs in resources=, or one value",
-                )
+            problems.error(
+                "spec-wrong-type", (*path, name), message, "write pairs in resources=, or one value"
             )
             continue
 
@@ -269,20 +257,18 @@ def _read_half(block: object, path: Path, problems: list[Problem]) -> dict[str, 
     return out
 
 
-def _quantity_text(value: Any, name: str, path: Path, problems: list[Problem]) -> str | None:
+def _quantity_text(value: Any, name: str, path: Path, problems: CallProblems) -> str | None:
     """Return one quantity as text, or None if it is unset or invalid."""
     if value is None:
         return None
 
     fraction = isinstance(value, float) and name not in _FRACTIONS
     if isinstance(value, bool) or fraction or not isinstance(value, str | int | float):
-        problems.append(
-            call_error(
-                "spec-wrong-type",
-                path,
-                f"{value!r} is not a quantity",
-                'use a quantity, such as 2, "500m" or "4Gi"',
-            )
+        problems.error(
+            "spec-wrong-type",
+            path,
+            f"{value!r} is not a quantity",
+            'use a quantity, such as 2, "500m" or "4Gi"',
         )
         return None
 
@@ -294,13 +280,11 @@ def _quantity_text(value: Any, name: str, path: Path, problems: list[Problem]) -
             reason = f"{value!r} is negative"
 
         suggestion = quantity.likely_quantity(text)
-        problems.append(
-            call_error(
-                "spec-invalid-value",
-                path,
-                reason,
-                f"did you mean {suggestion}?" if suggestion else 'use a quantity, such as "4Gi"',
-            )
+        problems.error(
+            "spec-invalid-value",
+            path,
+            reason,
+            f"did you mean {suggestion}?" if suggestion else 'use a quantity, such as "4Gi"',
         )
         return None
 
@@ -330,18 +314,18 @@ def split_by_role(task: Amounts, roles: Sequence[Amounts]) -> tuple[Amounts, lis
     task_values = {key: task[key] for key in zeroed}
     filled = [{**task_values, **role} for role in roles]
     return (
-        {key: pair for key, pair in task.items() if key not in zeroed},
+        without_keys(task, *zeroed),
         [{key: pair for key, pair in role.items() if any(pair)} for role in filled],
     )
 
 
-def to_spec(amounts: Amounts) -> dict[str, Any]:
+def to_spec(amounts: Amounts) -> JsonDict:
     """Return resources in spec form: flat if request and limit are equal, else below requests
     and limits.
     """
-    flat: dict[str, Any] = {}
-    requests: dict[str, Any] = {}
-    limits: dict[str, Any] = {}
+    flat: JsonDict = {}
+    requests: JsonDict = {}
+    limits: JsonDict = {}
     for key, (request, limit) in amounts.items():
         if request is None or limit is None or request == limit:
             flat[key] = _plain_number(request or limit or "")
@@ -349,7 +333,7 @@ def to_spec(amounts: Amounts) -> dict[str, Any]:
             requests[key], limits[key] = _plain_number(request), _plain_number(limit)
 
     lists = {"requests": requests, "limits": limits}
-    return {**flat, **{name: amounts for name, amounts in lists.items() if amounts}}
+    return {**flat, **without_falsy(lists)}
 
 
 def with_plain_numbers(resources: Any) -> Any:

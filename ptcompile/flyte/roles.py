@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path
 from ptcompile.flyte import pods as images, resources
 from ptcompile.flyte.keywords import Knobs, named_images
-from ptcompile.flyte.problems import call_error, call_note, call_warning, is_not_integer
+from ptcompile.flyte.problems import CallProblems, call_error, is_not_integer
 from ptcompile.flyte.resources import Amounts
 from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
+from ptcompile.kubernetes.unstructured import JsonDict, without_none
 
 CONFIG: Path = ("task_config",)
 TORCH_JOIN_TIMEOUT = 600
@@ -29,18 +30,18 @@ RENDEZVOUS_DEFAULTS = {"timeout": JOIN_TIMEOUT_SECONDS, "join_timeout": JOIN_TIM
 class RoleFields(NamedTuple):
     """A replica group's own settings."""
 
-    fields: dict[str, Any]
+    fields: JsonDict
     amounts: Amounts
 
 
 class RoleLayout(NamedTuple):
     """The parts of a JobSpec that set the number of pods, and the roles."""
 
-    job: dict[str, Any]
+    job: JsonDict
     roles: dict[str, RoleFields]
 
 
-def role_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleLayout:
+def role_layout(config: Any, knobs: Knobs, problems: CallProblems) -> RoleLayout:
     """Return the layout of any task; another kind of task_config is a problem."""
     if config is None:
         return RoleLayout(_common_fields(None, knobs, problems), {})
@@ -50,36 +51,30 @@ def role_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleLayou
         return _pytorch_layout(config, knobs, problems)
 
     name = type(config).__name__
-    problems.append(
-        call_error(
-            "spec-wrong-type",
-            CONFIG,
-            f"{name} is not a task configuration",
-            "use PyTorch, Elastic or None",
-        )
+    problems.error(
+        "spec-wrong-type",
+        CONFIG,
+        f"{name} is not a task configuration",
+        "use PyTorch, Elastic or None",
     )
 
     return RoleLayout({}, {})
 
 
-def _pytorch_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleLayout:
+def _pytorch_layout(config: Any, knobs: Knobs, problems: CallProblems) -> RoleLayout:
     job = {**_common_fields(config, knobs, problems), "target": knobs.get("target") or TARGET}
     replicas = getattr(config.worker, "replicas", None)
     num_workers = getattr(config, "num_workers", None)
     path: Path = (*CONFIG, "worker", "replicas")
     if num_workers is not None and replicas is not None:
         message = "worker.replicas already sets it, and num_workers is its old name"
-        problems.append(
-            call_error("spec-conflict", (*CONFIG, "num_workers"), message, "remove num_workers")
-        )
+        problems.error("spec-conflict", (*CONFIG, "num_workers"), message, "remove num_workers")
     elif num_workers is None and replicas is None:
-        problems.append(
-            call_error(
-                "spec-missing-field",
-                path,
-                "is missing: the number of workers",
-                "0 means only the master",
-            )
+        problems.error(
+            "spec-missing-field",
+            path,
+            "is missing: the number of workers",
+            "0 means only the master",
         )
 
     workers = replicas if replicas is not None else num_workers
@@ -94,7 +89,7 @@ def _pytorch_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
     )
 
 
-def _elastic_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleLayout:
+def _elastic_layout(config: Any, knobs: Knobs, problems: CallProblems) -> RoleLayout:
     """Return torchrun's settings that differ from the spec's defaults. A single node needs no
     operator.
     """
@@ -103,7 +98,7 @@ def _elastic_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
     is_single = str(nnodes) in {"1", "1:1"}
     fixed = re.fullmatch(r"0*([1-9][0-9]{0,8})(?::0*\1)?", str(nnodes), re.ASCII)
     nodes = int(fixed[1]) if fixed else None
-    elastic: dict[str, Any] = {"nnodes": nodes or nnodes, "nprocPerNode": config.nproc_per_node}
+    elastic: JsonDict = {"nnodes": nodes or nnodes, "nprocPerNode": config.nproc_per_node}
     # Flyte always uses c10d; a single node here needs no rendezvous
     elastic["rdzvBackend"] = None if is_single else getattr(config, "rdzv_backend", "c10d")
     options = {
@@ -119,9 +114,7 @@ def _elastic_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
             f"Flyte raises a ValueError for {elastic['startMethod']!r} when the task runs; here "
             "torch decides"
         )
-        problems.append(
-            call_note("unlike-flyte", (*CONFIG, "start_method"), message, "use spawn or fork")
-        )
+        problems.note("unlike-flyte", (*CONFIG, "start_method"), message, "use spawn or fork")
 
     elastic["rdzvConfigs"] = _rendezvous_configs(
         getattr(config, "rdzv_configs", None), problems, waits=not is_single
@@ -136,9 +129,7 @@ def _elastic_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
             "a Pod without an operator stays after it ends; Flyte drops the run policy of one "
             "node too"
         )
-        problems.append(
-            call_warning((*CONFIG, "run_policy", "clean_pod_policy"), message, "leave it out")
-        )
+        problems.warning((*CONFIG, "run_policy", "clean_pod_policy"), message, "leave it out")
 
     roles = _elastic_roles(nodes, knobs, problems)
     if "master" in roles or "worker" in roles:
@@ -151,7 +142,7 @@ def _elastic_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
 
 
 def _elastic_roles(
-    nodes: int | None, knobs: Knobs, problems: list[Problem]
+    nodes: int | None, knobs: Knobs, problems: CallProblems
 ) -> dict[str, RoleFields]:
     """Return the roles of ptcompile's own `master=` and `worker=` with an Elastic, which Flyte
     does not have.
@@ -175,11 +166,11 @@ def _elastic_roles(
     return roles
 
 
-def _common_fields(config: Any, knobs: Knobs, problems: list[Problem]) -> dict[str, Any]:
+def _common_fields(config: Any, knobs: Knobs, problems: CallProblems) -> JsonDict:
     """Return shared memory and run policy. The task's `shared_memory` wins over
     increase_shared_mem, as in Flyte.
     """
-    out: dict[str, Any] = {}
+    out: JsonDict = {}
     size = knobs.get("shared_memory")
     if isinstance(size, str):
         out["sharedMemory"] = size
@@ -193,7 +184,7 @@ def _common_fields(config: Any, knobs: Knobs, problems: list[Problem]) -> dict[s
     return out
 
 
-def run_policy_fields(policy: Any, problems: list[Problem]) -> dict[str, Any]:
+def run_policy_fields(policy: Any, problems: CallProblems) -> JsonDict:
     """Return a run policy under Kubernetes' names, with None for what it leaves out."""
     clean = getattr(policy, "clean_pod_policy", None)
     policy_path = (*CONFIG, "run_policy", "clean_pod_policy")
@@ -208,7 +199,7 @@ def run_policy_fields(policy: Any, problems: list[Problem]) -> dict[str, Any]:
     }
 
 
-def _role_fields(value: Any, path: Path, knobs: Knobs, problems: list[Problem]) -> RoleFields:
+def _role_fields(value: Any, path: Path, knobs: Knobs, problems: CallProblems) -> RoleFields:
     restart = getattr(value, "restart_policy", None)
     fields = {
         "image": images.image_of(
@@ -222,47 +213,36 @@ def _role_fields(value: Any, path: Path, knobs: Knobs, problems: list[Problem]) 
         getattr(value, "requests", None), getattr(value, "limits", None), path, problems
     )
 
-    return RoleFields(
-        {
-            key: value_of_field
-            for key, value_of_field in fields.items()
-            if value_of_field is not None
-        },
-        role_amounts,
-    )
+    return RoleFields(without_none(fields), role_amounts)
 
 
-def _rendezvous_configs(configs: Any, problems: list[Problem], *, waits: bool) -> dict[str, Any]:
+def _rendezvous_configs(configs: Any, problems: CallProblems, *, waits: bool) -> JsonDict:
     """Return the user's rendezvous settings that differ from the defaults, which the spec shares.
 
     `waits` is whether there are several nodes, which wait for one another.
     """
     path: Path = (*CONFIG, "rdzv_configs")
     if configs is not None and not isinstance(configs, Mapping):
-        problems.append(
-            call_error(
-                "spec-wrong-type",
-                path,
-                f"{configs!r} is not a mapping",
-                'write a mapping, such as {"timeout": 1200}',
-            )
+        problems.error(
+            "spec-wrong-type",
+            path,
+            f"{configs!r} is not a mapping",
+            'write a mapping, such as {"timeout": 1200}',
         )
         return {}
 
-    out: dict[str, Any] = {}
+    out: JsonDict = {}
     for key, value in (configs or {}).items():
         if isinstance(value, float) and value.is_integer():
             value = int(value)  # torch reads these as integers
         if isinstance(value, bool):
             value = str(value).lower()
         if is_not_integer(value) and not isinstance(value, str):
-            problems.append(
-                call_error(
-                    "spec-wrong-type",
-                    (*path, str(key)),
-                    f"{value!r} is not a number or string",
-                    "use whole seconds",
-                )
+            problems.error(
+                "spec-wrong-type",
+                (*path, str(key)),
+                f"{value!r} is not a number or string",
+                "use whole seconds",
             )
         elif RENDEZVOUS_DEFAULTS.get(key) != value:
             out[str(key)] = value
@@ -272,10 +252,8 @@ def _rendezvous_configs(configs: Any, problems: list[Problem], *, waits: bool) -
             f"replaces Flyte's own settings, so join_timeout is torch's {TORCH_JOIN_TIMEOUT} "
             f"seconds, not {RENDEZVOUS_DEFAULTS['join_timeout']}"
         )
-        problems.append(
-            call_note(
-                "unlike-flyte", path, message, "set join_timeout, in which all nodes must come"
-            )
+        problems.note(
+            "unlike-flyte", path, message, "set join_timeout, in which all nodes must come"
         )
         out["join_timeout"] = TORCH_JOIN_TIMEOUT
 

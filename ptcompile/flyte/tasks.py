@@ -13,11 +13,11 @@ from ptcompile.flyte.convert import Converted, convert
 from ptcompile.flyte.findings import unlike_flyte_notes
 from ptcompile.flyte.keywords import Knobs, check_names
 from ptcompile.flyte.launch import EntryPoint, find_entry_point
+from ptcompile.kubernetes.unstructured import without_none
 from ptcompile.source import streams
 
 if TYPE_CHECKING:
-    from ptcompile._internal.arguments import ProfileSource
-    from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.api.inputs import AnyProfile
     from ptcompile.spec.training_job import Spec
 
 
@@ -82,7 +82,7 @@ class Task:
         self,
         name: str | None = None,
         *,
-        cluster: ProfileSource | ClusterProfile | None = None,
+        cluster: AnyProfile | None = None,
         **more: Unpack[Knobs],
     ) -> api.Result:
         """Return the task's manifests and all diagnostics. Raises nothing for a user's mistake.
@@ -233,4 +233,4 @@ def _task_keywords(task: Any) -> dict[str, Any]:
     read |= {half: getattr(resources, half, None) for half in ("requests", "limits")}
     read["secret_requests"] = getattr(getattr(task, "security_context", None), "secrets", None)
 
-    return {name: value for name, value in read.items() if value is not None}
+    return without_none(read)

@@ -14,13 +14,13 @@ from ptcompile.flyte.config import Resources
 from ptcompile.flyte.convert import Converted
 from ptcompile.flyte.keywords import Knobs, check_names
 from ptcompile.flyte.launch import EntryPoint
-from ptcompile.flyte.problems import call_error, call_warning
+from ptcompile.flyte.problems import CallProblems
 from ptcompile.flyte.tasks import Task, from_task
+from ptcompile.kubernetes.unstructured import without_none
 from ptcompile.source import streams
 
 if TYPE_CHECKING:
-    from ptcompile._internal.arguments import ProfileSource
-    from ptcompile.spec.cluster_profile import ClusterProfile
+    from ptcompile.api.inputs import AnyProfile
 
 
 RESOURCE_FIELDS = {1: "cpu", 2: "gpu", 3: "mem", 5: "ephemeral_storage"}
@@ -99,7 +99,7 @@ def node_overrides(node: Any) -> dict[str, Any]:
             }
         )
 
-    return {key: value for key, value in out.items() if value is not None}
+    return without_none(out)
 
 
 def _extended_resources(resources: Any) -> dict[str, Any]:
@@ -209,9 +209,7 @@ class Workflow:
     problems: tuple[Problem, ...]
     """Nodes that are not PyTorch tasks, and mistakes in the inputs."""
 
-    def compile(
-        self, *, cluster: ProfileSource | ClusterProfile | None = None, **more: Unpack[Knobs]
-    ) -> api.Result:
+    def compile(self, *, cluster: AnyProfile | None = None, **more: Unpack[Knobs]) -> api.Result:
         """Return the manifests of all jobs, in order, or none if one of them has a mistake."""
         results = [task.compile(cluster=cluster, **more) for task in self.tasks]
         problems = [streams.to_diagnostic(problem, None, None) for problem in self.problems]
@@ -258,7 +256,7 @@ def from_workflow(workflow: Any, **knobs: Unpack[Knobs]) -> Workflow:
     if not is_workflow(workflow):
         raise TypeError(f"{type(workflow).__name__} is not a flytekit workflow")
 
-    problems: list[Problem] = []
+    problems = CallProblems()
     inputs = dict(knobs.pop("inputs", None) or {})
     workflow_values = {name: value for name, value in inputs.items() if "." not in name}
     nodes = [
@@ -277,22 +275,18 @@ def from_workflow(workflow: Any, **knobs: Unpack[Knobs]) -> Workflow:
 
     names = ", ".join(str(job_task.name) for job_task in tasks)
     for key in inputs.keys() - workflow_values.keys():
-        problems.append(
-            call_error(
-                "spec-invalid-value", ("inputs", key), f"no job has this name; the jobs are {names}"
-            )
+        problems.error(
+            "spec-invalid-value", ("inputs", key), f"no job has this name; the jobs are {names}"
         )
 
     if not tasks:
-        problems.append(
-            call_error("spec-missing-field", ("workflow",), f"{workflow.name} has no PyTorch task")
-        )
+        problems.error("spec-missing-field", ("workflow",), f"{workflow.name} has no PyTorch task")
 
     return Workflow(tuple(tasks), tuple(problems))
 
 
 def _workflow_inputs(
-    workflow: Any, values: Mapping[str, Any], problems: list[Problem]
+    workflow: Any, values: Mapping[str, Any], problems: CallProblems
 ) -> dict[str, Any]:
     """Return the values of a workflow's own inputs: those passed, else their defaults."""
     interface = workflow.python_interface
@@ -301,18 +295,18 @@ def _workflow_inputs(
     for name, value in values.items():
         if name not in hints:
             message = f"unknown input; the workflow has {', '.join(hints) or 'none'}"
-            problems.append(call_error("spec-invalid-value", ("inputs", name), message))
+            problems.error("spec-invalid-value", ("inputs", name), message)
             continue
         try:
             out[name] = run.value_of(value, hints[name]) if isinstance(value, str) else value
         except run.TaskCallError as error:
-            problems.append(call_error("spec-invalid-value", ("inputs", name), str(error)))
+            problems.error("spec-invalid-value", ("inputs", name), str(error))
 
     return out
 
 
 def _training_nodes(
-    workflow: Any, scope: Mapping[str, Any], problems: list[Problem]
+    workflow: Any, scope: Mapping[str, Any], problems: CallProblems
 ) -> Iterator[_TrainingNode]:
     """Yield the PyTorch nodes, including those of sub-workflows; report every other node as a
     warning.
@@ -325,11 +319,8 @@ def _training_nodes(
         elif _is_training_task(entity):
             yield _TrainingNode(node, bound_inputs(node, scope))
         else:
-            problems.append(
-                call_warning(
-                    (node.id,),
-                    f"{node.metadata.name} is {_describe_entity(entity)}, {_NO_MANIFEST}",
-                )
+            problems.warning(
+                (node.id,), f"{node.metadata.name} is {_describe_entity(entity)}, {_NO_MANIFEST}"
             )
 
 

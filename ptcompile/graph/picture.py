@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ptcompile._internal.spelling import pluralize
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes import amounts
-from ptcompile.kubernetes.unstructured import as_string, kind_of, object_name
+from ptcompile.kubernetes.unstructured import nested_string, object_name
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulator.meeting import dns_names, services_of
@@ -81,10 +81,11 @@ def make_picture(job: SimulatedJob) -> Picture:
     target = f"  ·  target {job.target}" if job.target else ""
     left_out = len([r for r in job.roles if r.count > 0]) - len(roles)
     more = (f"{left_out} more roles are not drawn",) if left_out else ()
+    api_version = nested_string(job.manifest, "apiVersion")
 
     return Picture(
         title=job.title,
-        subtitle=f"{kind_of(job.manifest)[0]}  ·  namespace {job.namespace}{target}",
+        subtitle=f"{api_version}  ·  namespace {job.namespace}{target}",
         facts=tuple(_job_facts(job, rendezvous)),
         groups=groups,
         services=services,
@@ -175,7 +176,7 @@ def _mounted_volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
     """Yield the volumes that a container mounts, once per source, or once per role if they
     belong to the pod.
     """
-    mounted = {as_string(m.get("name")) for container in pod.containers for m in container.mounts}
+    mounted = {nested_string(m, "name") for container in pod.containers for m in container.mounts}
     for name, sort, source in volume_sources(pod.view.spec):
         if name in mounted:
             belongs_to_pod = sort in ("memory", "scratch")

@@ -20,6 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     nested_map,
+    nested_string,
     nested_value,
 )
 
@@ -41,7 +42,7 @@ _CHECKED_PREFIXES = ("FI_EFA_", "FI_PROVIDER", "NCCL_IB_", "NCCL_NET", INTERFACE
 def concerns(env: Iterable[Json], resources: Iterable[str]) -> bool:
     """Return whether a container has a variable or RDMA device that this module checks."""
     for entry in env:
-        if as_string(entry.get("name")).startswith(_CHECKED_PREFIXES):
+        if nested_string(entry, "name").startswith(_CHECKED_PREFIXES):
             return True
     return any(name == EFA or str(name).startswith(VERBS) for name in resources)
 
@@ -112,10 +113,10 @@ def _read_container(container: Json, path: Path, host: bool, networks: bool) -> 
     env = {}
     where = {}
     for index, entry in enumerate(as_mappings(container.get("env"))):
-        name = as_string(entry.get("name"))
+        name = nested_string(entry, "name")
         where[name] = index
         if "valueFrom" not in entry:
-            env[name] = as_string(entry.get("value"))
+            env[name] = nested_string(entry, "value")
 
     resources = nested_map(container, "resources")
     security = nested_map(container, "securityContext")
@@ -320,7 +321,7 @@ def _gpudirect_gaps(container: _Container, template: Json) -> Iterator[FabricGap
 
     pod = nested_map(template, "spec")
     images = [
-        as_string(c.get("image"))
+        nested_string(c, "image")
         for key in ("containers", "initContainers")
         for c in as_mappings(pod.get(key))
     ]

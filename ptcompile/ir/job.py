@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Problem
 from ptcompile.ir.pods import NOTHING, PodTemplate, Resources
-from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict, without_none
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Launch(NamedTuple):
     @property
     def settings(self) -> dict[str, str]:
         """--rdzv-conf without the removed settings."""
-        return {key: value for key, value in self.rdzv_conf.items() if value is not None}
+        return without_none(self.rdzv_conf)
 
 
 class RestartRule(NamedTuple):

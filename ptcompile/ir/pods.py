@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple, cast
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.resources import never_shared
-from ptcompile.kubernetes.unstructured import Json, JsonDict, without_keys
+from ptcompile.kubernetes.unstructured import Json, JsonDict, without_keys, without_none
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ class Resources(NamedTuple):
         """Return these quantities without those of some resources, which stay empty whatever
         lower levels set.
         """
-        requests = {name: amount for name, amount in self.requests.items() if name not in names}
-        limits = {name: amount for name, amount in self.limits.items() if name not in names}
+        requests = without_keys(self.requests, *names)
+        limits = without_keys(self.limits, *names)
         nulls = self.nulls | {(half, name) for half in ("requests", "limits") for name in names}
         return Resources(requests, limits, nulls)
 
@@ -85,10 +85,7 @@ def resources(requests: Mapping[str, str | None], limits: Mapping[str, str | Non
         for name in amounts
         if amounts[name] is None
     )
-    set_halves = {
-        half: {k: v for k, v in amounts.items() if v is not None}
-        for half, amounts in halves.items()
-    }
+    set_halves = {half: without_none(amounts) for half, amounts in halves.items()}
 
     return Resources(set_halves["requests"], set_halves["limits"], nulls)
 
@@ -348,7 +345,7 @@ def _write_container(container: Container, name: str | None) -> JsonDict:
         "volumeMounts": container.mounts or None,
     }
 
-    return with_keys_first({k: v for k, v in fields.items() if v is not None}, _CONTAINER_ORDER)
+    return with_keys_first(without_none(fields), _CONTAINER_ORDER)
 
 
 def with_keys_first(data: Json, first: Sequence[str]) -> JsonDict:

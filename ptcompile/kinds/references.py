@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_list, as_mapping, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +138,6 @@ def _volume_references(
 
 def _items(mapping: Json, field: str, path: Path) -> Iterator[tuple[Path, Json]]:
     """Yield the mappings of a list field with their paths."""
-    items = mapping.get(field)
-    for i, item in enumerate(items if isinstance(items, list) else ()):
+    for i, item in enumerate(as_list(mapping.get(field))):
         if as_mapping(item):
             yield (*path, field, i), as_mapping(item)

@@ -7,7 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.index import SERVICE, is_headless, objects, service_selects
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mapping, as_mappings, as_string
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_list,
+    as_mapping,
+    as_mappings,
+    as_string,
+)
 
 _RESTART: dict[str, str] = {
     "Always": "a container that ends is restarted in its pod by the kubelet, forever, even after success",
@@ -214,5 +221,5 @@ class Template(NamedTuple):
 
 def indexed_mappings(value: object) -> Iterator[tuple[int, Json]]:
     """Yield the items of a list as mappings, with their indexes."""
-    for i, item in enumerate(value if isinstance(value, list) else ()):
+    for i, item in enumerate(as_list(value)):
         yield i, as_mapping(item)

@@ -12,6 +12,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
     Json,
     api_group,
+    as_list,
     as_mapping,
     as_mappings,
     as_string,
@@ -148,8 +149,7 @@ def _cron_job(cron: Json) -> WrappedObject:
 
 
 def _items(data: Json, path: Path) -> Iterator[tuple[Path, Json]]:
-    items = get(data, path)
-    for i, item in enumerate(items if isinstance(items, list) else ()):
+    for i, item in enumerate(as_list(get(data, path))):
         yield (*path, i), as_mapping(item)
 
 

@@ -11,7 +11,7 @@ from ptcompile.kubernetes.resources import (
     is_accelerator as is_known_accelerator,
     never_shared,
 )
-from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map, without_none
 
 Quantities = Mapping[str, Quantity]
 """Quantities by resource name."""
@@ -27,7 +27,7 @@ def quantities_of(resources: Json, kind: str) -> dict[str, Quantity]:
     parsed = {
         str(name): quantity.parse(amount) for name, amount in nested_map(resources, kind).items()
     }
-    return {name: amount for name, amount in parsed.items() if amount is not None}
+    return without_none(parsed)
 
 
 def container_requests(resources: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
@@ -97,7 +97,7 @@ def pod_requests(spec: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
             if name not in own_requests and (name not in needed or never_shared(name)):
                 own_requests[name] = limit
 
-    return _with_overhead({**needed, **own_requests}, spec)
+    return add({**needed, **own_requests}, quantities_of(spec, "overhead"))
 
 
 def pod_limits(spec: Json) -> dict[str, Quantity]:
@@ -106,7 +106,7 @@ def pod_limits(spec: Json) -> dict[str, Quantity]:
     """
     limits = sum_containers(spec, lambda resources: quantities_of(resources, "limits"))
     limits.update(_pod_level(nested_map(spec, "resources"), "limits"))
-    whole = _with_overhead(limits, spec)
+    whole = add(limits, quantities_of(spec, "overhead"))
     return {name: whole[name] if limit else limit for name, limit in limits.items()}
 
 
@@ -116,10 +116,6 @@ def _pod_level(resources: Json, kind: str) -> dict[str, Quantity]:
         for name, amount in quantities_of(resources, kind).items()
         if name in ("cpu", "memory") or name.startswith(HUGE_PAGES)
     }
-
-
-def _with_overhead(quantities: Quantities, spec: Json) -> dict[str, Quantity]:
-    return add(quantities, quantities_of(spec, "overhead"))
 
 
 def accelerators(quantities: Quantities) -> dict[str, int]:

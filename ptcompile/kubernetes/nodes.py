@@ -21,9 +21,9 @@ from ptcompile.kubernetes.selectors import meets, requirements_of, untolerated
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
-    as_string,
     as_strings,
     nested_map,
+    nested_string,
     nested_value,
 )
 
@@ -290,7 +290,7 @@ def may_meet(group: NodeGroup, choice: Sequence[Json], requirement: Json) -> boo
     """Return whether the label of a requirement may have a value that meets all requirements of
     a choice on it.
     """
-    key = as_string(requirement.get("key"))
+    key = nested_string(requirement, "key")
     own = group.requirements.get(key, ())
     of_key = [*own, *(other for other in choice if other.get("key") == key)]
     if key in group.labels:
@@ -322,7 +322,7 @@ def _taint_toleration(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     if taint is None:
         return None
 
-    key, value, effect = (as_string(taint.get(field)) for field in ("key", "value", "effect"))
+    key, value, effect = (nested_string(taint, field) for field in ("key", "value", "effect"))
     shown = f"{key}={value}" if value else key
     text = f"the taint {shown}:{effect}"
     written = [(key,) for key in ("tolerations", "nodeSelector", "affinity") if pod.spec.get(key)]
@@ -330,7 +330,7 @@ def _taint_toleration(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
 
 
 def _node_name(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
-    name = as_string(pod.spec.get("nodeName"))
+    name = nested_string(pod.spec, "nodeName")
     if group.is_pool or name in group.names:
         return None
 
@@ -360,7 +360,7 @@ def _node_affinity(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
 
 def _describe(requirement: Json, spec: Json) -> tuple[str, FieldPath]:
     """Return a requirement as text, and its path in the pod spec."""
-    key = as_string(requirement.get("key"))
+    key = nested_string(requirement, "key")
     value = nested_value(spec, "nodeSelector", key)
     if as_strings(requirement.get("values")) == [value]:
         return f"the label {key}={value}", ("nodeSelector", key)
@@ -372,7 +372,7 @@ def requirement_text(requirement: Json) -> str:
     values = as_strings(requirement.get("values"))
     more = ", ..." if len(values) > _SHOWN else ""
     listed = f" [{', '.join(values[:_SHOWN])}{more}]" if values else ""
-    return f"{as_string(requirement.get('key'))} {as_string(requirement.get('operator'))}{listed}"
+    return f"{nested_string(requirement, 'key')} {nested_string(requirement, 'operator')}{listed}"
 
 
 def _names(group: NodeGroup) -> str:
@@ -431,7 +431,7 @@ def _topology_labels(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     ]
     needed += [(_TOGETHER, term) for term in as_mappings(nested_value(pod.spec, *_TOGETHER))]
     for path, item in needed:
-        key = as_string(item.get("topologyKey"))
+        key = nested_string(item, "topologyKey")
         if key not in ("", _HOST) and not may_meet(group, (), {"key": key, "operator": "Exists"}):
             help = f"use a topologyKey that is a label of the nodes ({_names(group)})"
             return Refusal("lacks", f"the label {key}, a topologyKey of the pod", path, help, 3)

@@ -10,9 +10,9 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     as_int,
     as_mappings,
-    as_string,
     as_strings,
     nested_map,
+    nested_value,
     string_map,
 )
 
@@ -50,7 +50,7 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 def terms_of(spec: Json) -> list[Json]:
     """Return the terms of a pod's required node affinity, of which one must match."""
     return as_mappings(
-        nested_map(spec, "affinity", "nodeAffinity", REQUIRED).get("nodeSelectorTerms")
+        nested_value(spec, "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms")
     )
 
 
@@ -68,10 +68,7 @@ def pinned_values(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...
     terms = terms_of(spec)
     for term_index, term in enumerate(terms):
         for index, expression in enumerate(as_mappings(term.get("matchExpressions"))):
-            if (
-                as_string(expression.get("key")) == label
-                and as_string(expression.get("operator")) == "In"
-            ):
+            if expression.get("key") == label and expression.get("operator") == "In":
                 path = (
                     "affinity",
                     "nodeAffinity",

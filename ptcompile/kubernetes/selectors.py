@@ -14,9 +14,9 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
-    as_string,
     as_strings,
     nested_map,
+    nested_string,
     string_map,
 )
 
@@ -33,9 +33,7 @@ class Chosen(NamedTuple):
         """Return whether a job is one of them."""
         if self.kinds and manifest.get("kind") not in self.kinds:
             return False
-        if self.labels:
-            return self.labels <= {*nested_map(manifest, "metadata", "labels").items()}
-        return True
+        return self.labels <= {*nested_map(manifest, "metadata", "labels").items()}
 
 
 ALL = Chosen()
@@ -50,7 +48,7 @@ def selects(selector: Json, labels: Mapping[str, Any], *, partly: bool = False) 
     return all(
         meets(labels, requirement)
         for requirement in requirements
-        if not partly or as_string(requirement.get("key")) in labels
+        if not partly or nested_string(requirement, "key") in labels
     )
 
 
@@ -69,7 +67,7 @@ def meets(labels: Mapping[str, Any], requirement: Json) -> bool:
     """Return whether labels meet a requirement. An unknown operator, which the API server
     refuses, is never met.
     """
-    key = as_string(requirement.get("key"))
+    key = nested_string(requirement, "key")
     values = as_strings(requirement.get("values"))
     match requirement.get("operator"):
         case "In":
@@ -81,7 +79,7 @@ def meets(labels: Mapping[str, Any], requirement: Json) -> bool:
         case "DoesNotExist":
             return key not in labels
         case "Lt" | "Gt" as operator:
-            return len(values) == 1 and _compares(as_string(labels.get(key)), operator, values[0])
+            return len(values) == 1 and _compares(nested_string(labels, key), operator, values[0])
         case _:
             return False
 
@@ -110,8 +108,8 @@ def tolerates(toleration: Json, taint: Json, *, compares: bool = False) -> bool:
     if toleration.get("key") not in (None, "", taint.get("key")):
         return False
 
-    value = as_string(toleration.get("value"))
-    own = as_string(taint.get("value"))
+    value = nested_string(toleration, "value")
+    own = nested_string(taint, "value")
     match toleration.get("operator"):
         case "Exists":
             return True

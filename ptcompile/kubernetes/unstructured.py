@@ -69,6 +69,11 @@ def as_mappings(value: Any) -> list[Json]:
     return [as_mapping(item) for item in value if item is None or isinstance(item, Mapping)]
 
 
+def as_list(value: Any) -> list[Any]:
+    """Return the value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
 def as_string(value: Any, default: str = "") -> str:
     """Return the value if it is a string, else the default."""
     return value if isinstance(value, str) else default
@@ -119,7 +124,7 @@ def entries_of(value: Any) -> Iterable[tuple[Any, Any]]:
     """
     if isinstance(value, Mapping):
         return value.items()
-    return enumerate(value) if isinstance(value, list) else ()
+    return enumerate(as_list(value))
 
 
 def placed_values(
@@ -152,6 +157,16 @@ def with_leaves(data: Any, change: Callable[[Any], Any]) -> Any:
 def without_keys(fields: Mapping[str, T], *keys: str | int) -> dict[str, T]:
     """Return the entries of a mapping that have none of these keys."""
     return {key: value for key, value in fields.items() if key not in keys}
+
+
+def without_none(fields: Mapping[Any, T | None]) -> dict[Any, T]:
+    """Return the entries of a mapping that have a value."""
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def without_falsy(fields: Mapping[Any, T]) -> dict[Any, T]:
+    """Return the entries of a mapping whose values are neither unset, empty, zero nor false."""
+    return {key: value for key, value in fields.items() if value}
 
 
 def object_name(manifest: Json) -> str:

@@ -23,6 +23,7 @@ from importlib import import_module
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Authority, Path, Problem, Problems, Severity, Stage
+from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import Json, kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.needs import Needs, parse_needs, rules_in, words_of
@@ -44,7 +45,7 @@ __all__ = [
 ]
 
 _TABLE = load_table("linter/families.json")
-FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
+FAMILIES: dict[GroupVersionKind, tuple[str, ...]] = {
     **{
         key: ("linter.rules.objects", *kind.rules) for key, (_, kind) in KINDS.items() if kind.rules
     },
@@ -73,7 +74,7 @@ class RuleEntry(NamedTuple):
     needs: Needs
 
 
-def rules_of(kind: tuple[str, str]) -> tuple[Rule, ...]:
+def rules_of(kind: GroupVersionKind) -> tuple[Rule, ...]:
     """Return all rules for objects of this apiVersion and kind."""
     return tuple(map(_load_rule, _rule_entries(kind)))
 
@@ -91,7 +92,7 @@ def rule_named(name: str) -> Rule | None:
 
 
 @cache
-def _rule_entries(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
+def _rule_entries(kind: GroupVersionKind) -> tuple[RuleEntry, ...]:
     """Return the rules for objects of this kind, without loading them."""
     entries = (
         RuleEntry(
@@ -126,14 +127,14 @@ _TRAINING_RULES = frozenset({"launch-not-understood", "launcher-alone", "one-pro
 
 
 @cache
-def _needed_words(kind: tuple[str, str]) -> frozenset[str]:
+def _needed_words(kind: GroupVersionKind) -> frozenset[str]:
     """Return all words that rules for objects of this kind need."""
     return frozenset().union(*(words for entry in _rule_entries(kind) for words in entry.needs))
 
 
 @lru_cache(maxsize=1024)
 def _candidate_rules(
-    kind: tuple[str, str], words: frozenset[str], only: frozenset[str] | None
+    kind: GroupVersionKind, words: frozenset[str], only: frozenset[str] | None
 ) -> tuple[Rule, ...]:
     """Return the rules that may find something in an object that contains these of their words."""
     return tuple(

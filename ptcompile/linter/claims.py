@@ -11,7 +11,6 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
-    as_string,
     as_strings,
     namespace_of,
     nested_map,
@@ -98,7 +97,7 @@ def driver_of_claim(stream: Stream, claim: Json) -> str:
         return nested_string(volume, "spec", "csi", "driver")
     storage_class = class_of_claim(stream, claim)
     if storage_class is not None:
-        return as_string(storage_class.get("provisioner"))
+        return nested_string(storage_class, "provisioner")
     return ""
 
 
@@ -124,7 +123,7 @@ def places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozense
     for expression in as_mappings(terms[0].get("matchLabelExpressions")):
         values = frozenset(as_strings(expression.get("values")))
         yield (
-            as_string(expression.get("key")),
+            nested_string(expression, "key"),
             values,
             f"the storage class {object_name(storage_class or {})} is for",
         )
@@ -135,4 +134,4 @@ def _required(affinity: Json) -> Iterator[tuple[str, frozenset[str]]]:
     terms = as_mappings(affinity.get("nodeSelectorTerms"))
     for expression in as_mappings(terms[0].get("matchExpressions")) if len(terms) == 1 else ():
         if expression.get("operator") == "In":
-            yield as_string(expression.get("key")), frozenset(as_strings(expression.get("values")))
+            yield nested_string(expression, "key"), frozenset(as_strings(expression.get("values")))

@@ -8,7 +8,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Subject
 from ptcompile.shell.endless import SERVERS, endless_program
 from ptcompile.world.templates import ManifestContainer
@@ -106,7 +106,7 @@ def server_image(container: ManifestContainer) -> str | None:
     """Return the name of the container's image if that is a server and the manifest does not say
     what it runs.
     """
-    repository, _ = split_image(as_string(container.spec.get("image")))
+    repository, _ = split_image(nested_string(container.spec, "image"))
     image = basename(repository)
     return image if not container.tokens and image in SERVERS else None
 
@@ -146,7 +146,7 @@ def mutable_rank_images(subject: Subject) -> Iterator[tuple[ManifestContainer, s
     for container in (
         container for template in subject.templates for container in template.main_containers
     ):
-        image = as_string(container.spec.get("image"))
+        image = nested_string(container.spec, "image")
         if is_mutable(image) and (
             subject.record.rendezvous.all_pods
             or container.accelerators

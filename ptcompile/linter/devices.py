@@ -127,7 +127,7 @@ def claims_of(template: ManifestTemplate) -> Iterator[ClaimEntry]:
             ("ResourceClaim", "resourceClaimName"),
         ):
             if source := as_string(entry.get(field)):
-                yield ClaimEntry((*path, field), as_string(entry.get("name")), kind, source)
+                yield ClaimEntry((*path, field), nested_string(entry, "name"), kind, source)
 
 
 def channel_template(domain: Json) -> str:
@@ -139,7 +139,7 @@ def claim_sources(stream: Stream) -> tuple[ClaimSource, ...]:
     """Return the objects of the stream from which claims are made."""
     sources = []
     for manifest in stream.objects:
-        kind = as_string(manifest.get("kind"))
+        kind = nested_string(manifest, "kind")
         space = namespace_of(manifest)
         if kind_of(manifest) == COMPUTE_DOMAIN:
             channels = frozenset({CHANNEL_CLASS})
@@ -157,7 +157,7 @@ def claim_sources(stream: Stream) -> tuple[ClaimSource, ...]:
 
 
 def _makes_claims(manifest: Json) -> bool:
-    is_of_group = as_string(manifest.get("apiVersion")).startswith(_API_GROUP)
+    is_of_group = nested_string(manifest, "apiVersion").startswith(_API_GROUP)
     return is_of_group and manifest.get("kind") in ("ResourceClaimTemplate", "ResourceClaim")
 
 
@@ -175,7 +175,7 @@ def requested_classes(manifest: Json) -> Iterator[str]:
             nested_map(request, "exactly"),
             *as_mappings(request.get("firstAvailable")),
         ):
-            if name := as_string(device.get("deviceClassName")):
+            if name := nested_string(device, "deviceClassName"):
                 yield name
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.unstructured import (
     Json,
+    as_list,
     as_mapping,
     as_mappings,
     as_string,
     kind_of,
     nested_map,
+    nested_string,
     nested_value,
 )
 from ptcompile.operators.table import kind_named, templates_of
@@ -66,7 +68,7 @@ def _may_exceed(spec: Json, template: Json) -> bool:
     entries = as_mappings(spec.get("env"))
     written = [entry.get("value") for entry in entries]
     for key in ("command", "args"):
-        written += _as_list(spec.get(key))
+        written += as_list(spec.get(key))
     all_texts = "".join([text for text in written if isinstance(text, str)])
     references = all_texts.count("$") + len([entry for entry in entries if "valueFrom" in entry])
     if not 0 < references <= 4:
@@ -104,7 +106,7 @@ def _check_container(path: Path, spec: Json, fields: _EnvFields) -> Problems:
 
 def _env_path(spec: Json, text: str) -> Path:
     for i, entry in indexed_mappings(spec.get("env")):
-        if as_string(entry.get("value")) == text:
+        if nested_string(entry, "value") == text:
             return "env", i, "value"
         if nested_value(entry, "valueFrom", "fieldRef", "fieldPath") == text:
             return "env", i, "valueFrom", "fieldRef", "fieldPath"
@@ -118,7 +120,7 @@ def _token_path(spec: Json, text: str) -> Path:
     tokens = [
         (key, i, as_string(token))
         for key in ("command", "args")
-        for i, token in enumerate(_as_list(spec.get(key)))
+        for i, token in enumerate(as_list(spec.get(key)))
     ]
     equal = ((key, i) for key, i, token in tokens if token == text)
     containing = ((key, i) for key, i, token in tokens if text in token)
@@ -128,10 +130,6 @@ def _token_path(spec: Json, text: str) -> Path:
         or next(containing, None)
         or ("command" if spec.get("command") else "args",)
     )
-
-
-def _as_list(value: object) -> Sequence[object]:
-    return value if isinstance(value, list) else ()
 
 
 def _too_large(path: Path, part: str) -> Problem:

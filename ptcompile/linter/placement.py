@@ -13,8 +13,8 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     as_int,
     as_mappings,
-    as_string,
     nested_map,
+    nested_string,
     string_map,
 )
 from ptcompile.linter.claims import claims_of_pod, places_of_claim
@@ -154,7 +154,7 @@ def _rooms_by_domain(pod: Pod, placement: Placement) -> Iterator[tuple[int | Non
     for label in labels_apart(pod, pod):
         yield room_by_domain(placement, label), f": one for each {label}"
     for constraint in as_mappings(pod.view.spec.get("topologySpreadConstraints")):
-        label = as_string(constraint.get("topologyKey"))
+        label = nested_string(constraint, "topologyKey")
         selector = nested_map(constraint, "labelSelector")
         if (
             constraint.get("whenUnsatisfiable") == "DoNotSchedule"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ptcompile.kinds.pods import Place
-    from ptcompile.linter.training_roles import RoleObstacle, TrainingRole
+    from ptcompile.linter.training_roles import RoleObstacle, TrainingRoles
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
     T = TypeVar("T")
@@ -137,33 +137,33 @@ class Subject(Workload):
         return None if fix is None else fix._replace(edits=tuple(edits))
 
     @cached_property
-    def every_training_role(self) -> tuple[TrainingRole, ...]:
+    def every_training_role(self) -> TrainingRoles:
         """Training roles, each as its first pod sees it; empty for a kind or a job without pods."""
         from ptcompile.linter.training_roles import every_training_role
 
         return every_training_role(self)
 
     @cached_property
-    def training_roles(self) -> tuple[TrainingRole, ...]:
+    def training_roles(self) -> TrainingRoles:
         """Training roles whose launcher reads what was meant: of others only the misread word is
         of interest.
         """
         return tuple([role for role in self.every_training_role if role.misread_word is None])
 
     @cached_property
-    def torchrun_roles(self) -> tuple[TrainingRole, ...]:
+    def torchrun_roles(self) -> TrainingRoles:
         """Training roles that torchrun certainly starts."""
         return tuple([role for role in self.training_roles if role.is_torchrun])
 
     @cached_property
-    def torchrun_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
+    def torchrun_groups(self) -> tuple[TrainingRoles, ...]:
         """Groups of torchrun's roles that should meet; empty if the files do not settle it."""
         if self.torchrun_roles == self.training_roles:
             return self.rendezvous_groups
         return ()
 
     @cached_property
-    def rendezvous_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
+    def rendezvous_groups(self) -> tuple[TrainingRoles, ...]:
         """Groups of roles that should meet, for every modeled launcher; empty if the files do
         not settle it.
         """
@@ -172,7 +172,7 @@ class Subject(Workload):
         return rendezvous_groups(self, self.training_roles)
 
     @cached_property
-    def env_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
+    def env_groups(self) -> tuple[TrainingRoles, ...]:
         """Groups of scripts without a launcher that should meet (env://); empty if the files do
         not settle it.
         """

@@ -15,8 +15,8 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     as_mapping,
     as_mappings,
-    as_string,
     nested_map,
+    nested_string,
     string_map,
 )
 from ptcompile.world.workload import Stream
@@ -165,6 +165,6 @@ def _shares_in(config: Json) -> Iterator[tuple[str, GpuShares]]:
                 and item.get("replicas") != 1
             ):
                 yield (
-                    as_string(item.get("name")),
+                    nested_string(item, "name"),
                     GpuShares(text, is_refused, name.replace(" ", "-").lower()),
                 )

@@ -7,7 +7,13 @@ from collections.abc import Iterable, Iterator
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.hardware.nodes import SPOT
 from ptcompile.kubernetes.pod_spec import terms_of
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    nested_string,
+    string_map,
+)
 from ptcompile.world.templates import ManifestTemplate
 
 _SPOT_LABELS: frozenset[tuple[str, str]] = frozenset(
@@ -63,4 +69,4 @@ def _single_values(term: Json) -> Iterator[tuple[str, str]]:
     for expression in as_mappings(term.get("matchExpressions")):
         values = expression.get("values")
         if expression.get("operator") == "In" and isinstance(values, list) and len(values) == 1:
-            yield as_string(expression.get("key")), as_string(values[0])
+            yield nested_string(expression, "key"), as_string(values[0])

@@ -310,7 +310,7 @@ class TrainingRole:
         )
 
 
-def every_training_role(subject: Workload) -> tuple[TrainingRole, ...]:
+def every_training_role(subject: Workload) -> TrainingRoles:
     """Return the training roles, each with the path of its container, even if a word of the
     launch is misread.
     """
@@ -353,7 +353,7 @@ def mentions_launcher(template: ManifestTemplate) -> bool:
     return False
 
 
-def count_nodes(roles: tuple[TrainingRole, ...]) -> int:
+def count_nodes(roles: TrainingRoles) -> int:
     """Return how many pods train."""
     return sum([role.expanded.count for role in roles])
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Path, Problem, Span, problem_at
-from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_list, without_none
 from ptcompile.source.documents import Source, read
 from ptcompile.source.streams import is_ours
 from ptcompile.source.templates import (
@@ -107,7 +107,7 @@ def placeholder_notes(parsed: Source) -> dict[int, Problem]:
         for document in parsed.documents
         if not foreign_kind(document.data)
     }
-    return {index: note for index, note in notes.items() if note is not None}
+    return without_none(notes)
 
 
 def _placeholder_note(data: Json) -> Problem | None:
@@ -233,8 +233,7 @@ def patches_in(kustomization: str) -> Iterator[str]:
     """Yield the paths of the patches that the text of a kustomization lists, as written there."""
     for document in read(kustomization).documents:
         for key in ("patches", "patchesStrategicMerge", "patchesJson6902", "components"):
-            listed = document.data.get(key)
-            for patch in listed if isinstance(listed, list) else ():
+            for patch in as_list(document.data.get(key)):
                 path = patch.get("path") if isinstance(patch, dict) else patch
                 if isinstance(path, str) and "\n" not in path:
                     yield path.removeprefix("./")

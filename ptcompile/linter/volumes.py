@@ -9,7 +9,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.pod_spec import SHM_PATH
-from ptcompile.kubernetes.unstructured import Json, as_string, nested_string
+from ptcompile.kubernetes.unstructured import Json, nested_string
 from ptcompile.linter.containers import is_command_written, starts_training
 from ptcompile.simulator.mounted import mount_over, mount_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Written
@@ -145,9 +145,11 @@ def shm_mount(container: ManifestContainer) -> Written | None:
     return next((mount for mount in container.mounts if mount_path(mount.data) == SHM_PATH), None)
 
 
-def volume_of(template: ManifestTemplate, mount: Json) -> Written | None:
-    """Return the volume of a mount, or None."""
-    return template.volumes.get(as_string(mount.get("name")))
+def volume_of(template: ManifestTemplate, mount: Json | None) -> Written | None:
+    """Return the volume of a mount, or None, also without a mount."""
+    if mount is None:
+        return None
+    return template.volumes.get(nested_string(mount, "name"))
 
 
 def is_in_memory(volume: Json) -> bool:

@@ -7,18 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal import files
 from ptcompile._internal.files import SUFFIXES, is_inside
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, ProfileRead
 from ptcompile.api.options import LintOptions
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kubernetes.index import ObjectIdentity, Objects
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.report.layout import safe_text, shorten
 from ptcompile.source import streams
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Json = Mapping[str, Any]
-
 
 _TEXT_NAME = "-"
 """The name by which a configuration sees a text: that of standard input."""

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
-from ptcompile._internal.spelling import closest_match
+from ptcompile._internal.spelling import closest_match, spelling_help
 from ptcompile.api.reference import SCHEMAS, schema, targets
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.mcp.inputs import (
     Call,
     CallError,
@@ -53,18 +53,15 @@ class Tool(NamedTuple):
         }
 
 
-def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
+def check_arguments(tool: Tool, arguments: Json) -> None:
     """Raises `CallError` for an argument that the tool does not have, one of the wrong type, and
     a missing one.
     """
     for name, value in arguments.items():
         declared = tool.arguments.get(name)
         if declared is None:
-            near = closest_match(name[:50], tool.arguments)
-            if near:
-                help = f"did you mean {near}?"
-            else:
-                help = f"its arguments are {', '.join(tool.arguments) or 'none'}"
+            listing = f"its arguments are {', '.join(tool.arguments) or 'none'}"
+            help = spelling_help(name[:50], tool.arguments, listing)
             raise CallError(f"no argument {name[:50]!r}; {help}")
 
         python_type, described = _TYPES[declared["type"]]
@@ -82,7 +79,7 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
         raise CallError(f"{missing[0]} is required")
 
 
-def shortened(result: Mapping[str, Any]) -> JsonDict:
+def shortened(result: Json) -> JsonDict:
     """Return a result with as many items of its lists as an assistant has use for, the errors among
     findings first, and the number of those that are left out by the list's name, such as
     `jobs.pods`.

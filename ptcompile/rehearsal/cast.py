@@ -13,7 +13,7 @@ from ptcompile.apiserver import validate
 from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.index import is_headless
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, object_name, without_keys
+from ptcompile.kubernetes.unstructured import as_mappings, nested_string, object_name, without_keys
 from ptcompile.rehearsal.settings import RehearsalError
 from ptcompile.rehearsal.volumes import (
     PodSurroundings,
@@ -291,8 +291,8 @@ def _actor(
         argv=_own_command(pod) if own_command else command_line(pod, processes, pods),
         env=_env(pod, processes, own_command=own_command),
         processes=processes,
-        image=as_string(pod.main.spec.get("image")) if pod.main else "",
-        directory=as_string(pod.main.spec.get("workingDir")) or None if pod.main else None,
+        image=nested_string(pod.main.spec, "image") if pod.main else "",
+        directory=nested_string(pod.main.spec, "workingDir") or None if pod.main else None,
         surroundings=surroundings_of(pod, claims),
         rank=pod.rendezvous.node_rank if pod.rendezvous.node_rank.isdigit() else None,
     )
@@ -354,7 +354,7 @@ def _stand_ins(
         yield f"auxiliary pods are not started: {', '.join(auxiliary_roles)}"
     spec = first.view.spec
     if init_containers := [
-        as_string(entry.get("name")) for entry in as_mappings(spec.get("initContainers"))
+        nested_string(entry, "name") for entry in as_mappings(spec.get("initContainers"))
     ]:
         yield f"init containers do not run: {', '.join(init_containers)}"
     if first.has_unknown_variables:

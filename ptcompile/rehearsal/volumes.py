@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Container, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import SHM_PATH, grace_seconds
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_mappings,
-    as_string,
     nested_map,
     nested_string,
     nested_value,
@@ -54,21 +54,21 @@ class PodSurroundings(NamedTuple):
 def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
     """Return the surroundings of a pod. `claims` are those with a folder of this machine."""
     spec = pod.view.spec
-    main: Mapping[str, Any] = pod.main.spec if pod.main else {}
-    sources = {as_string(volume.get("name")): volume for volume in as_mappings(spec.get("volumes"))}
+    main: Json = pod.main.spec if pod.main else {}
+    sources = {nested_string(volume, "name"): volume for volume in as_mappings(spec.get("volumes"))}
     memory = _bytes(nested_value(main, "resources", "limits", "memory"))
     shm = None if spec.get("hostIPC") is True else SHM_BYTES
     volumes = []
     provided = set()
     for mount in as_mappings(main.get("volumeMounts")):
-        name = as_string(mount.get("name"))
-        path = posixpath.normpath(as_string(mount.get("mountPath")) or "/")
+        name = nested_string(mount, "name")
+        path = posixpath.normpath(nested_string(mount, "mountPath") or "/")
         source = sources.get(name, {})
         if path == SHM_PATH and nested_value(source, "emptyDir", "medium") == "Memory":
             shm = _bytes(nested_value(source, "emptyDir", "sizeLimit")) or memory
         elif _is_available(source, claims) and path.startswith("/") and path != "/":
             claim = nested_string(source, "persistentVolumeClaim", "claimName") or None
-            sub_path = posixpath.normpath(as_string(mount.get("subPath")) or ".")
+            sub_path = posixpath.normpath(nested_string(mount, "subPath") or ".")
             if sub_path.startswith(("/", "..")) or mount.get("subPathExpr"):
                 continue
             volumes.append(PodVolume(path, name, claim, sub_path, mount.get("readOnly") is True))
@@ -86,7 +86,7 @@ def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
     )
 
 
-def _is_available(source: Mapping[str, Any], claims: Container[str]) -> bool:
+def _is_available(source: Json, claims: Container[str]) -> bool:
     """Return whether a volume is an empty folder, or a claim with a folder of this machine."""
     claim = nested_string(source, "persistentVolumeClaim", "claimName")
     return "emptyDir" in source or "ephemeral" in source or (bool(claim) and claim in claims)
@@ -100,13 +100,13 @@ def _bytes(value: object) -> int | None:
 def claims_of(pod: Pod) -> list[str]:
     """Return the claims that a pod's main container mounts."""
     names = {
-        as_string(mount.get("name"))
+        nested_string(mount, "name")
         for mount in as_mappings(pod.main.spec.get("volumeMounts") if pod.main else ())
     }
     return [
         claim
         for volume in as_mappings(pod.view.spec.get("volumes"))
-        if as_string(volume.get("name")) in names
+        if nested_string(volume, "name") in names
         and (claim := nested_string(volume, "persistentVolumeClaim", "claimName"))
     ]
 

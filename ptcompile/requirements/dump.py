@@ -20,7 +20,6 @@ from ptcompile.kubernetes.unstructured import (
     api_group,
     as_int,
     as_mappings,
-    as_string,
     as_strings,
     kind_of,
     nested_map,
@@ -28,6 +27,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_value,
     object_name,
     string_map,
+    without_falsy,
 )
 from ptcompile.kubernetes.versions import Version, Versions, parse_version, version_text
 from ptcompile.linter.containers import split_image
@@ -130,7 +130,7 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         "apiVersion": "ptcompile/v1",
         "kind": "ClusterProfile",
         "metadata": {"name": "cluster"},
-        "spec": {field: value for field, value in spec.items() if value},
+        "spec": without_falsy(spec),
     }
 
     unknown_pools = _unknown_pools(spec, by_kind, nodes, is_shared=bool(shared))
@@ -209,7 +209,7 @@ def _versions(
     releases: dict[str, Version] = {}
     unknown: dict[str, str] = {}
     for container in containers:
-        image = as_string(container.get("image"))
+        image = nested_string(container, "image")
         field = _software_of(image)
         if field is not None:
             release = _tag_release(image)
@@ -276,7 +276,7 @@ def _feature_gates(containers: Iterable[Json]) -> JsonDict:
     software = set(vars(default_cluster().spec.feature_gates))
     gates: defaultdict[str, dict[str, bool]] = defaultdict(dict)
     for container in containers:
-        field = _software_of(as_string(container.get("image")))
+        field = _software_of(nested_string(container, "image"))
         for value in _flag_values(container, "feature-gates") if field in software else ():
             for pair in value.split(","):
                 gate, _, switch = pair.strip().partition("=")
@@ -364,7 +364,7 @@ def _without_state(manifest: Json) -> JsonDict:
     api_version, kind = kind_of(manifest)
     written = nested_map(manifest, "metadata")
     metadata: JsonDict = {"name": object_name(manifest)}
-    if namespace := as_string(written.get("namespace")):
+    if namespace := nested_string(written, "namespace"):
         metadata["namespace"] = namespace
     if labels := string_map(written.get("labels")):
         metadata["labels"] = labels
@@ -385,7 +385,7 @@ def _topology(by_kind: Mapping[str, Sequence[Json]], cloud: str | None) -> JsonD
     levels: JsonDict = {}
     for topology in by_kind.get("Topology", ()):
         for level in as_mappings(nested_value(topology, "spec", "levels")):
-            label = as_string(level.get("nodeLabel"))
+            label = nested_string(level, "nodeLabel")
             if label and label not in built_in:
                 levels[_level_name(label)] = {"nodeLabel": label}
 

@@ -18,7 +18,6 @@ from ptcompile.kinds.references import needed_objects
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
-    as_string,
     kind_of,
     nested_map,
     nested_string,
@@ -419,7 +418,7 @@ def namespaces(specs: Sequence[Spec]) -> list[str]:
 
 def priority_classes(pods: Sequence[Json]) -> list[str]:
     """Return the priority classes that pods name, except the built-in `system-` ones."""
-    names = {as_string(pod.get("priorityClassName")) for pod in pods}
+    names = {nested_string(pod, "priorityClassName") for pod in pods}
     return sorted(name for name in names if name and not name.startswith("system-"))
 
 
@@ -537,7 +536,7 @@ def _referenced_by(job: Json, pods: Sequence[Json]) -> Iterator[tuple[str, str]]
     """
     runtime = nested_map(job, "spec", "runtimeRef")
     if runtime:
-        yield as_string(runtime.get("kind")) or _RUNTIME_KINDS[0], as_string(runtime.get("name"))
+        yield nested_string(runtime, "kind") or _RUNTIME_KINDS[0], nested_string(runtime, "name")
     yield from ((operator.queues().kind, name) for operator, name in _admitting_systems(job))
     yield from (("PriorityClass", name) for name in priority_classes(pods))
     for pod in pods:

@@ -21,6 +21,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_value,
     object_name,
     string_map,
+    without_falsy,
     without_keys,
 )
 from ptcompile.world.nodes import is_of_autopilot, karpenter_group
@@ -164,7 +165,7 @@ def _pool(nodes: Sequence[Json]) -> JsonDict:
         "count": len(nodes),
     }
 
-    return {key: value for key, value in pool.items() if value}
+    return without_falsy(pool)
 
 
 def empty_pools(karpenter_pools: Sequence[Json], nodes: Sequence[Json]) -> dict[str, JsonDict]:

@@ -15,6 +15,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     kind_of,
+    nested_string,
     object_name,
     string_map,
 )
@@ -76,7 +77,7 @@ def _images(role: WorkloadRole, job: str) -> Iterator[Requirement]:
     names = {container.name for container in written}
     for container in role.pod.view.containers:
         if container.name not in names:
-            image = as_string(container.spec.get("image"))
+            image = nested_string(container.spec, "image")
             yield Requirement(
                 "image", image, "", f"{container.name}, added to {role.expanded.name} of {job}"
             )

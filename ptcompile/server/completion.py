@@ -26,6 +26,7 @@ from ptcompile.explainer.fields import (
     nodes_at,
     root_nodes,
 )
+from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.linter.environment import KNOWN_VARIABLES, LEVEL_VARIABLES, RENAMED_VARIABLES
 from ptcompile.server.cursor import Cursor, Sketch, cursor_at
@@ -53,7 +54,7 @@ class Suggestion(NamedTuple):
 
 
 def suggestions(
-    opened: OpenDocument, cursor: Cursor, kind: tuple[str, str], nodes: Sequence[SchemaNode]
+    opened: OpenDocument, cursor: Cursor, kind: GroupVersionKind, nodes: Sequence[SchemaNode]
 ) -> list[Suggestion]:
     """Return the distinct values that fit at the cursor, the most likely first."""
     by_text: dict[str, Suggestion] = {}
@@ -65,7 +66,7 @@ def suggestions(
 
 
 def _all_suggestions(
-    opened: OpenDocument, cursor: Cursor, kind: tuple[str, str], nodes: Sequence[SchemaNode]
+    opened: OpenDocument, cursor: Cursor, kind: GroupVersionKind, nodes: Sequence[SchemaNode]
 ) -> Iterator[Suggestion]:
     api_version, kind_name = kind
     path = cursor.path
@@ -109,7 +110,7 @@ def _variable(cursor: Cursor) -> str:
     return ""
 
 
-def _all_kinds() -> list[tuple[str, str]]:
+def _all_kinds() -> list[GroupVersionKind]:
     from ptcompile.apiserver.kinds import known_kinds
 
     return [*(("ptcompile/v1", name) for name in SCHEMA_FILES), *known_kinds()]
@@ -170,7 +171,7 @@ def _volume_names(cursor: Cursor) -> Iterator[str]:
         yield from cursor.document.values((*cursor.path[:end], "volumes"), "name")
 
 
-def _server_choices(opened: OpenDocument, cursor: Cursor, kind: tuple[str, str]) -> Iterator[str]:
+def _server_choices(opened: OpenDocument, cursor: Cursor, kind: GroupVersionKind) -> Iterator[str]:
     """Yield the supported values that the API server or a webhook lists when it rejects a
     made-up value.
     """
@@ -249,14 +250,14 @@ def complete(opened: OpenDocument, position: Position) -> CompletionList:
     return CompletionList(False, items)
 
 
-def kind_at(document: Sketch, path: Path) -> tuple[Path, tuple[str, str]]:
+def kind_at(document: Sketch, path: Path) -> tuple[Path, GroupVersionKind]:
     """Return the path of the enclosing object, and its apiVersion and kind ("" if missing)."""
     is_in_list = path[:1] == ("items",) and len(path) > 1 and document.value("kind") == "List"
     base: Path = path[:2] if is_in_list else ()
     return base, (document.value(*base, "apiVersion") or "", document.value(*base, "kind") or "")
 
 
-def _initial_nodes(cursor: Cursor, kind: tuple[str, str]) -> list[SchemaNode]:
+def _initial_nodes(cursor: Cursor, kind: GroupVersionKind) -> list[SchemaNode]:
     """Return the top-level fields of an object that has no apiVersion or kind yet."""
     if cursor.path or all(kind):
         return []

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lsprotocol.types import Location, Position, Range
 
 from ptcompile.api.inputs import Item
 from ptcompile.diagnostics import Path, Span
-from ptcompile.kubernetes.unstructured import as_mappings, get, nested_value
+from ptcompile.kubernetes.unstructured import Json, as_mappings, get, nested_value
 from ptcompile.operators.queues.queue_systems import QUEUE_OBJECT_KINDS
 from ptcompile.server.document import OpenDocument
 from ptcompile.source import documents as source
@@ -65,7 +65,7 @@ def is_mount(path: Path) -> bool:
     return len(path) > 2 and path[-1] == "name" and path[-3] in ("volumeMounts", "volumeDevices")
 
 
-def volumes_for(path: Path, data: Mapping[str, Any]) -> list[Volume]:
+def volumes_for(path: Path, data: Json) -> list[Volume]:
     """Return the volumes that a mount may name: those of the nearest mapping above it that defines
     volumes.
 

@@ -22,7 +22,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from ptcompile._internal.about import __version__
 from ptcompile._internal.deadline import deadline
 from ptcompile._internal.limits import UNTRUSTED_SECONDS, NotFinishedError
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.operators.targets import TARGETS
 from ptcompile.server import completion, definition, diagnostics as actions, hover, lenses, symbols
 from ptcompile.server.document import OpenDocument, Texts
@@ -112,7 +112,7 @@ class BackgroundWorker:
 
 _T = TypeVar("_T")
 
-SurroundingsFactory = Callable[[list[str], Mapping[str, Any]], Surroundings]
+SurroundingsFactory = Callable[[list[str], Json], Surroundings]
 """Builds the server's view of the disk from the workspace folders and the client's
 configuration.
 """
@@ -164,7 +164,7 @@ class Server:
         self._texts: Texts | None = None
         self._publishing: dict[str, asyncio.Task[None]] = {}
         self._pending_answers: set[asyncio.Task[Any]] = set()
-        self._configuration: Mapping[str, Any] = {}
+        self._configuration: Json = {}
         self.pygls = LanguageServer(
             "ptcompile", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Full
         )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from ptcompile.api.options import LintOptions
 from ptcompile.diagnostics import Diagnostic, Path, Span
 from ptcompile.kubernetes.index import DECIDING
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.source.documents import Source
 from ptcompile.source.streams import objects_in
 
@@ -74,7 +75,7 @@ class NamedObject(NamedTuple):
     name: str
     path: str
     span: Span | None
-    data: Mapping[str, Any]
+    data: Json
 
 
 def named_objects(parsed: Source, filename: str) -> tuple[NamedObject, ...]:
@@ -94,7 +95,7 @@ def named_objects(parsed: Source, filename: str) -> tuple[NamedObject, ...]:
     return tuple(objects)
 
 
-def _object_name(manifest: Mapping[str, Any]) -> str | None:
+def _object_name(manifest: Json) -> str | None:
     metadata = manifest.get("metadata")
     name = metadata.get("name") if isinstance(metadata, Mapping) else None
     return name if isinstance(name, str) else None

@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.shell.nodes import Part, Simple, Word
 
-    Files = Callable[[str], str | None]
-    """Returns the text of a file by its path, or None if it is not known."""
+Files = Callable[[str], str | None]
+"""Returns the text of a file by its path, or None if it is not known."""
 
 
 class ShellCall(NamedTuple):

@@ -15,7 +15,7 @@ from posixpath import join as join_path, normpath
 from ptcompile.kubernetes.commands import unwrap
 from ptcompile.shell import nodes
 from ptcompile.shell.builtins import BUILTINS, NAME, declare
-from ptcompile.shell.calls import ShellCall, shell_call
+from ptcompile.shell.calls import Files, ShellCall, shell_call
 from ptcompile.shell.endless import endless_program
 from ptcompile.shell.outputs import output_of
 from ptcompile.shell.parser import DECLARATIONS, parse
@@ -45,7 +45,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from ptcompile.shell.calls import Files
+    from ptcompile.shell.builtins import Argv
     from ptcompile.shell.nodes import Node, Redirection
     from ptcompile.shell.values import DoubtKind, HowEnded
 
@@ -435,7 +435,7 @@ class Interpreter(Expander):
         self.unread = self.unread or self.doubt_at(line, node.end, "text")
         return UNKNOWN
 
-    def call(self, name: str, argv: Sequence[Argument], state: ShellState) -> ExitStatus:
+    def call(self, name: str, argv: Argv, state: ShellState) -> ExitStatus:
         """Run a function."""
         outer = self.text, self.file, self.returns, state.arguments
         body, self.text, self.file = state.functions[name]
@@ -499,7 +499,7 @@ class Interpreter(Expander):
 
     def program(
         self,
-        argv: Sequence[Argument],
+        argv: Argv,
         state: ShellState,
         assigned: Mapping[str, Variable],
         *,
@@ -532,7 +532,7 @@ class Interpreter(Expander):
     def script(
         self,
         call: ShellCall,
-        argv: Sequence[Argument],
+        argv: Argv,
         state: ShellState,
         assigned: Mapping[str, Variable],
         *,
@@ -578,9 +578,7 @@ class Interpreter(Expander):
 
         return status
 
-    def record(
-        self, argv: Sequence[Argument], state: ShellState, assigned: Mapping[str, Variable]
-    ) -> int:
+    def record(self, argv: Argv, state: ShellState, assigned: Mapping[str, Variable]) -> int:
         """Note a command, and return its index."""
         if len(self.commands) >= _MAX_COMMANDS:
             raise LimitError
@@ -616,7 +614,7 @@ class Interpreter(Expander):
         return text
 
     def write_file(
-        self, redirections: Sequence[Redirection], argv: Sequence[Argument], state: ShellState
+        self, redirections: Sequence[Redirection], argv: Argv, state: ShellState
     ) -> None:
         """Keep the text of `cat <<EOF > FILE` and `echo TEXT > FILE`, and of `bash <<EOF`."""
         given = tuple(

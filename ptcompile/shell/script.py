@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.shell.calls import ShellCall, no_files, shell_call
+from ptcompile.shell.calls import Files, ShellCall, no_files, shell_call
 from ptcompile.shell.values import UNKNOWN, Argument, Doubt, ShellValue, computed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.shell.calls import Files
     from ptcompile.shell.interpreter import Interpreter
 
 _SHELL_COMMANDS = """

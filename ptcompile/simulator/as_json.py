@@ -17,6 +17,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     nested_map,
+    nested_string,
     object_name,
 )
 from ptcompile.simulator.job import SimulatedJob, job_of
@@ -154,7 +155,7 @@ def job_to_dict(job: SimulatedJob, nodes: Sequence[NodeGroup] = ()) -> JsonDict:
     totals = job.totals()
 
     return {
-        "apiVersion": as_string(job.manifest.get("apiVersion")),
+        "apiVersion": nested_string(job.manifest, "apiVersion"),
         "kind": job.kind,
         "name": job.name,
         "namespace": job.namespace,
@@ -238,7 +239,7 @@ def pod_to_dict(original: Pod, job: SimulatedJob | None = None) -> JsonDict:
 def _container_to_dict(container: JsonDict, spec: Json) -> JsonDict:
     """Return the container's JSON form, with the volume name of each mount."""
     mounts = [
-        {"name": as_string(m.get("name")), "mountPath": as_string(m.get("mountPath"))}
+        {"name": nested_string(m, "name"), "mountPath": nested_string(m, "mountPath")}
         for m in as_mappings(spec.get("volumeMounts"))
     ]
     return {**container, "mounts": mounts}

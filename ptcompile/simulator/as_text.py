@@ -17,6 +17,7 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     kind_of,
     nested_map,
+    nested_string,
     object_name,
 )
 from ptcompile.report.layout import (
@@ -34,6 +35,7 @@ from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, IntRange
 from ptcompile.simulator.pod import Pod, claim_text, device_claims, owner_of
 from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
 from ptcompile.simulator.world import World
+from ptcompile.source.scalars import is_short_number
 from ptcompile.source.secrets.names import MASK
 
 
@@ -68,10 +70,7 @@ def _format_values(values: list[str], indexes: list[int]) -> str:
     if len(set(values)) == 1:
         return values[0]
 
-    numbers = [
-        int(value) if value.isascii() and value.isdigit() and len(value) < 12 else -1
-        for value in values
-    ]
+    numbers = [int(value) if is_short_number(value, 12) else -1 for value in values]
     is_sequence = (
         -1 not in numbers
         and len({number - index for number, index in zip(numbers, indexes, strict=True)}) == 1
@@ -568,7 +567,7 @@ def _command_line(pod: Pod, container: ContainerView) -> Iterator[str]:
 
 
 def _port_text(port: Json) -> str:
-    name = as_string(port.get("name"))
+    name = nested_string(port, "name")
     return f"{port.get('containerPort')}/{as_string(port.get('protocol')) or 'TCP'}" + (
         f" ({name})" if name else ""
     )
@@ -595,11 +594,11 @@ def env_file(pod: Pod) -> str:
 def _env_lines(pod: Pod) -> Iterator[str]:
     values = pod.env
     unknown = set[str]()
-    entries = {as_string(entry.get("name")): entry for entry in pod.env_entries}
+    entries = {nested_string(entry, "name"): entry for entry in pod.env_entries}
 
     for name, value in values.items():
         written = env_entry(entries[name])
-        source = as_string(written.get("from"))
+        source = nested_string(written, "from")
         configmap, _, key = source.removeprefix("configmap:").partition("/")
         if source.startswith("configmap:"):
             configmap_value = pod.job.configmap_text(configmap, key)
@@ -611,7 +610,7 @@ def _env_lines(pod: Pod) -> Iterator[str]:
             unknown.add(name)
             yield f"# {name}: {value.strip('<>')}"
             continue
-        if any(f"$({unknown_name})" in as_string(written.get("value")) for unknown_name in unknown):
+        if any(f"$({unknown_name})" in nested_string(written, "value") for unknown_name in unknown):
             unknown.add(name)
             yield f"# {name}: {value}"
         elif (

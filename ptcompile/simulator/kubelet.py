@@ -11,6 +11,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import Budget
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ContainerView, PodView, reference
+from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -113,9 +114,7 @@ class EnvFromEntry(NamedTuple):
 
 def env_sources(container: Json, find: FindObject) -> Iterator[EnvFromEntry]:
     """Yield the entries of a container's `envFrom`, in order."""
-    entries = container.get("envFrom")
-    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-        source = as_mapping(entry)
+    for index, source in indexed_mappings(container.get("envFrom")):
         field = next((field for field in _ENV_FROM_KINDS if source.get(field)), "")
         name = as_string(nested_map(source, field).get("name"))
         kind = _ENV_FROM_KINDS.get(field, "")

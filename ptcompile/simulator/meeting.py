@@ -20,6 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
     object_name,
 )
 from ptcompile.operators.table import RUNS_PODS, kind_named
@@ -32,6 +33,7 @@ from ptcompile.simulator.launchers.rendezvous import (
 )
 from ptcompile.simulator.launchers.torchrun import SHARED_STORE, torch_of
 from ptcompile.simulator.pod import Pod, WorkloadPods
+from ptcompile.source.scalars import is_short_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -447,7 +449,7 @@ def _hands_out_loopback(pod: Pod, rendezvous: Rendezvous) -> bool:
 
 def torch_of_pod(pod: Pod, versions: Versions) -> Version:
     """Return the PyTorch version of a pod's main image, or the profile's."""
-    return torch_of(as_string(pod.main.spec.get("image")) if pod.main else None, versions)
+    return torch_of(nested_string(pod.main.spec, "image") if pod.main else None, versions)
 
 
 def address_of(pod: Pod, host: str) -> HostAddress:
@@ -509,7 +511,7 @@ def _pods_like(job: WorkloadPods, host: str) -> Iterator[Pod]:
     a number at its end.
     """
     parts = host.partition(".")[0].split("-")[-2:]
-    numbers = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 12]
+    numbers = [int(part) for part in parts if is_short_number(part, 12)]
     for role in job.roles_for_host(host):
         yield from (job.pod(role, index) for index in sorted({0, *numbers}) if index < role.count)
 
@@ -581,9 +583,7 @@ def drop_jobs(stream: Objects) -> None:
 
 def numbers_in(values: Iterable[str]) -> set[int]:
     """Return the numbers among values, which may be indexes of pods."""
-    return {
-        int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 10
-    }
+    return {int(value) for value in values if is_short_number(value)}
 
 
 def peers_of(member: MeetingMember) -> tuple[MeetingMember, ...]:

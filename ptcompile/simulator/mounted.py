@@ -19,6 +19,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     nested_map,
+    nested_string,
 )
 
 TYPE_CHECKING = False
@@ -96,7 +97,7 @@ class MountedPath(NamedTuple):
             if source is None:
                 return None
             items = as_mappings(part.get("items"))
-            chosen = {as_string(item.get("path")): as_string(item.get("key")) for item in items}
+            chosen = {nested_string(item, "path"): nested_string(item, "key") for item in items}
             keys = chosen if items else {key: key for key in data_keys(source)}
             files |= {path: MountedFile(source, key) for path, key in keys.items()}
 
@@ -119,7 +120,7 @@ class MountedPath(NamedTuple):
         for part in as_mappings(source.get("sources")):
             for field, definition in part.items():
                 projected = as_mapping(definition)
-                yield _NAMES.get(field, ("", ""))[0], as_string(projected.get("name")), projected
+                yield _NAMES.get(field, ("", ""))[0], nested_string(projected, "name"), projected
 
 
 def mounted_path(spec: Json, container: Json, path: str) -> MountedPath | None:
@@ -144,7 +145,7 @@ def mounted_path(spec: Json, container: Json, path: str) -> MountedPath | None:
 
     folder = mount_path(mount)
     rest = _normalize(path).removeprefix(folder).strip("/")
-    inside = "/".join(part for part in (as_string(mount.get("subPath")), rest) if part)
+    inside = "/".join(part for part in (nested_string(mount, "subPath"), rest) if part)
 
     return MountedPath(folder, inside, volume, field)
 
@@ -161,7 +162,7 @@ def _covers(folder: str, path: str) -> bool:
 
 def mount_path(mount: Json) -> str:
     """Return a mount's path as the kernel reads it: `/data` for `/data/`."""
-    path = as_string(mount.get("mountPath"))
+    path = nested_string(mount, "mountPath")
     return _normalize(path) if path else ""
 
 

@@ -22,6 +22,7 @@ from ptcompile.kubernetes.unstructured import (
     as_strings,
     namespace_of,
     nested_map,
+    nested_string,
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
@@ -58,11 +59,11 @@ class PodClaim(NamedTuple):
 def device_claims(pod: Pod) -> Iterator[PodClaim]:
     """Yield the claims of a pod in the order in which the pod lists them."""
     for reference in as_mappings(pod.view.spec.get("resourceClaims")):
-        template = as_string(reference.get("resourceClaimTemplateName"))
-        claim = as_string(reference.get("resourceClaimName"))
+        template = nested_string(reference, "resourceClaimTemplateName")
+        claim = nested_string(reference, "resourceClaimName")
         kind = "ResourceClaimTemplate" if template else "ResourceClaim"
         devices = _claimed_devices(pod.job.stream, kind, template or claim, pod.view.namespace)
-        yield PodClaim(as_string(reference.get("name")), kind, template or claim, devices)
+        yield PodClaim(nested_string(reference, "name"), kind, template or claim, devices)
 
 
 def claim_text(name: str, kind: str, source: str, devices: tuple[str, ...]) -> str:
@@ -201,7 +202,7 @@ class Pod:
         """
         if not self._given or self.main is None:
             return self._values
-        names = {as_string(entry.get("name")) for entry in self.main.env}
+        names = {nested_string(entry, "name") for entry in self.main.env}
         return {name: value for name, value in self._values.items() if name in names}
 
     @cached_property
@@ -279,7 +280,7 @@ class Pod:
         if self.hostname and not self.on_host:
             values = {"HOSTNAME": self.hostname, **values}
         env = kubelet.ContainerVariables(values, self.job.known_text)
-        folder = as_string(self.main.spec.get("workingDir")) if self.main is not None else ""
+        folder = nested_string(self.main.spec, "workingDir") if self.main is not None else ""
         invocation = container_invocation(command or (), args or (), env, self.file_text, folder)
         config_file = invocation.options.get("config-file")
         if not config_file:
@@ -419,7 +420,7 @@ class WorkloadPods(_PodFields):
     @property
     def kind(self) -> str:
         """The manifest's kind."""
-        return as_string(self.manifest.get("kind"))
+        return nested_string(self.manifest, "kind")
 
     @cached_property
     def name(self) -> str:
@@ -510,7 +511,7 @@ def labels_apart(pod: Pod, other: Pod) -> Iterator[str]:
         selector = nested_map(term, "labelSelector")
         is_whole = is_local and selector and not term.get("mismatchLabelKeys")
         if is_whole and selects(selector, other.view.labels):
-            yield as_string(term.get("topologyKey"))
+            yield nested_string(term, "topologyKey")
 
 
 def _node_ports(pod: Pod) -> frozenset[tuple[int, str]]:

@@ -6,7 +6,14 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ExpandedRole
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_mappings,
+    as_string,
+    nested_map,
+    nested_string,
+)
 from ptcompile.simulator.launchers.rendezvous import KNOWN_IN_POD, IntRange, Rendezvous
 from ptcompile.simulator.meeting import training_roles
 from ptcompile.simulator.obstacles import is_outside
@@ -124,7 +131,7 @@ def volume_sources(spec: Json) -> list[tuple[str, str, str]]:
     "datasets")`.
     """
     return [
-        (as_string(volume.get("name")), *_volume_source(volume))
+        (nested_string(volume, "name"), *_volume_source(volume))
         for volume in as_mappings(spec.get("volumes"))
     ]
 

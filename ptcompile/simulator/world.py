@@ -14,18 +14,13 @@ from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kinds.wrapped import wrapped_objects
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.nodes import NodeGroup
-from ptcompile.kubernetes.unstructured import (
-    Json,
-    JsonDict,
-    as_mappings,
-    kind_of,
-    object_name,
-)
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import GROUP_MARKS, RUNS_PODS, kind_named
 from ptcompile.simulator.job import SimulatedJob, job_of
 from ptcompile.simulator.launchers.command import starts_launcher
 from ptcompile.simulator.pod import RANDOM_SUFFIX, Pod
+from ptcompile.source.scalars import is_short_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,11 +115,7 @@ class WorldPods(Sequence[Pod]):
 
 def _find_pods(job: SimulatedJob, role: ExpandedRole, name: str) -> Iterator[Pod]:
     """Yield the pods of a role with this name, which ends with their indexes."""
-    numbers = [
-        int(part)
-        for part in name.split("-")[-2:]
-        if part.isascii() and part.isdigit() and len(part) < 12
-    ]
+    numbers = [int(part) for part in name.split("-")[-2:] if is_short_number(part, 12)]
     indexes = {0, *numbers}
     if len(numbers) == 2:  # JobSet: indexes continue across the Jobs of a role
         per_job = _pods_per_job(job, role)

@@ -9,6 +9,7 @@ from ptcompile.diagnostics import Diagnostic, Path, Problem, problem_at
 from ptcompile.kubernetes.unstructured import has, without_keys
 from ptcompile.source import documents as source, streams
 from ptcompile.source.documents import Document
+from ptcompile.source.scalars import is_short_number
 
 _ITEM_NAME_KEYS = ("name", "mountPath", "devicePath", "containerPort", "ip", "topologyKey", "key")
 """Keys that name an item of a list."""
@@ -285,7 +286,7 @@ def _item_index(items: Sequence[Any], head: str | int, parent: Path) -> int:
     """Return the index of an item given by index or name; the index after the last one appends
     an item.
     """
-    if isinstance(head, str) and head.isascii() and head.isdigit() and len(head) < 10:
+    if isinstance(head, str) and is_short_number(head):
         head = int(head)
     if isinstance(head, int):
         if 0 <= head <= len(items):

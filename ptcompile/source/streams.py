@@ -10,7 +10,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import limits
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of, field_path, problem_at
-from ptcompile.kubernetes.unstructured import get, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_list, get, namespace_of, nested_map
 from ptcompile.source import documents as source
 from ptcompile.source.fast_reader import read_document, read_dumped_document
 
@@ -53,7 +53,7 @@ def read_dump(stream: Any, filename: str | None, parameter: str) -> source.Sourc
     return read(stream, filename, parameter, parse=read_dumped_document)
 
 
-def objects_in(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any]]]:
+def objects_in(data: Json) -> Iterable[tuple[Path, Json]]:
     """Return the objects of a document with their paths: the document itself, or the items of a
     list kind.
 
@@ -79,13 +79,13 @@ def objects_in(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any
     ]
 
 
-def objects_of(stream: source.Source) -> Iterator[Mapping[str, Any]]:
+def objects_of(stream: source.Source) -> Iterator[Json]:
     """Yield the objects of all documents of a source."""
     for document in stream.documents:
         yield from (manifest for _, manifest in objects_in(document.data))
 
 
-def _is_list(data: Mapping[str, Any]) -> bool:
+def _is_list(data: Json) -> bool:
     """Return whether a document is a `List`, or a list of one kind such as `ConfigMapList`."""
     kind = data.get("kind")
     return (
@@ -95,14 +95,14 @@ def _is_list(data: Mapping[str, Any]) -> bool:
     )
 
 
-def _has_kind(item: Mapping[str, Any]) -> bool:
+def _has_kind(item: Json) -> bool:
     return bool(item.get("kind") or item.get("apiVersion"))
 
 
-def not_objects(data: Mapping[str, Any]) -> Iterable[Problem]:
+def not_objects(data: Json) -> Iterable[Problem]:
     """Yield a problem for each item of a list kind that is not an object."""
     items = data.get("items") if _is_list(data) or data.get("kind") == "List" else None
-    for index, item in enumerate(items if isinstance(items, list) else ()):
+    for index, item in enumerate(as_list(items)):
         if not isinstance(item, Mapping):
             yield problem_at(
                 "not-a-mapping", ("items", index), "an object must be a mapping", "remove it"
@@ -116,7 +116,7 @@ def profile_documents(stream: source.Source) -> Sequence[source.Document]:
     ] or stream.documents
 
 
-def is_ours(data: Mapping[str, Any]) -> bool:
+def is_ours(data: Json) -> bool:
     """Return whether a document belongs to ptcompile's own API: a TrainingJob or a
     ClusterProfile.
     """
@@ -220,7 +220,7 @@ def to_diagnostic(
     document: source.Document | None,
     filename: str | None,
     under: Path = (),
-    manifest: Mapping[str, Any] | None = None,
+    manifest: Json | None = None,
 ) -> Diagnostic:
     """Return a problem as a diagnostic, with its code, its position and its object."""
     path = masked_path = (*under, *problem.path)
@@ -269,12 +269,12 @@ would be quadratic.
 """
 
 
-def _labels(metadata: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def _labels(metadata: Json) -> tuple[tuple[str, str], ...]:
     labels = islice(nested_map(metadata, "labels").items(), _MAX_LABELS)
     return tuple((key, value) for key, value in labels if _is_name(key) and _is_name(value))
 
 
-def _stable_path(path: Path, manifest: Mapping[str, Any]) -> str:
+def _stable_path(path: Path, manifest: Json) -> str:
     """Return a path within an object, with the names of the list items that have one instead of
     their indexes.
     """
@@ -312,7 +312,7 @@ def _prefix_fix(fix: Fix | None, under: Path) -> Fix | None:
     return fix._replace(edits=tuple(edit._replace(path=(*under, *edit.path)) for edit in fix.edits))
 
 
-def resource_name(manifest: Mapping[str, Any]) -> str | None:
+def resource_name(manifest: Json) -> str | None:
     """Return `Kind/name`, as far as an object has them."""
     kind = manifest.get("kind")
     metadata = manifest.get("metadata")
@@ -322,7 +322,7 @@ def resource_name(manifest: Mapping[str, Any]) -> str | None:
     return f"{kind}/{name}" if isinstance(name, str) else kind
 
 
-def unchecked_name(manifest: Mapping[str, Any]) -> str:
+def unchecked_name(manifest: Json) -> str:
     """Return an object that is not checked as `apiVersion Kind/name`, as far as it has them."""
     name = resource_name(manifest)
     if name:
@@ -330,7 +330,7 @@ def unchecked_name(manifest: Mapping[str, Any]) -> str:
     return "a document without kind"
 
 
-def missing_keys(manifest: Mapping[str, Any]) -> list[Problem]:
+def missing_keys(manifest: Json) -> list[Problem]:
     """Return the errors of an object without apiVersion or kind, which every Kubernetes client
     rejects.
     """
@@ -342,7 +342,7 @@ def missing_keys(manifest: Mapping[str, Any]) -> list[Problem]:
     return [_missing_key(key, manifest) for key in missing]
 
 
-def _missing_key(key: str, manifest: Mapping[str, Any]) -> Problem:
+def _missing_key(key: str, manifest: Json) -> Problem:
     from ptcompile._internal.spelling import closest_match
 
     text = "Required value: every object needs it"

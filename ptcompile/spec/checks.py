@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     ProfileSpecT = TypeVar("ProfileSpecT", bound="_ProfileSpec")
 
     class _Topology(Protocol):
-        def non_null_fields(self) -> dict[str, Any]: ...
+        def non_null_fields(self) -> JsonDict: ...
 
     class _ProfileSpec(Protocol):
         @property
@@ -48,7 +49,7 @@ _FORBIDDEN_MAIN_FIELDS = {
 }
 
 
-def check_pod_template(template: dict[str, Any]) -> dict[str, Any]:
+def check_pod_template(template: JsonDict) -> JsonDict:
     """Return the template unchanged. Raises ValueError with the first invalid path inside it,
     and the reason.
     """
@@ -58,7 +59,7 @@ def check_pod_template(template: dict[str, Any]) -> dict[str, Any]:
     return template
 
 
-def _template_problems(template: Mapping[str, Any]) -> Iterator[str]:
+def _template_problems(template: Json) -> Iterator[str]:
     """Yield what is wrong with a template. The caller stops at the first problem, so checks may
     rely on those before them.
     """
@@ -79,7 +80,7 @@ def _template_problems(template: Mapping[str, Any]) -> Iterator[str]:
     yield from _pod_problems(spec)
 
 
-def _pod_problems(spec: Mapping[str, Any]) -> Iterator[str]:
+def _pod_problems(spec: Json) -> Iterator[str]:
     for key, reason in _FORBIDDEN_POD_FIELDS.items():
         if key in spec:
             yield f"spec.{key}: {reason}"
@@ -105,7 +106,7 @@ def _pod_problems(spec: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _shape_problems(
-    path: str, value: Mapping[str, Any], lists: tuple[str, ...], mappings: tuple[str, ...]
+    path: str, value: Json, lists: tuple[str, ...], mappings: tuple[str, ...]
 ) -> Iterator[str]:
     for key in lists:
         items = value.get(key, [])
@@ -116,7 +117,7 @@ def _shape_problems(
             yield f"{path}.{key}: is not a mapping"
 
 
-def _affinity_problems(affinity: Mapping[str, Any]) -> Iterator[str]:
+def _affinity_problems(affinity: Json) -> Iterator[str]:
     """Yield the parts of an affinity to which no requirement could be added."""
     required = "requiredDuringSchedulingIgnoredDuringExecution"
     path = "spec.affinity"
@@ -133,7 +134,7 @@ def _affinity_problems(affinity: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def extend_schema(schema: dict[str, Any]) -> None:
+def extend_schema(schema: JsonDict) -> None:
     """Add to a field's schema the part of `check_pod_template` that JSON Schema can express."""
     texts = {"type": "object", "additionalProperties": {"type": "string"}}
     container = {
@@ -175,7 +176,7 @@ def extend_schema(schema: dict[str, Any]) -> None:
     schema.update({"properties": parts, "additionalProperties": False, "x-check": "pod-template"})
 
 
-def _shape_schema(lists: tuple[str, ...], mappings: tuple[str, ...]) -> dict[str, Any]:
+def _shape_schema(lists: tuple[str, ...], mappings: tuple[str, ...]) -> JsonDict:
     mapping_list = {"type": "array", "items": {"type": "object"}}
     return {**dict.fromkeys(lists, mapping_list), **{key: {"type": "object"} for key in mappings}}
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.spec import base
 from ptcompile.spec.base import Dict, Json, Model, QuantityField, optional, part
 from ptcompile.spec.checks import check_gang_scheduler, check_pod_template, extend_schema
@@ -429,6 +430,6 @@ class ClusterProfile(Profile, Model):
     spec: ProfileSpec = part(ProfileSpec, "Settings of the cluster.")
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema() -> JsonDict:
     """Return the JSON Schema of a ClusterProfile document."""
     return base.json_schema(ClusterProfile, "cluster.schema.json", ["apiVersion", "kind"])

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from ptcompile.kubernetes import quantity, resources as accelerators
+from ptcompile.kubernetes.unstructured import without_keys
 from ptcompile.spec import reader
 from ptcompile.spec.objects import typed_amounts
 
@@ -202,7 +203,7 @@ def count_processes(
 
     resources = {"gpu", gpu_resource(profile, accelerator_name)}
     own_amounts = {name: amount for name, amount in amounts.items() if name in resources}
-    other_amounts = {name: amount for name, amount in amounts.items() if name not in resources}
+    other_amounts = without_keys(amounts, *resources)
 
     return count_accelerators(profile, own_amounts) * processes_per_device + count_accelerators(
         profile, other_amounts

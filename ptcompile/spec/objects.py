@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.spec.checks import nnodes_range
 
@@ -20,7 +21,7 @@ class SpecFields:
 
     __slots__ = ()
 
-    def non_null_fields(self) -> dict[str, Any]:
+    def non_null_fields(self) -> JsonDict:
         """Return the fields that are not null, by YAML name; nested values are left unchanged."""
         return {yaml_name(name): value for name, value in vars(self).items() if value is not None}
 
@@ -61,7 +62,7 @@ class ResourceFields(SpecFields):
         if not set_fields:
             return {}
 
-        amounts: dict[str, Any] = {
+        amounts: JsonDict = {
             name: getattr(self, field)
             for name, field in _RESOURCE_FIELDS.items()
             if field in set_fields
@@ -176,9 +177,7 @@ class Profile(SpecFields):
 
 @lru_cache(256)
 def _parse_versions(versions: tuple[tuple[str, str | None], ...]) -> Versions:
-    parsed: dict[str, Any] = {
-        name: parse_version(text) for name, text in versions if text is not None
-    }
+    parsed: JsonDict = {name: parse_version(text) for name, text in versions if text is not None}
     return Versions(**parsed, declared=frozenset(parsed))
 
 
@@ -190,7 +189,7 @@ class PlainObject(SpecFields):
     model_fields_set: set[str]
     """Fields that the document sets, as in pydantic."""
 
-    def __init__(self, values: dict[str, Any], set_fields: set[str]) -> None:
+    def __init__(self, values: JsonDict, set_fields: set[str]) -> None:
         self.__dict__ = values  # not copied: the caller does not use it again
         self.model_fields_set = set_fields
 
@@ -201,7 +200,7 @@ class PlainObject(SpecFields):
         """Return a copy with these fields replaced."""
         return type(self)({**vars(self), **changes}, self.model_fields_set | changes.keys())
 
-    def document(self, *, only_set: bool = False) -> dict[str, Any]:
+    def document(self, *, only_set: bool = False) -> JsonDict:
         """Return the object as decoded YAML, with all defaults or with only the fields that are
         set.
         """

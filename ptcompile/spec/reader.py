@@ -21,6 +21,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple, cast
 from ptcompile._internal.schema_files import load
 from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.spec.checks import CHECKS, as_text
 from ptcompile.spec.objects import CLASSES, PlainObject
 
@@ -155,12 +156,12 @@ def default_cluster() -> ClusterProfile:
     )
 
 
-def read_accelerator(data: Mapping[str, Any]) -> Accelerator:
+def read_accelerator(data: Json) -> Accelerator:
     """Read an entry of the built-in catalog."""
     return cast("Accelerator", _read_built_in("Accelerator", data))
 
 
-def read_fabric(data: Mapping[str, Any]) -> Fabric:
+def read_fabric(data: Json) -> Fabric:
     """Read a built-in fabric."""
     return cast("Fabric", _read_built_in("Fabric", data))
 
@@ -177,7 +178,7 @@ def unknown_level() -> TopologyLevel:
     return cast("TopologyLevel", _read_built_in("TopologyLevel", {}))
 
 
-def _read_built_in(definition: str, data: Mapping[str, Any]) -> Any:
+def _read_built_in(definition: str, data: Json) -> Any:
     """Read a part of a profile that ptcompile itself wrote."""
     value, violations = read(Block(CLUSTER_FILE, definition), data)
     assert not violations, violations  # noqa: S101 - a bug of ptcompile
@@ -245,7 +246,7 @@ class _FieldReaders(dict["Any", "_Field | None"]):
         ]
         self.required = {python_name(name): name for name in required}
 
-        self.defaults: dict[str, Any] = dict.fromkeys(self.names)
+        self.defaults: JsonDict = dict.fromkeys(self.names)
         for attribute, name in self.names.items():
             if attribute not in self.required:
                 self.defaults[attribute] = _default_of(file, self.properties[name])
@@ -268,7 +269,7 @@ class _FieldReaders(dict["Any", "_Field | None"]):
         """Return the index of a field in the model."""
         return [*self.properties].index(name)
 
-    def filled(self, fields: dict[str, Any]) -> dict[str, Any]:
+    def filled(self, fields: JsonDict) -> JsonDict:
         """Return the fields with defaults added. No two objects share a mutable default."""
         values = {**self.defaults, **fields}
         for attribute, copy in self.copies.items():
@@ -306,11 +307,11 @@ def _block_reader(file: str, schema: Schema) -> Reader:
 
 def _read_fields(
     fields: _FieldReaders, data: dict[Any, Any], location: Any
-) -> tuple[dict[str, Any], list[tuple[int, list[SpecViolation]]]]:
+) -> tuple[JsonDict, list[tuple[int, list[SpecViolation]]]]:
     """Read the fields of a block. Return the values, and the violations of each invalid field
     with its order.
     """
-    values: dict[str, Any] = {}
+    values: JsonDict = {}
     ordered_violations: list[tuple[int, list[SpecViolation]]] = []
     violations: list[SpecViolation] = []
     for key, value in data.items():
@@ -400,7 +401,7 @@ def _mapping_reader(read: Reader | None) -> Reader:
     def read_mapping(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if not isinstance(value, dict):
             return _add_violation("dict_type", location, value, violations)
-        entries: dict[str, Any] = {}
+        entries: JsonDict = {}
         for key, item in value.items():
             if not isinstance(key, str):
                 _add_violation("string_type", (location, key), key, violations)

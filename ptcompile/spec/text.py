@@ -12,7 +12,7 @@ from ruamel.yaml.emitter import RoundTripEmitter
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.kubernetes.unstructured import values_in
+from ptcompile.kubernetes.unstructured import Json, values_in
 from ptcompile.source.scalars import needs_quotes
 
 Path = tuple[str | int, ...]
@@ -33,7 +33,7 @@ _INDENT = 2
 
 
 def write_yaml(
-    document: Mapping[str, Any],
+    document: Json,
     comments: Mapping[Path, str] | None = None,
     head: tuple[str, ...] = (),
 ) -> str:
@@ -92,9 +92,7 @@ def _round_trip_value(value: Any, path: Path, comments: Mapping[Path, str]) -> A
     return _round_trip_scalar(value)
 
 
-def _round_trip_mapping(
-    value: Mapping[str, Any], path: Path, comments: Mapping[Path, str]
-) -> CommentedMap:
+def _round_trip_mapping(value: Json, path: Path, comments: Mapping[Path, str]) -> CommentedMap:
     out = CommentedMap()
     for key, inner in value.items():
         out[_round_trip_scalar(key)] = _round_trip_value(inner, (*path, key), comments)

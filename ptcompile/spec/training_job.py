@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from ptcompile._internal.schema_files import load_table
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.spec import base, checks
 from ptcompile.spec.base import (
     Count,
@@ -304,7 +305,7 @@ class Topology(Model):
         return checks.check_topology(self)
 
 
-def _requires(*names: str) -> dict[str, Any]:
+def _requires(*names: str) -> JsonDict:
     """Return the part of a JSON Schema that requires these fields to be set and not null."""
     return {
         "required": list(names),
@@ -313,7 +314,7 @@ def _requires(*names: str) -> dict[str, Any]:
 
 
 _START_FIELDS = ("script", "module", "command", "args")
-_NO_RESTART: dict[str, Any] = {"properties": {"restartPolicy": {"enum": ["Never", None]}}}
+_NO_RESTART: JsonDict = {"properties": {"restartPolicy": {"enum": ["Never", None]}}}
 
 
 class JobSpec(Nodes, PodFields):
@@ -446,7 +447,7 @@ class Spec(Model):
     )
 
 
-def json_schema() -> dict[str, Any]:
+def json_schema() -> JsonDict:
     """Return the JSON Schema of a TrainingJob document, with an example for each field.
 
     Editors show the examples, and `ptcompile explain spec.FIELD` compiles them.

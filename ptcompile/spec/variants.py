@@ -13,7 +13,7 @@ from math import prod
 
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import Any
-from ptcompile._internal.spelling import closest_match
+from ptcompile._internal.spelling import spelling_help
 from ptcompile.diagnostics import (
     Diagnostic,
     Path,
@@ -112,8 +112,7 @@ def _located(path: Path, known: Mapping[str, Path]) -> Path:
 
 def _unknown(name: str, known: Collection[str]) -> Problem:
     """Return the error for an option that names no variant."""
-    near = closest_match(name, known)
-    help = f"did you mean {near}?" if near else f"the variants are {', '.join(known)}"
+    help = spelling_help(name, known, f"the variants are {', '.join(known)}")
     return _error("spec-invalid-value", (_KEY,), f"no variant {name!r}", help)
 
 

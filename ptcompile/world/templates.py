@@ -10,21 +10,22 @@ from functools import partial
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
+from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.commands import unwrap
 from ptcompile.kubernetes.resources import count_accelerators
 from ptcompile.kubernetes.unstructured import (
     Json,
+    as_list,
     as_mapping,
     as_string,
     as_text,
     namespace_of,
     nested_map,
 )
-from ptcompile.shell.calls import ShellCall, no_files, shell_call
+from ptcompile.shell.calls import Files, ShellCall, no_files, shell_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.shell.calls import Files
     from ptcompile.shell.script import Script
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.mounted import FindObject
@@ -153,7 +154,7 @@ class ManifestContainer:
         argv = [
             Token((*self.path, key, i), word)
             for key in ("command", "args")
-            for i, word in enumerate(_list(self.spec.get(key)))
+            for i, word in enumerate(as_list(self.spec.get(key)))
             if isinstance(word, str)
         ]
         call = self.mounted_script
@@ -174,7 +175,7 @@ class ManifestContainer:
     @property
     def written_tokens(self) -> tuple[str, ...]:
         """The texts of the command line as written, without the script of a ConfigMap."""
-        written = (*_list(self.spec.get("command")), *_list(self.spec.get("args")))
+        written = (*as_list(self.spec.get("command")), *as_list(self.spec.get("args")))
         return tuple([word for word in written if isinstance(word, str)])
 
     @cached_property
@@ -368,10 +369,6 @@ class ManifestTemplate:
                 )
 
 
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
 def _mappings(value: object) -> list[tuple[int, Json]]:
     """Return the non-empty mappings of a list with their indexes."""
-    return [(i, mapping) for i, item in enumerate(_list(value)) if (mapping := as_mapping(item))]
+    return [(i, mapping) for i, mapping in indexed_mappings(value) if mapping]

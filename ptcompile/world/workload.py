@@ -153,6 +153,11 @@ class Workload:
         """apiVersion and kind."""
         return kind_of(self.manifest)
 
+    @property
+    def api_version(self) -> str:
+        """apiVersion."""
+        return self.kind[0]
+
     @cached_property
     def record(self) -> Kind:
         """The kind's record, or an empty one if the kind is unknown."""

@@ -11,10 +11,7 @@ from ptcompile.cli import files
 from ptcompile.cli.config import of_run
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.inputs import inputs_of
-from ptcompile.cli.options import (
-    ALL,
-    check_target,
-)
+from ptcompile.cli.options import ALL, check_target
 from ptcompile.cli.reporter import Reporter, map_files, quoted_lines
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic

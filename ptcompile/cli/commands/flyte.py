@@ -18,7 +18,7 @@ from ptcompile.cli.commands.compile import write
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import check_target
 from ptcompile.cli.reporter import Reporter
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import JsonDict, without_none
 from ptcompile.source import documents as source
 
 TYPE_CHECKING = False
@@ -102,7 +102,7 @@ def _read_jobs(options: argparse.Namespace) -> tuple[Task | Workflow, _Functions
         "result": options.result,
     }
     arguments["inputs"] = _with_files(inputs, loaded)
-    arguments = {name: value for name, value in arguments.items() if value is not None}
+    arguments = without_none(arguments)
     if not is_workflow(loaded):
         try:
             task = flyte.from_task(loaded, **arguments)

@@ -9,9 +9,9 @@ https://github.com/kubernetes-sigs/kustomize/blob/master/cmd/config/docs/api-con
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api import compile
 from ptcompile.api.inputs import Inputs, read_file, text_problems
 from ptcompile.cli import files
@@ -22,6 +22,7 @@ from ptcompile.cli.reporter import Reporter
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, field_path, has_error
 from ptcompile.kubernetes.unstructured import (
+    Json,
     JsonDict,
     as_mapping,
     as_string,
@@ -39,8 +40,6 @@ from ptcompile.source.overrides import NO_OVERRIDES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
-
-    Json = Mapping[str, Any]
 
 
 _RESOURCE_LIST = ("config.kubernetes.io/", "ResourceList")
@@ -188,7 +187,7 @@ def _read_documents(file: InputFile, report: Reporter) -> list[Json] | None:
 
 def _is_resource_list(data: Json) -> bool:
     group, kind = _RESOURCE_LIST
-    return data.get("kind") == kind and as_string(data.get("apiVersion")).startswith(group)
+    return data.get("kind") == kind and nested_string(data, "apiVersion").startswith(group)
 
 
 def _settings(
@@ -229,7 +228,7 @@ def _configured_target(function_config: Json) -> str | None:
             raise UsageError(
                 f"functionConfig: unknown key data.{unknown[0]}; the only key is data.target"
             )
-        return as_string(data.get("target")) or None
+        return nested_string(data, "target") or None
     if function_config and not streams.is_ours(function_config):
         raise UsageError(
             f"functionConfig: kind {kind!r}; expected a TrainingJob, a ClusterProfile or a "

@@ -10,10 +10,7 @@ from ptcompile.api.inputs import Inputs, read_beside
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of
-from ptcompile.cli.options import (
-    ALL,
-    check_target,
-)
+from ptcompile.cli.options import ALL, check_target
 from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import format_json
 
@@ -120,15 +117,12 @@ def _find_pod(world: World, name: str) -> Pod:
     if pods:
         return pods[0]
 
-    from ptcompile._internal.spelling import closest_match
+    from ptcompile._internal.spelling import spelling_help
 
     names = [pod.display_name for pod in world.pods.folded()]
-    near = closest_match(name, names)
-    if near:
-        help = f"did you mean {near}?"
-    else:
-        help = f"the pods are {', '.join(names[:6])}" + (" ..." if len(names) > 6 else "")
+    if not names:
+        raise UsageError(f"no pod {name!r}: no object here creates pods")
 
-    raise UsageError(
-        f"no pod {name!r}; {help}" if names else f"no pod {name!r}: no object here creates pods"
-    )
+    more = " ..." if len(names) > 6 else ""
+    listing = f"the pods are {', '.join(names[:6])}{more}"
+    raise UsageError(f"no pod {name!r}; {spelling_help(name, names, listing)}")

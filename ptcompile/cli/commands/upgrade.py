@@ -8,7 +8,7 @@ from ptcompile.cli import config, presentation
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import inputs_of
 from ptcompile.cli.reporter import Reporter
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_map, without_none
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.spec.objects import yaml_name
 
@@ -72,8 +72,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _releases(options: argparse.Namespace, prefix: str) -> dict[str, str]:
     """Return the releases of one side that options give, by the field of the profile."""
-    given = {field: getattr(options, f"{prefix}{field}") for field in _software()}
-    releases = {field: text for field, text in given.items() if text is not None}
+    releases: dict[str, str] = without_none(
+        {field: getattr(options, f"{prefix}{field}") for field in _software()}
+    )
     for field, text in releases.items():
         try:
             parse_version(text)

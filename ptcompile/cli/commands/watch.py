@@ -26,6 +26,7 @@ from ptcompile.cli.config import of_run
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import page_inputs
 from ptcompile.cli.options import check_target
+from ptcompile.source.scalars import is_short_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -200,10 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif name == "page":
             self._answer(HTTPStatus.OK, "text/html", self.live.page())
         elif name == "version":
-            if query.isascii() and query.isdigit() and len(query) < 10:
-                last_version = int(query)
-            else:
-                last_version = 0
+            last_version = int(query) if is_short_number(query) else 0
             self._answer(HTTPStatus.OK, "text/plain", str(self.live.version(last_version)))
         else:
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", "no such page\n")

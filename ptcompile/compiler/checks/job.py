@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.limits import limits
-from ptcompile._internal.spelling import closest_match, pluralize
+from ptcompile._internal.spelling import pluralize, spelling_help
 from ptcompile.compiler.frontend.errors import conflict, invalid_field, name_help, problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts
 from ptcompile.compiler.frontend.reader import placeholder_name
@@ -17,7 +17,7 @@ from ptcompile.ir.job import Context, Job, Target
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
-from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_list
 from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 from ptcompile.operators.table import OPERATORS
 from ptcompile.simulator.launchers.torchrun import why_not_option
@@ -359,14 +359,9 @@ def queue(parts: SpecParts) -> Problems:
     levels = {**levels_of(cluster.spec.cloud), **cluster.spec.topology.levels}
     for strength, level in job.topology.non_null_fields().items():
         if level not in levels:
-            suggestion = closest_match(level, levels)
-            listing = f"use one of {', '.join(levels)}"
+            help = spelling_help(level, levels, f"use one of {', '.join(levels)}")
             message = f"{level!r} is not a level of the profile {cluster.metadata.name!r}"
-            yield invalid_field(
-                ("spec", "topology", strength),
-                message,
-                f"did you mean {suggestion}?" if suggestion else listing,
-            )
+            yield invalid_field(("spec", "topology", strength), message, help)
 
 
 def gang_size(parts: SpecParts) -> Problems:
@@ -486,7 +481,7 @@ def images(parts: SpecParts) -> Problems:
 
 def _containers(pod: Any, key: str) -> Iterator[tuple[int, JsonDict]]:
     items = pod.get(key) if isinstance(pod, dict) else None
-    for index, container in enumerate(items if isinstance(items, list) else ()):
+    for index, container in enumerate(as_list(items)):
         if isinstance(container, dict):
             yield index, container
 

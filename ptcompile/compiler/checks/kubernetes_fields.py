@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile._internal.spelling import closest_match
+from ptcompile._internal.spelling import spelling_help
 from ptcompile.apiserver.structure import pod_decode_problems
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.lowering import pod_template_of
@@ -108,11 +108,8 @@ def _check_patch(path: Path, patch: Json) -> Problems:
 
     metadata = patch.get("metadata")
     for key in metadata.keys() - _PATCH_METADATA if isinstance(metadata, Mapping) else ():
-        suggestion = closest_match(key, _PATCH_METADATA)
-        if suggestion:
-            help = f"did you mean {suggestion}?"
-        else:
-            help = "remove it; a pod template sets only labels and annotations of its pods"
+        reason = "remove it; a pod template sets only labels and annotations of its pods"
+        help = spelling_help(key, _PATCH_METADATA, reason)
         is_name = key in {"name", "generateName"}
         message = "pods are named after the job" if is_name else "unknown field of a pod template"
         yield problem("spec-unknown-field", (*path, "metadata", key), message, help, on_key=True)

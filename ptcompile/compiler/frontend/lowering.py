@@ -10,7 +10,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.ir import job as ir, pods
 from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
-from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict, without_none
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.pod_fields import POD_FIELDS, PodField
 
@@ -248,7 +248,7 @@ def pod_template_of(fields: PodFields, words: Iterable[PodField], name: str = MA
     ]:
         value = getattr(fields, attribute)
         if value and nullable and type(value) is dict:
-            value = {key: item for key, item in value.items() if item is not None}
+            value = without_none(value)
             if field == "env":
                 value = [env_entry(key, item) for key, item in value.items()]
         if value or not (

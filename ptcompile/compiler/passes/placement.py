@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict, without_falsy
 from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.checks import MAIN
@@ -40,7 +40,7 @@ def placement(job: Job, context: Context) -> Job:
         "schedulerName": defaults.scheduler_name,
         "imagePullSecrets": defaults.image_pull_secrets,
     }
-    gaps = {k: v for k, v in extra.items() if v}
+    gaps = without_falsy(extra)
     profile_template = _without_tolerations(defaults.pod_template)
     default_affinity: Json = profile_template.get("spec", {}).get("affinity", {})
     everywhere = bool(gaps or profile_template or defaults.node_selector)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from ptcompile._internal.namedtuple import Any
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict, without_keys
 
 
 def security(job: Job, context: Context) -> Job:
@@ -73,7 +73,7 @@ def _restrict_container(container: Json) -> JsonDict:
 
 def _fill(fields: Json, defaults: Json) -> JsonDict:
     """Return the user's fields first, whose keys carry their origins, then the missing ones."""
-    return {**fields, **{key: value for key, value in defaults.items() if key not in fields}}
+    return {**fields, **without_keys(defaults, *fields)}
 
 
 def _as_mapping(value: Any) -> Json:

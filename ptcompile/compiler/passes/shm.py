@@ -13,7 +13,7 @@ from __future__ import annotations
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate, is_nulled
 from ptcompile.kubernetes.pod_spec import SHM_PATH
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 
 
 def shm(job: Job, _context: Context) -> Job:
@@ -28,7 +28,7 @@ def shm(job: Job, _context: Context) -> Job:
 
     def mount(template: PodTemplate, empty_dir: dict[str, str]) -> PodTemplate:
         mount_paths = [
-            as_string(mount.get("mountPath")).rstrip("/") for mount in template.main.mounts
+            nested_string(mount, "mountPath").rstrip("/") for mount in template.main.mounts
         ]
         if SHM_PATH in mount_paths or (template.nulls and _keeps_volumes_empty(template)):
             return template

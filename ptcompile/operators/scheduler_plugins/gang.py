@@ -8,9 +8,9 @@ schedulerName is used.
 from __future__ import annotations
 
 from ptcompile.kinds.model import GangSystem
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import JsonDict, without_none
 from ptcompile.operators.queues.queue_systems import GROUP_LABEL
-from ptcompile.operators.shared.emitting import minimum_resources, object_metadata, without_none
+from ptcompile.operators.shared.emitting import minimum_resources, object_metadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

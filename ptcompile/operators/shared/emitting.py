@@ -20,7 +20,7 @@ from ptcompile.ir.job import Job, JobClaim, Role, channel_template
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict, without_none
 from ptcompile.kubernetes.versions import Version, is_on, version_text
 from ptcompile.operators.queues.queue_systems import MULTI_KUEUE, VOLCANO_QUEUE
 from ptcompile.operators.queues.queues import (
@@ -430,8 +430,3 @@ def minimum_resources(job: Job) -> dict[str, dict[str, str]]:
         return {"minResources": {name: str(amount) for name, amount in total.items()}}
 
     return {}
-
-
-def without_none(fields: JsonDict) -> JsonDict:
-    """Return the fields that have a value."""
-    return {key: value for key, value in fields.items() if value is not None}

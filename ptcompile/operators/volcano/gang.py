@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Problems
 from ptcompile.kinds.model import GangSystem
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import JsonDict, without_none
 from ptcompile.operators.queues.queue_systems import GROUP_NAME
 from ptcompile.operators.queues.queues import level_of, network_topology
 from ptcompile.operators.shared.emitting import (
@@ -19,7 +19,6 @@ from ptcompile.operators.shared.emitting import (
     object_metadata,
     unsupported_by_target,
     volcano_fields,
-    without_none,
 )
 from ptcompile.operators.table import has_feature
 

@@ -10,6 +10,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import without_keys
 from ptcompile.source.secrets.commands import command_intervals, is_program
 from ptcompile.source.secrets.names import FIELDS, MASK, is_plain, is_searched, is_secret
 from ptcompile.source.secrets.texts import (
@@ -242,7 +243,7 @@ def _add_leaves(
             elif key not in REFERENCES or not isinstance(inner, Mapping):
                 _add_leaves(inner, (*path, key), name, secrets)
             elif key == "valueFrom" or not inner.keys() <= _REFERENCE_FIELDS:
-                user_fields = {k: v for k, v in inner.items() if k not in _REFERENCE_FIELDS}
+                user_fields = without_keys(inner, *_REFERENCE_FIELDS)
                 _add_leaves(user_fields, (*path, key), name, secrets)
     elif isinstance(value, list | tuple):
         for index, inner in enumerate(value):

@@ -34,7 +34,7 @@ Source: Kubernetes 1.36, volumes: hostPath is a folder of the node that the pod 
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at, is_recreated
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 
@@ -55,9 +55,9 @@ def check(subject: Subject) -> Findings:
         for container in template.main_containers:
             for checkpoint in written_checkpoints(container):
                 mount = mount_for(container, checkpoint.folder)
-                volume = volume_of(template, mount.data) if mount is not None else None
+                volume = volume_of(template, mount and mount.data)
                 source = nested_map(volume.data, "hostPath") if volume is not None else {}
-                host_path = as_string(source.get("path"))
+                host_path = nested_string(source, "path")
                 if _is_local(host_path, created=source.get("type") == "DirectoryOrCreate"):
                     yield found_at(
                         checkpoint.path,

@@ -23,7 +23,7 @@ hub.docker.com/r/rocm/pytorch, docs.habana.ai, AWS Deep Learning Containers (202
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.devices import stack_of, stack_of_image
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -32,7 +32,7 @@ def check(subject: Subject) -> Findings:
     for container in subject.containers:
         devices = stack_of(container.limits)
         if devices is not None:
-            built_for = stack_of_image(as_string(container.spec.get("image")))
+            built_for = stack_of_image(nested_string(container.spec, "image"))
         else:
             built_for = None
         if devices is None or built_for is None or built_for is devices:

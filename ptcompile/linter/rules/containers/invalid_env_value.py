@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from ptcompile.linter.environment import LEVEL_VARIABLES, NCCL_INTEGERS, THREAD_COUNTS
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
+from ptcompile.source.scalars import is_short_number
 
 _SWITCH_NUMBERS = {
     "true": "1",
@@ -63,16 +64,12 @@ def _expected_value(name: str, value: str) -> str | None:
             return None
         return "one of " + ", ".join(LEVEL_VARIABLES[name])
     if name in NCCL_INTEGERS:
-        if _is_number(value.strip().lstrip("+-")[:1]):
+        if is_short_number(value.strip().lstrip("+-")[:1]):
             return None
         return "a number such as 0 or 1"
     if name in THREAD_COUNTS:
         parts = value.split(",")
-        if all(_is_number(part.strip()) and int(part) > 0 for part in parts):
+        if all(is_short_number(part.strip()) and int(part) > 0 for part in parts):
             return None
         return "a number above 0"
     return None
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 10

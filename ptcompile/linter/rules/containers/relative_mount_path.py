@@ -28,14 +28,14 @@ Source: kubelet 1.36, a mount path that is not absolute is taken from the root.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry_path, mount in container.mounts:
-            mount_path = as_string(mount.get("mountPath"))
+            mount_path = nested_string(mount, "mountPath")
             if (
                 mount_path
                 and not mount_path.startswith("/")

@@ -29,7 +29,7 @@ Source: kube-apiserver 1.36 (mountPath must be unique, as text); Linux mount sem
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.mounted import mount_path
 
@@ -39,7 +39,7 @@ def check(subject: Subject) -> Findings:
         volume_names: dict[str, str] = {}
         for entry_path, mount in container.mounts:
             folder = mount_path(mount)
-            name = as_string(mount.get("name"))
+            name = nested_string(mount, "name")
             if folder in volume_names and volume_names[folder] != name:
                 yield found_at(
                     (*entry_path, "mountPath"),

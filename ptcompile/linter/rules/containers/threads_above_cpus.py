@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
+from ptcompile.source.scalars import is_short_number
 
 _VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
@@ -34,7 +35,11 @@ _VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
-            if entry.name not in _VARIABLES or not entry.value or not _is_number(entry.value):
+            if (
+                entry.name not in _VARIABLES
+                or not entry.value
+                or not is_short_number(entry.value, 7)
+            ):
                 continue
 
             limit = quantity.parse(container.limits.get("cpu"))
@@ -47,7 +52,3 @@ def check(subject: Subject) -> Findings:
                     f"use at most {cpus}",
                     fix_setting(f"set {entry.name} to {cpus}", path, str(cpus), safe=False),
                 )
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 7

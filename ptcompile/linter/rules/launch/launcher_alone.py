@@ -49,7 +49,7 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.commands import basename
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of
+from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_string
 from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers import LAUNCHERS
@@ -242,4 +242,4 @@ def _mounts_hosts(role: TrainingRole) -> bool:
         mounts = as_mappings(role.pod.main.spec.get("volumeMounts"))
     else:
         mounts = []
-    return any(as_string(mount.get("mountPath")).startswith("/job") for mount in mounts)
+    return any(nested_string(mount, "mountPath").startswith("/job") for mount in mounts)

@@ -38,7 +38,13 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.index import SERVICE
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_strings,
+    nested_map,
+    nested_string,
+)
 from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.simulator.kubelet import imported_names
 
@@ -72,7 +78,7 @@ def check(subject: Subject) -> Findings:
         entries = as_mappings(written.get("env"))
         # the first entry of each name
         first_indexes = {
-            as_string(entry.get("name")): index for index, entry in reversed([*enumerate(env)])
+            nested_string(entry, "name"): index for index, entry in reversed([*enumerate(env)])
         }
         known_names = first_indexes.keys() | stream_names
         indexes = {id(entry): index for index, entry in enumerate(env)} if values else {}
@@ -87,7 +93,7 @@ def check(subject: Subject) -> Findings:
             if not late:
                 continue
 
-            written_names = {as_string(item.get("name")) for item in entries}
+            written_names = {nested_string(item, "name") for item in entries}
             yield _late_reference(
                 subject,
                 (*path, "env", i, "value"),

@@ -41,7 +41,14 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, get
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_list,
+    as_mappings,
+    as_string,
+    get,
+    nested_string,
+)
 from ptcompile.linter.devices import may_see_devices, stack_of, stacks
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -96,8 +103,7 @@ def _backends() -> frozenset[str]:
 def _backend_path(path: Path, container: Json, wrong: frozenset[str]) -> Path | None:
     """Return the path of the argument or variable that requests one of these backends, or None."""
     for key in ("command", "args"):
-        words = container.get(key)
-        words = [as_string(word) for word in words] if isinstance(words, list) else []
+        words = [as_string(word) for word in as_list(container.get(key))]
         for index, word in enumerate(words):
             name, equals, value = word.partition("=")
             next_word = words[index + 1] if index + 1 < len(words) else ""
@@ -106,8 +112,8 @@ def _backend_path(path: Path, container: Json, wrong: frozenset[str]) -> Path | 
                 return (*path, key, index if equals else index + 1)
 
     for index, entry in enumerate(as_mappings(container.get("env"))):
-        if as_string(entry.get("value")).lower() in wrong and _is_backend_option(
-            as_string(entry.get("name")).removeprefix("PL_")
+        if nested_string(entry, "value").lower() in wrong and _is_backend_option(
+            nested_string(entry, "name").removeprefix("PL_")
         ):
             return (*path, "env", index)
 
@@ -127,7 +133,7 @@ def _script_path(
         (
             (*path, key, index)
             for key in ("command", "args")
-            for index, word in enumerate(_list(container.get(key)))
+            for index, word in enumerate(as_list(container.get(key)))
             if isinstance(word, str) and any(name in word.lower() for name in wrong)
         ),
         None,
@@ -145,10 +151,6 @@ def _script_path(
 _INIT_CALL = Pattern(
     r"init_process_group\(\s{0,80}(?:backend\s{0,80}=\s{0,80})?[\"'](?P<backend>\w{1,16})[\"']"
 )
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
 
 
 def _is_backend_option(name: str) -> bool:

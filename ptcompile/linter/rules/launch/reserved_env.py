@@ -22,7 +22,7 @@ Source: training-operator 1.9, SetPodEnv; Volcano 1.16, pytorch, svc and env plu
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string
+from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
@@ -39,9 +39,9 @@ def check(subject: Subject) -> Findings:
     }
     for path, written, view, _ in subject.views():
         entries = as_mappings(written.get("env"))
-        added = {as_string(entry.get("name")): entry for entry in view.env[len(entries) :]}
+        added = {nested_string(entry, "name"): entry for entry in view.env[len(entries) :]}
         for i, entry in enumerate(entries):
-            name = as_string(entry.get("name"))
+            name = nested_string(entry, "name")
             entry_path = (*path, "env", i)
             own = values.get(entry_path)
             is_other = (
@@ -70,4 +70,4 @@ def _has_same_effect(name: str, value: str | None) -> bool:
 
 def _is_referenced(env: list[Json], name: str) -> bool:
     """Return whether another variable references this one."""
-    return any(f"$({name})" in as_string(entry.get("value")) for entry in env)
+    return any(f"$({name})" in nested_string(entry, "value") for entry in env)

@@ -32,7 +32,7 @@ num_nodes_waiting is always 0; torchrun's documentation shows restarts with c10d
 from __future__ import annotations
 
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import TrainingRoles, count_nodes
 
 
 def check(subject: Subject) -> Findings:
@@ -41,7 +41,7 @@ def check(subject: Subject) -> Findings:
             yield from _check_group(roles)
 
 
-def _check_group(roles: tuple[TrainingRole, ...]) -> Findings:
+def _check_group(roles: TrainingRoles) -> Findings:
     for role in roles:
         several = role.rendezvous.nodes is not None and role.rendezvous.nodes.most > 1
         if role.rendezvous.backend == "static" and several and role.restarts > 0:

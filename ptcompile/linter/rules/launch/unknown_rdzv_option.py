@@ -24,7 +24,7 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous: c10d, static and etc
 
 from __future__ import annotations
 
-from ptcompile._internal.spelling import closest_match
+from ptcompile._internal.spelling import spelling_help
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import (
     BACKENDS,
@@ -47,9 +47,8 @@ def check(subject: Subject) -> Findings:
 
         for name in names:
             path = role.path_of("rdzv-conf")
-            near = closest_match(name, CONF_OPTIONS)
             yield found_at(
                 path,
                 f"torch's rendezvous has no option {name} and ignores it",
-                f"did you mean {near}?" if near else "remove it",
+                spelling_help(name, CONF_OPTIONS, "remove it"),
             )

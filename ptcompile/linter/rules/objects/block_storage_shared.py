@@ -40,7 +40,8 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, as_strings, nested_map
+from ptcompile.kinds.templates import indexed_mappings
+from ptcompile.kubernetes.unstructured import Json, as_string, as_strings, nested_map, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _is_block_provisioner = Pattern(
@@ -58,7 +59,7 @@ _STORAGE_CLASS = ("storage.k8s.io/v1", "StorageClass")
 
 def check(subject: Subject) -> Findings:
     for path, claim in _claims(subject):
-        name = as_string(claim.get("storageClassName"))
+        name = nested_string(claim, "storageClassName")
         if (
             "ReadWriteMany" not in as_strings(claim.get("accessModes"))
             or claim.get("volumeMode") == "Block"
@@ -90,7 +91,6 @@ def _claims(subject: Subject) -> Iterator[tuple[Path, Json]]:
             if claim := nested_map(volume, "ephemeral", "volumeClaimTemplate", "spec"):
                 yield (*path, "ephemeral", "volumeClaimTemplate", "spec"), claim
 
-    volumes = subject.spec.get("volumes")
-    for i, item in enumerate(volumes if isinstance(volumes, list) else ()):
-        if claim := nested_map(as_mapping(item), "volumeClaim"):
+    for i, volume in indexed_mappings(subject.spec.get("volumes")):
+        if claim := nested_map(volume, "volumeClaim"):
             yield ("spec", "volumes", i, "volumeClaim"), claim

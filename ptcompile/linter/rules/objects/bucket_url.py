@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_string, nested_map, nested_string
+from ptcompile.kubernetes.unstructured import nested_map, nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _DRIVER = "gcsfuse.csi.storage.gke.io"
@@ -75,4 +75,4 @@ def _bucket_names(subject: Subject) -> Iterator[tuple[Path, str]]:
                 yield (*path, "csi", "volumeAttributes", "bucketName"), name
     source = nested_map(subject.spec, "csi")
     if subject.kind == ("v1", "PersistentVolume") and source.get("driver") == _DRIVER:
-        yield ("spec", "csi", "volumeHandle"), as_string(source.get("volumeHandle"))
+        yield ("spec", "csi", "volumeHandle"), nested_string(source, "volumeHandle")

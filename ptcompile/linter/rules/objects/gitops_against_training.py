@@ -48,17 +48,17 @@ def check(subject: Subject) -> Findings:
     notes = string_map(subject.metadata.get("annotations"))
     hook = notes.get(f"{_ARGO}hook", "")
     deletes = "HookSucceeded" in notes.get(f"{_ARGO}hook-delete-policy", "")
-    if hook not in ("", "Skip") and deletes and subject.kind[0] not in _HEALTHY_GROUPS:
+    if hook not in ("", "Skip") and deletes and subject.api_version not in _HEALTHY_GROUPS:
         yield found_at(
             ("metadata", "annotations", f"{_ARGO}hook-delete-policy"),
-            f"Argo CD has no health check for a {subject.kind[1]}: the hook succeeds when it is "
+            f"Argo CD has no health check for a {subject.kind.name}: the hook succeeds when it is "
             "created, and HookSucceeded deletes the running training",
             "use BeforeHookCreation",
         )
 
     owner = "" if hook or "helm.sh/hook" in notes else _owner_of(subject)
     for keys in (("spec",), ("spec", "runPolicy")) if owner else ():
-        is_kept = subject.kind[1] == "RayJob"  # only its cluster is deleted
+        is_kept = subject.kind.name == "RayJob"  # only its cluster is deleted
         if not is_kept and nested_map(subject.manifest, *keys).get(_TTL) is not None:
             yield found_at(
                 (*keys, _TTL),

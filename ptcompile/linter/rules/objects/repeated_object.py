@@ -50,10 +50,10 @@ def check(subject: Subject) -> Findings:
         is_equal = first == subject.manifest
         yield found_at(
             _PATH,
-            f"an earlier document is also {subject.kind[1]}/{subject.name}"
+            f"an earlier document is also {subject.kind.name}/{subject.name}"
             + (", with the same content" if is_equal else ": this one is applied over it"),
             "rename one of them, or remove it",
-            severity="warning" if is_equal and subject.kind[1] not in CREATED_KINDS else None,
+            severity="warning" if is_equal and subject.kind.name not in CREATED_KINDS else None,
         )
 
 

@@ -45,7 +45,7 @@ Source: NVIDIA DRA driver 25.12, GPU allocation (gpuResourcesEnabledOverride).
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_value
+from ptcompile.kubernetes.unstructured import as_mappings, nested_string, nested_value
 from ptcompile.linter.devices import GPU_CLASSES, claims_of, source_of_claim
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -64,7 +64,7 @@ def check(subject: Subject) -> Findings:
         }
         for container in template.containers if gpus else ():
             used = {
-                as_string(claim.get("name"))
+                nested_string(claim, "name")
                 for claim in as_mappings(nested_value(container.spec, "resources", "claims"))
             } & gpus
             counted = next(

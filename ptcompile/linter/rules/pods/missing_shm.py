@@ -31,9 +31,10 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_value
+from ptcompile.kubernetes.unstructured import as_mappings, nested_string, nested_value
 from ptcompile.linter.containers import idle_command, starts_training
 from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.volumes import shm_mount
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"
@@ -50,7 +51,7 @@ def check(subject: Subject) -> Findings:
         for container in template.main_containers:
             if (
                 _shares_memory(container)
-                and not _has_shm_mount(container)
+                and shm_mount(container) is None
                 and _trains_with_torch(subject, container)
             ):
                 yield found_at(
@@ -77,7 +78,7 @@ def _trains_with_torch(subject: Subject, container: ManifestContainer) -> bool:
     """
     if subject.record.launch_fields.options or starts_training(container):
         return True
-    words = [as_string(container.spec.get("image")), *container.tokens]
+    words = [nested_string(container.spec, "image"), *container.tokens]
     return any(_TORCH.search(word) for word in words) and not idle_command(container)
 
 
@@ -108,8 +109,3 @@ def _mount_shm(template: ManifestTemplate, container: ManifestContainer) -> Fix 
     add = Edit("append", (*template.path, "spec", "volumes"), volume)
 
     return Fix(f"{title}, of {size}", (add, mount), safe=False)
-
-
-def _has_shm_mount(container: ManifestContainer) -> bool:
-    mounts = as_mappings(container.spec.get("volumeMounts"))
-    return any(as_string(mount.get("mountPath")).rstrip("/") == SHM for mount in mounts)

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
 from ptcompile.hardware.csi_drivers import SIDECAR_ANNOTATIONS
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, nested_string
+from ptcompile.kubernetes.unstructured import as_mappings, nested_map, nested_string
 from ptcompile.linter.claims import driver_of_volume
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestTemplate
@@ -71,7 +71,7 @@ def _has_sidecar(template: ManifestTemplate) -> bool:
         *as_mappings(template.spec.get("initContainers")),
     )
     return any(
-        as_string(container.get("name")) == "gke-gcsfuse-sidecar" for container in containers
+        nested_string(container, "name") == "gke-gcsfuse-sidecar" for container in containers
     )
 
 

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.resources import count, is_accelerator
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
@@ -38,7 +38,7 @@ _HOSTNAME = "kubernetes.io/hostname"
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        node = as_string(template.spec.get("nodeName"))
+        node = nested_string(template.spec, "nodeName")
         if not node or (
             not template.path
             and not any(container.accelerators for container in template.containers)

@@ -42,12 +42,12 @@ local.
 from __future__ import annotations
 
 from ptcompile.kinds.references import references
-from ptcompile.kubernetes.unstructured import as_string, nested_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
-    namespace = as_string(subject.metadata.get("namespace"))
+    namespace = nested_string(subject.metadata, "namespace")
     if not namespace:
         return
 

@@ -31,7 +31,7 @@ Source: huggingface_hub 0.35, environment variables HF_HOME, HF_HUB_CACHE, HF_HU
 from __future__ import annotations
 
 from ptcompile.kubernetes.pod_spec import SHM_PATH
-from ptcompile.kubernetes.unstructured import Json, as_string
+from ptcompile.kubernetes.unstructured import Json, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of, written_checkpoints
 from ptcompile.simulator.mounted import mount_path
@@ -86,11 +86,11 @@ def _has_data(template: ManifestTemplate, container: ManifestContainer) -> bool:
     mounts = [
         mount_for(container, checkpoint.folder) for checkpoint in written_checkpoints(container)
     ]
-    outputs = {as_string(mount.data.get("name")) for mount in mounts if mount is not None}
+    outputs = {nested_string(mount.data, "name") for mount in mounts if mount is not None}
 
     return any(
         _is_data(template, mount)
-        and as_string(mount.get("name")) not in outputs
+        and nested_string(mount, "name") not in outputs
         and mount_path(mount) != SHM_PATH
         for _, mount in container.mounts
     )

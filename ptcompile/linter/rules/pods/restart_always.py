@@ -53,7 +53,7 @@ def check(subject: Subject) -> Findings:
         if any(map(_trains, texts)) and not any(map(_serves, texts)):
             yield found_at(
                 ("kind",),
-                f"a {subject.kind[1]} starts its pods again when they end: the training never "
+                f"a {subject.kind.name} starts its pods again when they end: the training never "
                 "completes",
                 "train in a Job",
             )

@@ -28,7 +28,7 @@ Source: Kubernetes 1.36, modes of ConfigMap, Secret and projected volumes.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.mounted import mounted_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
@@ -54,7 +54,7 @@ def _check_command(template: ManifestTemplate, container: ManifestContainer) -> 
     if file is None or file.mode & 0o111:
         return
 
-    name = as_string(file.volume.get("name"))
+    name = nested_string(file.volume, "name")
     volume_path, _ = template.volumes[name]
     edit = Edit("set", (*volume_path, file.field, "defaultMode"), _EXECUTABLE)
     yield found_at(

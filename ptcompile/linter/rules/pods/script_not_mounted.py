@@ -36,7 +36,7 @@ from __future__ import annotations
 from posixpath import join, normpath
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import mount_for, volume_of
 from ptcompile.simulator.mounted import mounted_path
@@ -94,7 +94,7 @@ def _script_path(container: ManifestContainer) -> str | None:
     file = next((word for word in words[:2] if word.endswith(_SUFFIXES)), None)
     if file is None and invocation.entry and invocation.launcher == "command":
         file = invocation.entry[0] if invocation.entry[0].startswith("/") else None
-    folder = as_string(container.spec.get("workingDir"))
+    folder = nested_string(container.spec, "workingDir")
     if file is None or "$" in file or not (file.startswith("/") or folder.startswith("/")):
         return None
 
@@ -126,7 +126,7 @@ def _is_in_empty_volume(
     empty.
     """
     mount = mount_for(container, script)
-    volume = volume_of(template, mount.data) if mount is not None else None
+    volume = volume_of(template, mount and mount.data)
     if (
         mount is None
         or volume is None

@@ -39,8 +39,8 @@ from __future__ import annotations
 from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mappings,
-    as_string,
     nested_map,
+    nested_string,
     object_name,
 )
 from ptcompile.linter.references import endpoint_service
@@ -55,7 +55,7 @@ def check(subject: Subject) -> Findings:
 
     spec = nested_map(service, "spec")
     port = rendezvous.port
-    headless = as_string(spec.get("clusterIP")) == "None" or spec.get("type") == "ExternalName"
+    headless = nested_string(spec, "clusterIP") == "None" or spec.get("type") == "ExternalName"
     ports = {str(as_int(entry.get("port"))) for entry in as_mappings(spec.get("ports"))}
     if headless or not ports or not port.isdigit() or port in ports:
         return

@@ -25,7 +25,7 @@ Source: Kubernetes 1.36, emptyDir of medium Memory.
 from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import as_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory
 from ptcompile.world.templates import ManifestTemplate
@@ -55,7 +55,7 @@ def _largest_limit(template: ManifestTemplate, name: str) -> quantity.Quantity |
     limits = [
         quantity.parse(container.limits.get("memory"))
         for container in template.containers
-        if any(as_string(mount.get("name")) == name for _, mount in container.mounts)
+        if any(nested_string(mount, "name") == name for _, mount in container.mounts)
     ]
     set_limits = [limit for limit in limits if limit]
     if set_limits and len(set_limits) == len(limits):

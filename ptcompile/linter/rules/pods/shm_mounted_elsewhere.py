@@ -25,7 +25,7 @@ NCCL_SHM_DISABLE.
 from __future__ import annotations
 
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.volumes import is_in_memory, shm_mount, volume_of
 from ptcompile.simulator.mounted import mount_path
@@ -35,7 +35,7 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
             for entry_path, mount in container.mounts:
-                name = as_string(mount.get("name")).lower()
+                name = nested_string(mount, "name").lower()
                 folder = mount_path(mount)
                 if "shm" in name or "shared-mem" in name:
                     volume = volume_of(template, mount)

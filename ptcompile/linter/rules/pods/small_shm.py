@@ -36,7 +36,7 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             mount = shm_mount(container)
-            volume = volume_of(template, mount.data) if mount is not None else None
+            volume = volume_of(template, mount and mount.data)
             if volume is not None and is_in_memory(volume.data):
                 size_limit = nested_value(volume.data, "emptyDir", "sizeLimit")
             else:

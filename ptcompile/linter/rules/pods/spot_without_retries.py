@@ -38,7 +38,7 @@ _LIMIT_PATHS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy"
 
 
 def check(subject: Subject) -> Findings:
-    if subject.kind[1] == "Pod":
+    if subject.kind.name == "Pod":
         return  # a bare Pod has no retries
     for template in subject.templates:
         label = spot_label(template)

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import basename
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
@@ -59,7 +59,7 @@ def _opt_out(subject: Subject, template: ManifestTemplate) -> Path | None:
     if template.spec.get(_FIELD) is not None:
         return (*spec, _FIELD) if template.spec[_FIELD] is False else None
 
-    name = as_string(template.spec.get("serviceAccountName")) or "default"
+    name = nested_string(template.spec, "serviceAccountName") or "default"
     account = subject.objects.find(("v1", "ServiceAccount"), name, subject.namespace)
     is_off = account is not None and account.get(_FIELD) is False
     if not is_off:

@@ -27,15 +27,13 @@ not-ready and unreachable are NoExecute taints.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mapping
+from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        tolerations = template.spec.get("tolerations")
-        for i, item in enumerate(tolerations if isinstance(tolerations, list) else ()):
-            toleration = as_mapping(item)
+        for i, toleration in indexed_mappings(template.spec.get("tolerations")):
             matches_all = toleration.get("operator") == "Exists" and not toleration.get("key")
             if matches_all and toleration.get("effect") in (None, "", "NoExecute"):
                 yield found_at(

@@ -29,7 +29,7 @@ Source: Google Cloud, "Deploy TPU workloads in GKE" (2026); AI-Hypercomputer/xpk
 from __future__ import annotations
 
 from ptcompile.kubernetes.pod_spec import terms_of
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, string_map
+from ptcompile.kubernetes.unstructured import as_mappings, nested_string, string_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 from ptcompile.world.templates import ManifestTemplate
@@ -70,7 +70,7 @@ def _missing_labels(template: ManifestTemplate) -> list[str]:
     selected = {
         *string_map(template.spec.get("nodeSelector")),
         *(
-            as_string(expression.get("key"))
+            nested_string(expression, "key")
             for term in terms_of(template.spec)
             for expression in as_mappings(term.get("matchExpressions"))
         ),

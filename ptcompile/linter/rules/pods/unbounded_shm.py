@@ -29,7 +29,7 @@ memory, the pod's memory limit and the sizeLimit).
 from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import as_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory
 from ptcompile.world.templates import ManifestTemplate
@@ -53,7 +53,7 @@ def check(subject: Subject) -> Findings:
 
 def _is_mounted(template: ManifestTemplate, name: str) -> bool:
     return any(
-        as_string(mount.get("name")) == name
+        nested_string(mount, "name") == name
         for container in template.containers
         for _, mount in container.mounts
     )

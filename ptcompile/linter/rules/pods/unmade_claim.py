@@ -39,7 +39,7 @@ from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
-    if subject.kind[1] == "ClusterTrainingRuntime":
+    if subject.kind.name == "ClusterTrainingRuntime":
         return  # the pods run in the namespaces of the jobs
 
     namespace = subject.namespace

@@ -32,7 +32,7 @@ Source: Kubernetes 1.36, volumes: each container mounts them itself.
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.kubernetes.unstructured import Json, as_string
+from ptcompile.kubernetes.unstructured import Json, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of
 from ptcompile.simulator.mounted import mount_path
@@ -70,7 +70,7 @@ def _unmounted_paths(
             ]
             mount = next((item for item in mounts if _is_filled(template, item)), None)
             if mount is not None:
-                name = as_string(mount.get("name"))
+                name = nested_string(mount, "name")
                 yield found_at(
                     token.path,
                     f"{path} is on the volume {name} of other containers, but {init.name} does "

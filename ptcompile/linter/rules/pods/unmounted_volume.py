@@ -25,16 +25,16 @@ Source: Kubernetes 1.36, volumes.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.kubernetes.unstructured import as_mappings, nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
 def check(subject: Subject) -> Findings:
-    if subject.kind[0] == "trainer.kubeflow.org/v1alpha1":
+    if subject.api_version == "trainer.kubeflow.org/v1alpha1":
         return  # a TrainJob may mount what its runtime declares
     for template in subject.templates:
         mounted = {
-            as_string(mount.get("name"))
+            nested_string(mount, "name")
             for container in template.containers
             for key in ("volumeMounts", "volumeDevices")
             for mount in as_mappings(container.spec.get(key))

@@ -34,8 +34,8 @@ from __future__ import annotations
 from ptcompile.kubernetes.unstructured import (
     as_int,
     as_mappings,
-    as_string,
     nested_map,
+    nested_string,
     nested_value,
 )
 from ptcompile.linter.rule import Findings, Subject, found_at
@@ -53,11 +53,11 @@ def check(subject: Subject) -> Findings:
             continue
 
         modes = {
-            as_string(volume.get("name")): _mode_of(volume)
+            nested_string(volume, "name"): _mode_of(volume)
             for volume in as_mappings(pod.view.spec.get("volumes"))
         }
         for mount in as_mappings(view.spec.get("volumeMounts")):
-            mode = modes.get(as_string(mount.get("name")), _DEFAULT_MODE)
+            mode = modes.get(nested_string(mount, "name"), _DEFAULT_MODE)
             if not mode & _READABLE_BY_ALL:
                 # the template's path ends before `containers`
                 owner = path[:-2] if own_user is None else path

@@ -34,9 +34,9 @@ from ptcompile.kubernetes.pod_spec import REQUIRED
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
-    as_string,
     as_strings,
     nested_map,
+    nested_string,
     string_map,
 )
 from ptcompile.linter.rule import Findings, Subject, found_at
@@ -67,8 +67,8 @@ def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
 
     allowed: dict[str, set[str]] = {key: {value} for key, value in selector.items()}
     for expression in as_mappings(term.get("matchExpressions")):
-        key = as_string(expression.get("key"))
-        operator = as_string(expression.get("operator"))
+        key = nested_string(expression, "key")
+        operator = nested_string(expression, "operator")
         values = set(as_strings(expression.get("values")))
         if operator == "In":
             remaining = values & allowed[key] if key in allowed else values
@@ -83,8 +83,8 @@ def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
             )
 
     for expression in as_mappings(term.get("matchExpressions")):
-        key = as_string(expression.get("key"))
-        operator = as_string(expression.get("operator"))
+        key = nested_string(expression, "key")
+        operator = nested_string(expression, "operator")
         values = set(as_strings(expression.get("values")))
         if key in allowed and operator == "DoesNotExist":
             return _conflict_message(key, allowed[key], "absent")

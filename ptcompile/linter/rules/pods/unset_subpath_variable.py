@@ -31,7 +31,8 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.spelling import closest_match
-from ptcompile.kubernetes.unstructured import as_mapping, as_string
+from ptcompile.kinds.templates import indexed_mappings
+from ptcompile.kubernetes.unstructured import as_string, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.kubelet import imported_names
 
@@ -43,9 +44,7 @@ _is_service_variable = Pattern(
 
 def check(subject: Subject) -> Findings:
     for path, container, view, pod in subject.views():
-        mounts = container.get("volumeMounts")
-        for i, item in enumerate(mounts if isinstance(mounts, list) else ()):
-            mount = as_mapping(item)
+        for i, mount in indexed_mappings(container.get("volumeMounts")):
             mount_path = (*path, "volumeMounts", i)
             for name in _references(mount.get("subPath"))[:1]:
                 yield found_at(
@@ -60,7 +59,7 @@ def check(subject: Subject) -> Findings:
             if imported is None:
                 continue
 
-            known = {as_string(entry.get("name")) for entry in view.env} | imported
+            known = {nested_string(entry, "name") for entry in view.env} | imported
             missing = [
                 name for name in names if name not in known and not _is_service_variable(name)
             ]

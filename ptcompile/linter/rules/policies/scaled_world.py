@@ -53,14 +53,14 @@ torch/distributed/run.py.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import as_int, nested_map, nested_string, object_name
 from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 
 
 def check(subject: Subject) -> Findings:
     target = nested_map(subject.spec, "scaleTargetRef")
-    kind = (as_string(target.get("apiVersion")), as_string(target.get("kind")))
-    for manifest in subject.neighbors.by_name(kind, as_string(target.get("name"))):
+    kind = (nested_string(target, "apiVersion"), nested_string(target, "kind"))
+    for manifest in subject.neighbors.by_name(kind, nested_string(target, "name")):
         rendezvous = subject_of(manifest, subject.stream).rendezvous
         if rendezvous is None or rendezvous.nodes is None or rendezvous.nodes.most < 2:
             continue

@@ -38,10 +38,10 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
-    as_string,
     as_strings,
     namespace_of,
     nested_map,
+    nested_string,
 )
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -50,7 +50,7 @@ _HELP = "use a ClusterRole and a ClusterRoleBinding"
 
 
 def check(subject: Subject) -> Findings:
-    if subject.kind[1] == "Role":
+    if subject.kind.name == "Role":
         for path, resource in _cluster_scoped(subject.manifest):
             yield found_at(
                 path,
@@ -61,7 +61,7 @@ def check(subject: Subject) -> Findings:
 
     reference = nested_map(subject.manifest, "roleRef")
     if reference.get("kind") == "ClusterRole":
-        roles = subject.objects.by_name((_API, "ClusterRole"), as_string(reference.get("name")))
+        roles = subject.objects.by_name((_API, "ClusterRole"), nested_string(reference, "name"))
         for _, resource in _cluster_scoped(roles[-1]) if roles else ():
             text = f"{resource} are cluster-scoped: a RoleBinding never grants them"
             yield found_at(("roleRef", "name"), text, "use a ClusterRoleBinding")
@@ -86,8 +86,8 @@ def _cluster_scoped(role: Json) -> Iterator[tuple[Path, str]]:
 
 def _strange_subjects(subject: Subject) -> Findings:
     for i, entry in enumerate(as_mappings(subject.manifest.get("subjects"))):
-        name = as_string(entry.get("name"))
-        space = as_string(entry.get("namespace"))
+        name = nested_string(entry, "name")
+        space = nested_string(entry, "namespace")
         accounts = subject.objects.by_name(("v1", "ServiceAccount"), name)
         spaces = {namespace_of(account) for account in accounts}
         is_other = entry.get("kind") == "ServiceAccount" and space not in ("", subject.namespace)

@@ -43,7 +43,7 @@ from itertools import pairwise
 
 from ptcompile.apiserver.validation.cron_job import SCHEDULE_FIELDS, why_not_schedule
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_int, nested_map, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _DESCRIPTORS = {"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *"}
@@ -52,7 +52,7 @@ _DAY = 24 * 60
 
 
 def check(subject: Subject) -> Findings:
-    text = as_string(subject.spec.get("schedule"))
+    text = nested_string(subject.spec, "schedule")
     fields = _DESCRIPTORS.get(text, text).split()
     path: Path = ("spec", "schedule")
     if len(fields) != len(SCHEDULE_FIELDS) or why_not_schedule(text):

@@ -39,13 +39,14 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     as_mapping,
     as_mappings,
-    as_string,
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
     nested_value,
     object_name,
     string_map,
+    without_keys,
 )
 from ptcompile.linter.references import service_users
 from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
@@ -173,13 +174,13 @@ def _may_select(selector: Json, pod: _PodLabels) -> bool:
 
     wanted = string_map(selector.get("matchLabels"))
     keys = [
-        as_string(expression.get("key"))
+        nested_string(expression, "key")
         for expression in as_mappings(selector.get("matchExpressions"))
     ]
     domains = {key.partition("/")[0] for key in pod.labels if "/" in key}
     absent = [key for key in (*wanted, *keys) if key not in pod.labels]
     added = [key for key in absent if _is_added(key, domains, pod)]
-    known = {key: value for key, value in wanted.items() if key not in added}
+    known = without_keys(wanted, *added)
     expressions = [
         item
         for item in as_mappings(selector.get("matchExpressions"))

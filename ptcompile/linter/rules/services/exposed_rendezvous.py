@@ -28,7 +28,8 @@ torchrun.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_mapping
+from ptcompile.kinds.templates import indexed_mappings
+from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _RENDEZVOUS_PORTS = frozenset({23456, 29400, 29500})
@@ -39,9 +40,7 @@ def check(subject: Subject) -> Findings:
     if kind not in ("NodePort", "LoadBalancer"):
         return
 
-    ports = subject.spec.get("ports")
-    for i, item in enumerate(ports if isinstance(ports, list) else ()):
-        port = as_mapping(item)
+    for i, port in indexed_mappings(subject.spec.get("ports")):
         number = next(
             (
                 candidate

@@ -31,13 +31,13 @@ Source: Kubernetes 1.36, DNS for Services and pods: hostname and subdomain.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.references import meets_by_name, service_users
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at, subject_of
 
 
 def check(subject: Subject) -> Findings:
-    address = as_string(subject.spec.get("clusterIP"))
+    address = nested_string(subject.spec, "clusterIP")
     if address == "None" or subject.spec.get("type") == "ExternalName":
         return
 

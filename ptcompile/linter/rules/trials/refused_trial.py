@@ -53,8 +53,8 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
     as_mappings,
-    as_string,
     nested_map,
+    nested_string,
     nested_value,
     placed_values,
 )
@@ -79,7 +79,7 @@ def check(subject: Subject) -> Findings:
         name: path for path, name in _uses(template.get("trialSpec"), (*_TEMPLATE, "trialSpec"))
     }
     declared = [
-        as_string(parameter.get("name"))
+        nested_string(parameter, "name")
         for parameter in as_mappings(template.get("trialParameters"))
     ]
     for i, name in enumerate(declared if template.get("trialSpec") else ()):
@@ -99,12 +99,12 @@ def check(subject: Subject) -> Findings:
 
 def _unknown_references(subject: Subject) -> Findings:
     parameters = [
-        as_string(parameter.get("name"))
+        nested_string(parameter, "name")
         for parameter in as_mappings(subject.spec.get("parameters"))
     ]
     declared = as_mappings(nested_value(subject.spec, "trialTemplate", "trialParameters"))
     for i, parameter in enumerate(declared if parameters else ()):
-        reference = as_string(parameter.get("reference"))
+        reference = nested_string(parameter, "reference")
         if reference and reference not in parameters and not _is_of_trial(reference):
             text = f"the Experiment has no parameter {reference}"
             yield found_at(
