@@ -41,7 +41,14 @@ from ptcompile.converter.settings import (
     lost_settings,
     own_settings,
 )
-from ptcompile.diagnostics import Diagnostic, Problem, Problems, has_error, message_at
+from ptcompile.diagnostics import (
+    Diagnostic,
+    Problem,
+    Problems,
+    code_of,
+    has_error,
+    message_at,
+)
 from ptcompile.differ.world import compare_worlds
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
 from ptcompile.kinds.model import Kind
@@ -49,7 +56,7 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.selectors import ALL, Chosen
 from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of
 from ptcompile.operators.table import kinds_with
-from ptcompile.simulator.equivalence import matching_pods
+from ptcompile.simulator.equivalence import matching_pods, world_differences
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.world import World, simulate
 from ptcompile.source import streams
@@ -468,8 +475,6 @@ def _from_problem(
 
 def _world_problems(old_world: World, new_world: World) -> Problems:
     """Yield an error for each difference between the two worlds."""
-    from ptcompile.simulator.equivalence import world_differences
-
     for text in world_differences(old_world, new_world):
         yield conversion_problem(f"it would not run the same: {text}")
 
@@ -546,8 +551,6 @@ def _diagnostic(
     filename: str | None,
     severity: Any,
 ) -> Diagnostic:
-    from ptcompile.diagnostics import code_of
-
     return Diagnostic(
         code_of(name), name, severity, message, help, ("spec",), imported.span, "run", "ptcompile", filename,
         imported.place, imported.origin,

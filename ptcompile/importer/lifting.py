@@ -104,7 +104,8 @@ def lift_run_policy(
     pods = tuple([pods._replace(template={}) for pods in read.pods])
     bare = read._replace(pods=pods, objects=tuple(others), fields={})
     settings = [(path, _ending_settings(block)) for path, block in blocks(job)]
-    ending = candidate.run is None, settings, theirs, bare
+    # any value may be the reason why compile rejects a spec
+    ending = (spec if candidate.run is None else settings), theirs, bare
     policy = related.cached(
         (lift_run_policy, repr(ending)), lambda: _closest_policy(candidate, theirs, bare, cluster)
     )

@@ -146,7 +146,7 @@ def values_in(data: Any) -> Iterator[Any]:
 
 
 def with_leaves(data: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a copy of plain data in which each value but mappings and lists is changed."""
+    """Return a copy of plain data with `change` applied to what is neither mapping nor list."""
     if isinstance(data, Mapping):
         return {key: with_leaves(value, change) for key, value in data.items()}
     if isinstance(data, list):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import NamedTuple
@@ -295,7 +296,7 @@ def _count_values(read: source.Source) -> int:
     characters count as a line.
     """
     total = 0
-    for value in values_in([document.data for document in read.documents]):
+    for value in chain.from_iterable(values_in(document.data) for document in read.documents):
         total += 1
         if isinstance(value, str):
             total += value.count("\n") + len(value) // 500
