@@ -99,8 +99,8 @@ def explain_passes(
     for step in steps:
         changes: tuple[PassChange, ...] = ()
         if step.before != step.after:
-            before, after = (_masked_view(job, views) for job in (step.before, step.after))
-            changes = _pass_changes(before, after)
+            before = _masked_view(step.before, views)
+            changes = _pass_changes(before, _masked_view(step.after, views))
         explanations.append(PassExplanation(step.name, changes))
 
     return tuple(explanations)

@@ -161,10 +161,10 @@ def _is_copied_boolean(value: Any, path: Path, inputs: Iterable[Input]) -> bool:
     """
     if not isinstance(value, bool):
         return False
-    same_key = [
-        line for line in inputs if line.file == "spec" and _last_key(line.path) == _last_key(path)
-    ]
-    return any(line.value is value for line in same_key)
+    return any(
+        line.value is value and line.file == "spec" and _last_key(line.path) == _last_key(path)
+        for line in inputs
+    )
 
 
 def writer(origin: Origin, path: Path) -> str:

@@ -21,14 +21,14 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Yield every scalar, empty mapping and empty list in the order of the data, each with its
     path.
     """
-    if isinstance(value, dict) and value:
+    if not value or not isinstance(value, dict | list | tuple):
+        yield path, value
+    elif isinstance(value, dict):
         for key, inner in value.items():
             yield from leaves(inner, (*path, key))
-    elif _is_list(value) and value:
+    else:
         for index, inner in enumerate(value):
             yield from leaves(inner, (*path, index))
-    else:
-        yield path, value
 
 
 def changed_paths(base: Any, new: Any) -> Iterator[Path]:
@@ -56,11 +56,13 @@ def _add_changed_leaves(
     """Add the changed leaves of two different values. `field` is the key of the value, which
     determines how list items are identified.
     """
-    if isinstance(base, dict) and isinstance(new, dict) and base:
+    if not base or not isinstance(base, dict | list | tuple):
+        changed.append((path, new))
+    elif isinstance(base, dict) and isinstance(new, dict):
         for key, inner in base.items():
             if inner != (counterpart := new.get(key, MISSING)):
                 _add_changed_leaves(changed, inner, counterpart, (*path, key), str(key))
-    elif _is_list(base) and _is_list(new) and base:
+    elif _is_list(base) and _is_list(new):
         is_nameless = all(
             isinstance(item, dict) and identity(item, field) is None for item in (*base, *new)
         )
@@ -73,10 +75,8 @@ def _add_changed_leaves(
 
         if is_nameless:
             changed += _rarer_leaves(of_items, path, base, new)
-    elif isinstance(base, dict | list | tuple) and base:
-        changed += [(leaf, MISSING) for leaf, _ in leaves(base, path)]
     else:
-        changed.append((path, new))
+        changed += [(leaf, MISSING) for leaf, _ in leaves(base, path)]
 
 
 def _rarer_leaves(

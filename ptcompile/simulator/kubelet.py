@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from ptcompile.simulator.mounted import FindObject
 
+    FindText = Callable[[str, str], str | None]
+    """Takes the name of a ConfigMap and a key; returns its text, or None if it is not known."""
+
 
 def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None) -> str:
     """Replace each `$(X)` with the value of X. Unknown names are left unchanged; `$$` becomes `$`.
@@ -60,22 +63,24 @@ def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None)
     return "".join(out)
 
 
-class ContainerVariables(Mapping[str, str]):
-    """The variables of a container's processes. The text of a ConfigMap is looked up when its
-    variable is read: a text that names all pods would cost each of them.
+def container_variables(values: Mapping[str, str], text_of: FindText) -> Mapping[str, str]:
+    """Return the variables of a container's processes, with texts of ConfigMaps."""
+    if any("<configmap:" in value for value in values.values()):
+        return _VariablesWithTexts(values, text_of)
+    return values
+
+
+class _VariablesWithTexts(Mapping[str, str]):
+    """Variables of which some have texts of ConfigMaps. A text is looked up when its variable is
+    read: one that names all pods would cost each of them.
     """
 
-    def __init__(
-        self, values: Mapping[str, str], text_of: Callable[[str, str], str | None]
-    ) -> None:
+    def __init__(self, values: Mapping[str, str], text_of: FindText) -> None:
         self._values = values
         self._text_of = text_of
 
     def __getitem__(self, name: str) -> str:
-        value = self._values[name]
-        if "<configmap:" in value:
-            return _configmap_text.sub(self._known_text, value)
-        return value
+        return _configmap_text.sub(self._known_text, self._values[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

@@ -373,13 +373,13 @@ def _difference_obstacles(gathering: Gathering) -> Iterator[Obstacle]:
     if len(joining) < 2:
         return
 
-    first, *others = joining
     if all(
         member.rendezvous.nodes == (1, 1) and member.rendezvous.backend == "static"
-        for member in (first, *others)
+        for member in joining
     ):
         return
 
+    first, *others = joining
     for member in others:
         yield from _difference(member, first)
 
@@ -412,13 +412,11 @@ def _first_difference(
     is_static = other.backend == "static" and not rendezvous.options.get("rdzv-endpoint")
     pairs = [("rdzv-backend", rendezvous.backend, other.backend)]
     if is_apart:
-        if "master-port" in member.pod.launch.options:
-            port_or_host = "master-port"
-        else:
-            port_or_host = "master-addr"
-        pairs.append(
-            (port_or_host if is_static else "rdzv-endpoint", rendezvous.endpoint, other.endpoint)
-        )
+        address = "rdzv-endpoint"
+        if is_static:
+            has_port = "master-port" in member.pod.launch.options
+            address = "master-port" if has_port else "master-addr"
+        pairs.append((address, rendezvous.endpoint, other.endpoint))
 
     for option in ("nnodes", "rdzv-id") if rendezvous.backend != "static" else ("nnodes",):
         pairs.append((option, rendezvous.options.get(option, ""), other.options.get(option, "")))

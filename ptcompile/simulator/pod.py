@@ -210,7 +210,7 @@ class Pod:
         """The variables that the main container's processes see: also those of envFrom, with
         texts of ConfigMaps.
         """
-        return kubelet.ContainerVariables(self._values, self.job.known_text)
+        return kubelet.container_variables(self._values, self.job.known_text)
 
     @cached_property
     def _given(self) -> dict[str, str]:
@@ -279,7 +279,7 @@ class Pod:
         values = self._values
         if self.hostname and not self.on_host:
             values = {"HOSTNAME": self.hostname, **values}
-        env = kubelet.ContainerVariables(values, self.job.known_text)
+        env = kubelet.container_variables(values, self.job.known_text)
         folder = nested_string(self.main.spec, "workingDir") if self.main is not None else ""
         invocation = container_invocation(command or (), args or (), env, self.file_text, folder)
         config_file = invocation.options.get("config-file")
@@ -449,11 +449,10 @@ class WorkloadPods(_PodFields):
 
     def pod(self, role: ExpandedRole, index: int) -> Pod:
         """Return one pod of a role."""
-        if index not in (0, 1, role.count - 1):
-            return Pod(self._admitted(role.pod(index)), self)
-        if (role, index) not in self._built_pods:
-            self._built_pods[role, index] = Pod(self._admitted(role.pod(index)), self)
-        return self._built_pods[role, index]
+        pod = self._built_pods.get((role, index)) or Pod(self._admitted(role.pod(index)), self)
+        if index in (0, 1, role.count - 1):
+            self._built_pods[role, index] = pod
+        return pod
 
     def _admitted(self, view: PodView) -> PodView:
         """Return a pod as admission leaves it, named in the cluster's domain.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from ptcompile._internal.limits import limits
@@ -14,7 +14,7 @@ from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.page.queue import admissions
 from ptcompile.explainer.rendering import source_name
 from ptcompile.explainer.values import shown_value
-from ptcompile.kubernetes.unstructured import JsonDict, object_name, values_in
+from ptcompile.kubernetes.unstructured import object_name, values_in
 from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.report.text import lines_to_quote
 from ptcompile.simulator.world import World, simulate
@@ -151,9 +151,10 @@ def listing(target: str, explanation: Explanation, profile: ClusterProfile) -> L
     """Return a target's listing: its manifests as `compile` writes them, with secrets masked,
     and their pods.
     """
-    manifests: Sequence[JsonDict] = explanation.manifests
-    if any(cause.masked for cause in explanation.causes):
-        manifests = [without_secrets(manifest) for manifest in manifests]
+    has_secrets = any(cause.masked for cause in explanation.causes)
+    manifests = [
+        without_secrets(manifest) if has_secrets else manifest for manifest in explanation.manifests
+    ]
     lines: list[str] = []
     ranges: list[dict[Path, tuple[int, int]]] = []
     for manifest in manifests:

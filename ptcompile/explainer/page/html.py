@@ -56,7 +56,7 @@ def code_lines(
     yield f'<ol class="code" id="{prefix}-lines">'
     last = ""
     for number, line in text.numbered():
-        depth = len(line) - len(line.lstrip(" "))
+        depth = _indentation(line)
         if number in text.inside:
             content = escape(line)
         else:
@@ -288,10 +288,7 @@ def rejection_notes(page: ExplainPage, target: str) -> list[str]:
     ]
     is_invalid = any(finding.diagnostic.name != "unsupported-by-target" for finding in errors)
     shared = len(errors) - len(target_errors)
-    if shared:
-        suffix = f": {pluralize(shared, 'error')}, shown at the spec's lines"
-    else:
-        suffix = ""
+    suffix = f": {pluralize(shared, 'error')}, shown at the spec's lines" if shared else ""
     notes = _notes_html([_note_html(finding, finding.targets) for finding in target_errors])
     if page.outdated:
         return notes
