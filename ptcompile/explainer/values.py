@@ -62,7 +62,7 @@ def _add_changed_leaves(
         for key, inner in base.items():
             if inner != (counterpart := new.get(key, MISSING)):
                 _add_changed_leaves(changed, inner, counterpart, (*path, key), str(key))
-    elif _is_list(base) and _is_list(new):
+    elif isinstance(base, list | tuple) and isinstance(new, list | tuple):
         is_nameless = all(
             isinstance(item, dict) and identity(item, field) is None for item in (*base, *new)
         )
@@ -115,7 +115,7 @@ def differences(
             yield from differences(
                 before.get(key, MISSING), after.get(key, MISSING), (*path, key), str(key)
             )
-    elif _is_list(before) and _is_list(after):
+    elif isinstance(before, list | tuple) and isinstance(after, list | tuple):
         for index, (inner, counterpart) in enumerate(
             zip(after, _counterparts(after, before, field), strict=True)
         ):
@@ -222,10 +222,6 @@ def _number_repeats(identities: Sequence[object]) -> list[tuple[object, int]]:
 def value_at(data: Any, path: Path) -> Any:
     """Return the value at a path, or `MISSING`."""
     return get(data, path, MISSING)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list | tuple)
 
 
 _PATH_PART = re.compile(r"\[([^\[\]]*)\]|([^.\[\]]+)")
