@@ -52,7 +52,8 @@ def compile_document(
     the job.
 
     After a mistake, the stages continue with the correct parts, so that all mistakes are reported
-    at once. Without `notes`, fields that have no effect are not searched for. Pure.
+    at once. Without `notes`, fields that have no effect are not searched for, and only errors are
+    located. Pure.
     """
     parts, findings = read(data, cluster, target, extensions)
     if parts is None:
@@ -71,7 +72,8 @@ def compile_document(
         findings.append([PlacedProblem(failure.problem)])
 
     trace = None if built is None else cache(partial(_compute_trace, built))
-    problems = tuple(blocking(locate_stages(findings, data, spec, trace)))
+    located = findings if notes else [list(filter(_is_error, stage)) for stage in findings]
+    problems = tuple(blocking(locate_stages(located, data, spec, trace)))
     if built is None or has_error(findings[:-1]):
         return Compiled((), problems, context.target if is_valid else None)
 
@@ -82,7 +84,11 @@ def compile_document(
 
 def has_error(stages: Iterable[Iterable[PlacedProblem]]) -> bool:
     """Return whether any stage found an error."""
-    return any(finding.problem.severity == "error" for stage in stages for finding in stage)
+    return any(_is_error(finding) for stage in stages for finding in stage)
+
+
+def _is_error(finding: PlacedProblem) -> bool:
+    return finding.problem.severity == "error"
 
 
 def choose_target(

@@ -17,9 +17,9 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_string,
-    entries_of,
     nested_map,
     nested_value,
+    placed_values,
     with_leaves,
     without_keys,
 )
@@ -284,14 +284,12 @@ def without_compiled_env(spec: SpecData) -> SpecData:
     return {**spec, "spec": out}
 
 
-def placeholder_images(value: Any, path: Path = ()) -> dict[str, Path]:
+def placeholder_images(value: Any) -> dict[str, Path]:
     """Return each placeholder image in an object with the first path that uses it."""
     images: dict[str, Path] = {}
-    for key, inner in entries_of(value):
-        if key == "image" and isinstance(inner, str) and is_placeholder(inner):
-            images.setdefault(inner, (*path, key))
-        else:
-            images = placeholder_images(inner, (*path, key)) | images
+    for path, inner in placed_values(value):
+        if path[-1:] == ("image",) and isinstance(inner, str) and is_placeholder(inner):
+            images.setdefault(inner, path)
     return images
 
 

@@ -20,6 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_string,
     object_name,
     string_map,
+    values_in,
 )
 
 TYPE_CHECKING = False
@@ -290,14 +291,8 @@ def _entry(entry: Json) -> str:
 
 def _env_entries(document: Json) -> Iterator[Json]:
     """Yield every env entry of an object, at any depth."""
-    pending: list[object] = [as_mapping(document)]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, dict):
-            yield from as_mappings(node.get("env"))
-            pending.extend(node.values())
-        elif isinstance(node, list):
-            pending.extend(node)
+    for value in values_in(document):
+        yield from as_mappings(as_mapping(value).get("env"))
 
 
 def with_existing(manifests: Sequence[Json], existing: Iterable[Json]) -> Objects:

@@ -42,7 +42,7 @@ def write_yaml(
 
     YAML 1.1 and 1.2 readers read it the same, as with `emit`.
     """
-    yaml = YAML()
+    yaml = _Writer()
     yaml.Emitter = _Emitter
     yaml.width = _MAX_FLOW_COLUMNS
     yaml.indent(mapping=_INDENT, sequence=_INDENT, offset=0)
@@ -68,6 +68,13 @@ def _printable(comment: str) -> str:
     break.
     """
     return "".join([sign if sign.isprintable() else repr(sign)[1:-1] for sign in comment])
+
+
+class _Writer(YAML):
+    """A writer without plug-ins, for which ruamel would search its folder at each document."""
+
+    def official_plug_ins(self) -> Any:
+        return []
 
 
 class _Emitter(RoundTripEmitter):

@@ -594,7 +594,9 @@ def test_a_name_may_be_any_word(name: str) -> None:
 
 
 @pytest.mark.parametrize("change", [{"clusterIP": "None"}, {"ports": [{"port": 80}]}, None])
-def test_jobs_that_differ_only_in_their_names_may_have_different_services(change: Json | None) -> None:
+def test_jobs_that_differ_only_in_their_names_may_have_different_services(
+    change: Json | None,
+) -> None:
     streams = []
     for name in ("first", "second"):
         compiled = ptcompile.compile(smallest("target: job\nnodes: 2", name=name), lint=False)
