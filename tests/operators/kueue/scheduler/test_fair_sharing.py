@@ -105,6 +105,26 @@ def test_the_order_counts_the_incoming_workload(
     check(case, case.state({"fairSharing": {"preemptionStrategies": strategies}}))
 
 
+def test_a_cohort_that_borrows_nothing_is_protected_from_others_alone() -> None:
+    """Its members give to each other: from b, which borrows within the right cohort, the left one gets nothing."""
+    policies = {"reclaimWithinCohort": "LowerPriority"}
+    queues = {
+        "a": {"cohortName": "left", "groups": [{"default": {"cpu": 5}}], "preemption": policies},
+        "d": {"cohortName": "left", "groups": [{"default": {"cpu": 0}}]},
+        "b": {"cohortName": "right", "groups": [{"default": {"cpu": 0}}]},
+    }
+    cohorts = {
+        "root": {},
+        "left": {"parentName": "root"},
+        "right": {"parentName": "root", "groups": [{"default": {"cpu": 3}}]},
+    }
+    values = {"queues": queues, "cohorts": cohorts, "incoming": "a 0 cpu=3"}
+    for priority, gone in ((-1, {"d1": "InCohortReclamation"}), (100, {})):
+        admitted = [f"d1 d {priority} cpu=5", "b1 b -1 cpu=3"]
+        case = Case("", {**values, "admitted": admitted, "preempted": gone})
+        check(case, case.state({"fairSharing": {}}))
+
+
 @pytest.mark.parametrize("settings", [{}, {"preemptionStrategies": ["LessThanInitialShare"]}])
 def test_an_equal_share_preempts_nothing_by_the_initial_share(settings: dict[str, Any]) -> None:
     """As the second strategy, which is Kueue's default, and as the only one."""

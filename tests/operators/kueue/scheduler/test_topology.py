@@ -137,3 +137,17 @@ LAYERS: Json = {
 def test_slices_of_slices(nodes: list[str], outcome: Any) -> None:
     """Each rack takes pods in fours and each host in pairs (KEP 2724, Multi-level Topology Aware scheduling)."""
     assert placed({**LAYERS, "nodes": nodes}) == outcome
+
+
+def test_hosts_below_the_last_layer_take_any_number() -> None:
+    request = {"required": "block", "slices": {"block": 8, "rack": 4}}
+    nodes = ["b1 r1 x1 cpu=3", "b1 r1 x2 cpu=1", "b1 r2 x3 cpu=4"]
+    outcome = {"main": {"x1": 3, "x2": 1, "x3": 4}}
+    assert placed({**LAYERS, "request": request, "nodes": nodes}) == outcome
+
+
+def test_an_unconstrained_group_stays_on_a_host_that_just_takes_it() -> None:
+    values = {**SPREAD, "request": {"unconstrained": True, "group": "g"}}
+    pods = ["leader 1 cpu=1", "workers 2 cpu=1"]
+    where = placed({**values, "nodes": ["h1 cpu=3", "h2 cpu=2"], "pods": pods})
+    assert where == {"leader": {"h1": 1}, "workers": {"h1": 2}}
