@@ -62,7 +62,7 @@ def _add_changed_leaves(
         for key, inner in base.items():
             if inner != (counterpart := new.get(key, MISSING)):
                 _add_changed_leaves(changed, inner, counterpart, (*path, key), str(key))
-    elif _is_list(base) and _is_list(new):
+    elif isinstance(base, list | tuple) and _is_list(new):
         is_nameless = all(
             isinstance(item, dict) and identity(item, field) is None for item in (*base, *new)
         )
