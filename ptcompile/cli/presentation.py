@@ -7,11 +7,11 @@ The progress line appears after a second and is erased before anything else is p
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from time import monotonic
 
+from ptcompile._internal.lazy import Pattern
 from ptcompile.cli import files
 from ptcompile.report.layout import format_json, safe_text
 
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
-    Styles = Sequence[tuple[re.Pattern[str], str]]
+    Styles = Sequence[tuple[Pattern, str]]
     T = TypeVar("T")
 
 
@@ -33,7 +33,7 @@ _ERASE = "\r\x1b[K"
 
 
 def _styles(*rows: tuple[str, str]) -> Styles:
-    return [(re.compile(pattern, re.MULTILINE), style) for pattern, style in rows]
+    return [(Pattern(f"(?m){pattern}"), style) for pattern, style in rows]
 
 
 RESULT = _styles(
@@ -62,6 +62,7 @@ HELP = _styles(
 )
 """Styles of help texts."""
 
+_match_label = Pattern(r" *\S+(?: \S+)*  +(?:[+~-] +)?").match
 _MIN_WIDTH = 40
 _MAX_ROWS = 6
 """Rows of the terminal that one line may fill."""
@@ -119,7 +120,7 @@ def _rows(line: str, width: int) -> list[str]:
     from textwrap import TextWrapper
 
     leading = len(line) - len(line.lstrip())
-    label = re.match(r" *\S+(?: \S+)*  +(?:[+~-] +)?", line)
+    label = _match_label(line)
     indent = label.end() if label is not None else leading + 2
     if indent > width // 2 or any(len(word) > width - indent for word in line.split()):
         indent = min(leading + 2, width // 2)

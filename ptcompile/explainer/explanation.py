@@ -306,15 +306,15 @@ def explain(
         lines, views = shared.job_of(document, built.spec, cluster)
         causes += _causes(document, compiled, lines, first, chosen=target is not None)
         runs = passes.pass_runs(built.lowered, built.context, built.passes)
-        chosen_by = "caller" if target else document.target_setter
-        job = Explained(
-            resource=streams.resource_name(document.data) or "TrainingJob",
-            target=built.context.target.name,
-            chosen_by=chosen_by,
-            manifests=tuple(range(first, len(manifests))),
-            steps=explain_passes(runs, views),
+        jobs.append(
+            Explained(
+                resource=streams.resource_name(document.data) or "TrainingJob",
+                target=built.context.target.name,
+                chosen_by="caller" if target else document.target_setter,
+                manifests=tuple(range(first, len(manifests))),
+                steps=explain_passes(runs, views),
+            )
         )
-        jobs.append(job)
 
     reported = apply_suppressions(
         shared.sources["spec"], findings, selection, shared.filename

@@ -306,8 +306,10 @@ def _target_choice_inputs(built: Built, lines: InputLines) -> dict[Path, tuple[I
     free = variant_of(spec.replace(spec=spec.spec.replace(target=None)), cluster)
     fitting = default_target(free.job, cluster)
     another = next(target for target in every_target() if target is not built.context.target)
-    without = set(changed_paths(built.manifests, _build_variant(free, fitting, built)))
-    instead = set(changed_paths(built.manifests, _build_variant(free, another, built)))
+    without, instead = (
+        set(changed_paths(built.manifests, _build_variant(free, target, built)))
+        for target in (fitting, another)
+    )
 
     return {
         path: (lines.input("spec", sensitivity.TARGET, path in without, path in instead),)

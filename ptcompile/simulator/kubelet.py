@@ -65,7 +65,7 @@ def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None)
 
 def container_variables(values: Mapping[str, str], text_of: FindText) -> Mapping[str, str]:
     """Return the variables of a container's processes, with texts of ConfigMaps."""
-    if any("<configmap:" in value for value in values.values()):
+    if "<configmap:" in "\0".join(values.values()):
         return _VariablesWithTexts(values, text_of)
     return values
 

@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections.abc import Sequence
 
-from ptcompile.cli import config, files, overrides, presentation
+from ptcompile._internal.files import SUFFIXES
+from ptcompile._internal.lazy import Pattern
+from ptcompile.cli import config, files, presentation
 from ptcompile.cli.commands import diagnose, reference
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.inputs import page_inputs
 from ptcompile.cli.options import check_target, terminal_width
 from ptcompile.cli.reporter import Reporter
+from ptcompile.diagnostics.codes import CODES
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ptcompile.explainer.model import Cause
     from ptcompile.explainer.page import ExplainPage
 
-_CODE = re.compile(r"PTC\d+", re.IGNORECASE)
+_is_numbered = Pattern(r"(?i)PTC\d+").fullmatch
 
 
 def run(options: argparse.Namespace) -> int:
@@ -58,17 +59,15 @@ def run(options: argparse.Namespace) -> int:
 def _explain_file(file: InputFile, options: argparse.Namespace, findings: Reporter) -> int:
     """Print the explanation of a file, or write its page; return the exit status."""
     from ptcompile.api.explain import explain_inputs, explain_page
+    from ptcompile.cli.inputs import page_inputs
 
     if options.html is not None:
         if options.path is not None or options.format != "text":
             raise UsageError("--html shows everything: remove PATH and --format")
         # a page shows only the built-in targets
         check_target(options.target)
-    if options.cluster:
-        profile = InputFile(options.cluster, files.read(options.cluster), True)
-    else:
-        profile = None
-
+    path = options.cluster
+    profile = InputFile(path, files.read(path), True) if path else None
     given = page_inputs(file.content, profile and profile.content, file.name, options)
     selected = None if options.no_lint else config.of_run(options).selection(file.name)
     if options.html is not None:
@@ -94,7 +93,10 @@ def _explain_file(file: InputFile, options: argparse.Namespace, findings: Report
 
 def _explain_word(word: str, form: str) -> int | None:
     """Explain a code, a field or a message. None for a word that may be the path of a file."""
-    if reference.is_code(word) and not diagnose.is_message(word):
+    # the table of messages, whose names are in lower case, is long
+    if reference.is_code(word) and (
+        word in CODES or not word.islower() or not diagnose.is_message(word)
+    ):
         return reference.explain(
             word, lambda name: _field_hint(name) or "; ptcompile rules lists them"
         )
@@ -102,20 +104,16 @@ def _explain_word(word: str, form: str) -> int | None:
         return _explain_field(word, form)
     if diagnose.may_be_message(word):
         return diagnose.explain_message(word, form)
-    if word.replace("_", "").replace(".", "").isalnum() and not word.endswith(
-        (".yaml", ".yml", ".json")
-    ):
-        if _CODE.fullmatch(word):
-            hint = "; no rule has this code: run 'ptcompile rules'"
-        else:
-            hint = _field_hint(word)
+    if word.replace("_", "").replace(".", "").isalnum() and not word.endswith(SUFFIXES):
+        no_code = "; no rule has this code: run 'ptcompile rules'"
+        hint = no_code if _is_numbered(word) else _field_hint(word)
         raise UsageError(f"{word}: no such file or directory{hint}")
     return None
 
 
 def _may_be_field(word: str) -> bool:
     """Return whether a word may be the address of a field and is not the path of a YAML file."""
-    if not word[:1].isalpha() or ":" in word or word.endswith((".yaml", ".yml", ".json")):
+    if not word[:1].isalpha() or ":" in word or word.endswith(SUFFIXES):
         return False
     from ptcompile.explainer import field_reference
 
@@ -179,6 +177,8 @@ def _add_findings(
     findings: Reporter,
 ) -> None:
     """Add the findings, those of options to the spec, which is the first input."""
+    from ptcompile.cli import overrides
+
     spec, profile = inputs
     of_profile = [
         diagnostic for diagnostic in diagnostics if profile and diagnostic.filename == profile.name

@@ -257,12 +257,13 @@ def notes_by_line(page: ExplainPage, file: InputName) -> dict[int, str]:
 def notes_without_line(page: ExplainPage, panel: Panel) -> list[str]:
     """Return the findings of a file whose line is not shown."""
     shown_lines = {number for number, _ in panel.text.numbered()} if panel.text is not None else ()
-    notes = [
-        _note_html(finding, page.targets)
-        for finding in page.findings
-        if finding.file == panel.file and finding.line not in shown_lines
-    ]
-    return _notes_html(notes)
+    return _notes_html(
+        [
+            _note_html(finding, page.targets)
+            for finding in page.findings
+            if finding.file == panel.file and finding.line not in shown_lines
+        ]
+    )
 
 
 def _notes_html(notes: Sequence[str]) -> list[str]:
