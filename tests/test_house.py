@@ -127,7 +127,7 @@ def _parsed(path: Path) -> ast.Module:
 
 def _words(tree: ast.AST) -> Iterator[str]:
     """Yield strings, names, attributes, arguments and imports, but no docstrings or comments."""
-    told = {
+    docstrings = {
         id(one.value)
         for holder in ast.walk(tree)
         if isinstance(holder, ast.Module | ast.ClassDef | ast.FunctionDef)
@@ -135,7 +135,11 @@ def _words(tree: ast.AST) -> Iterator[str]:
         if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in docstrings
+        ):
             yield node.value
         elif isinstance(node, ast.Name):
             yield node.id
@@ -152,18 +156,18 @@ def _words(tree: ast.AST) -> Iterator[str]:
 
 
 def test_few_files_outside_its_folder_name_an_operator() -> None:
-    found: dict[str, list[str]] = {name: [] for name in MOST_FILES}
+    files_by_name: dict[str, list[str]] = {name: [] for name in MOST_FILES}
     for path in (one.relative_to(ROOT).as_posix() for one in sorted(PACKAGE.rglob("*.py"))):
         text = (ROOT / path).read_text(encoding="utf-8").lower()
-        if _is_in_operator(path) or not any(name in text for name in found):
+        if _is_in_operator(path) or not any(name in text for name in files_by_name):
             continue
         words = "\n".join(_words(_parsed(ROOT / path))).lower()
-        for name, files in found.items():
+        for name, files in files_by_name.items():
             files += [path] if name in words else []
-    assert all(found.values()), "the names are those of operators"
-    assert {name: files for name, files in found.items() if len(files) > MOST_FILES[name]} == {}, (
-        "records and folders hold it"
-    )
+    assert all(files_by_name.values()), "the names are those of operators"
+    assert {
+        name: files for name, files in files_by_name.items() if len(files) > MOST_FILES[name]
+    } == {}, "records and folders hold it"
 
 
 def _is_in_operator(path: str) -> bool:
@@ -374,8 +378,8 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        found: list[str] = error.args[1]
-        return found
+        cycle: list[str] = error.args[1]
+        return cycle
     return []
 
 

@@ -228,8 +228,8 @@ def test_a_wide_world_of_long_values_is_folded() -> None:
                 },
             },
         }
-        told = ptcompile.simulate(manifest).to_dict()
-        return len(told["pods"]), told["folded"]
+        data = ptcompile.simulate(manifest).to_dict()
+        return len(data["pods"]), data["folded"]
 
     pods, is_folded = shown(100)
     assert pods == 3000

@@ -10,7 +10,7 @@ import ptcompile
 from ptcompile.simulator.equivalence import world_differences
 from tests.importer.test_published import published
 
-PYTORCHJOBS = [name for name, one in published().items() if one["kind"] == "PyTorchJob"]
+PYTORCHJOBS = [name for name, manifest in published().items() if manifest["kind"] == "PyTorchJob"]
 WITH_AN_AUTOSCALER = "e272d909481c"
 
 

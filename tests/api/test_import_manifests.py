@@ -264,9 +264,9 @@ def test_a_job_without_a_headless_service_gets_none(
 ) -> None:
     imported = ptcompile.import_manifests([*others, indexed_job(subdomain)])
     assert imported.diagnostics == ()
-    (found,) = imported.found
-    assert found.same_manifest
-    assert found.document["spec"]["manifest"]["job/Service"] is None
+    (spec,) = imported.found
+    assert spec.same_manifest
+    assert spec.document["spec"]["manifest"]["job/Service"] is None
     assert list(imported.kept) == others
 
 
@@ -618,8 +618,8 @@ def test_notes_contain_no_secret() -> None:
     assert "hunter" not in said
     assert all(
         "hunter" not in text
-        for one in imported.found
-        for text in (*one.differences, *one.comments.values())
+        for spec in imported.found
+        for text in (*spec.differences, *spec.comments.values())
     )
 
 

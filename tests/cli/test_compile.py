@@ -80,8 +80,8 @@ def test_json_is_yaml_too(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_json_out(tmp_path: Path, capsys: Capture) -> None:
-    one = json.loads(here(capsys, "--format", "json", spec(tmp_path)).out)
-    assert one["kind"] == "Pod"
+    manifest = json.loads(here(capsys, "--format", "json", spec(tmp_path)).out)
+    assert manifest["kind"] == "Pod"
     many = json.loads(here(capsys, "--format", "json", spec(tmp_path, body="nodes: 2")).out)
     assert (many["kind"], [item["kind"] for item in many["items"]]) == ("List", ["Service", "Job"])
 

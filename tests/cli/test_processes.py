@@ -225,10 +225,10 @@ def test_a_killed_process_fails_the_command(running: subprocess.Popen[bytes]) ->
     os.kill(_children(running.pid)[0], signal.SIGKILL)
     out, err = running.communicate(timeout=30)
     assert (running.returncode, out) == (2, b"")
-    said = (
+    message = (
         "ptcompile: a worker process was killed by signal 9; if memory ran out, use fewer processes"
     )
-    assert err.decode().startswith(said)
+    assert err.decode().startswith(message)
     no_traceback(err.decode())
     _wait(lambda: _gone(running.pid))
 

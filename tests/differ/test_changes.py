@@ -106,9 +106,9 @@ DIFFERENT: list[tuple[Any, Any, list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("a", "b", "told"), DIFFERENT, ids=[str(row[2]) for row in DIFFERENT])
-def test_differences_are_reported_at_their_paths(a: Any, b: Any, told: list[str]) -> None:
-    assert lines(a, b) == told
+@pytest.mark.parametrize(("a", "b", "expected"), DIFFERENT, ids=[str(row[2]) for row in DIFFERENT])
+def test_differences_are_reported_at_their_paths(a: Any, b: Any, expected: list[str]) -> None:
+    assert lines(a, b) == expected
 
 
 def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -242,7 +242,7 @@ def test_deepdiff_agrees(one: list[Any], other: list[Any], zipped: bool) -> None
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "told"),
+    ("one", "other", "expected"),
     [
         (["a", "b"], ["a", "c"], [(1, "changed")]),
         (["a", "b", "c", "d"], ["b", "c", "d"], [(0, "removed")]),
@@ -252,8 +252,8 @@ def test_deepdiff_agrees(one: list[Any], other: list[Any], zipped: bool) -> None
         (["a", "b"], [], [(0, "removed"), (1, "removed")]),
     ],
 )
-def test_plain_lists(one: list[Any], other: list[Any], told: list[tuple[int, str]]) -> None:
-    assert diff_plain_lists(one, other, zipped=False) == told
+def test_plain_lists(one: list[Any], other: list[Any], expected: list[tuple[int, str]]) -> None:
+    assert diff_plain_lists(one, other, zipped=False) == expected
 
 
 @pytest.mark.parametrize("part", PARTS_OF_JOB.values())

@@ -77,10 +77,10 @@ def test_one_spec_under_two_profiles() -> None:
         "kind": "ClusterProfile",
         "spec": {"gpu": {"resourceName": "amd.com/gpu", "tolerations": []}},
     }
-    (found,) = ptcompile.diff(spec, spec, to_cluster=profile).objects
-    assert ("job", "amd.com/gpu in all", None, "1") in [tuple(fact)[:4] for fact in found.facts]
+    (change,) = ptcompile.diff(spec, spec, to_cluster=profile).objects
+    assert ("job", "amd.com/gpu in all", None, "1") in [tuple(fact)[:4] for fact in change.facts]
     assert ("rank 0", "node", "may be tainted nvidia.com/gpu=*:NoSchedule", None) in [
-        tuple(f)[:4] for f in found.facts
+        tuple(f)[:4] for f in change.facts
     ]
 
 
@@ -93,10 +93,10 @@ def test_one_manifest_under_two_versions() -> None:
         {"kind": "ClusterProfile", "spec": {"versions": {"trainingOperator": v}}}
         for v in ("1.6", "1.9")
     )
-    (found,) = ptcompile.diff(pytorchjob(), pytorchjob(), from_cluster=old, to_cluster=new).objects
-    assert found.changes == ()
+    (change,) = ptcompile.diff(pytorchjob(), pytorchjob(), from_cluster=old, to_cluster=new).objects
+    assert change.changes == ()
     assert ("env PET_NNODES", None, "4") in [
-        (fact.what, fact.before, fact.after) for fact in found.facts
+        (fact.what, fact.before, fact.after) for fact in change.facts
     ]
 
 

@@ -14,9 +14,9 @@ from website.blocks import PAGES, ROOT, blocks, run
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_pages_show_the_actual_output(path: Path, tmp_path: Path) -> None:
-    found = list(run(path.read_text(encoding="utf-8"), tmp_path / "page"))
+    mismatches = list(run(path.read_text(encoding="utf-8"), tmp_path / "page"))
     assert [
-        f"$ {one.command}{one.happened}\n-- but the page shows\n{one.shown}" for one in found
+        f"$ {one.command}{one.happened}\n-- but the page shows\n{one.shown}" for one in mismatches
     ] == []
 
 

@@ -85,10 +85,10 @@ def test_many_lines_are_counted() -> None:
     text = _explain(f"env:\n{variables}", "pod").text("env")
     assert text.count("written by") == 9
     explanation = _explain(f"env:\n{variables}", "pod")
-    one = explanation.causes[0]
+    first = explanation.causes[0]
     inputs = tuple(line for cause in explanation.at("env") for line in cause.inputs)
-    many = explanation._replace(causes=(one._replace(inputs=inputs),))
-    assert "              and 3 lines more\n" in many.text(one.shown)
+    many = explanation._replace(causes=(first._replace(inputs=inputs),))
+    assert "              and 3 lines more\n" in many.text(first.shown)
 
 
 def test_decoded_input_has_paths_and_values_instead_of_lines() -> None:

@@ -360,10 +360,10 @@ def test_one_node_has_no_rendezvous_backend() -> None:
 
 
 @pytest.mark.parametrize(
-    ("timeout", "said", "seconds"), [(60, 90, 60), (90, 60, 60), (0, 60, 60), (60, None, 60)]
+    ("timeout", "deadline", "seconds"), [(60, 90, 60), (90, 60, 60), (0, 60, 60), (60, None, 60)]
 )
-def test_the_shorter_deadline_wins(timeout: int, said: int | None, seconds: int) -> None:
-    config = two(run_policy=OURS.RunPolicy(active_deadline_seconds=said))
+def test_the_shorter_deadline_wins(timeout: int, deadline: int | None, seconds: int) -> None:
+    config = two(run_policy=OURS.RunPolicy(active_deadline_seconds=deadline))
     assert document(config, timeout=timeout)["runPolicy"]["activeDeadlineSeconds"] == seconds
 
 

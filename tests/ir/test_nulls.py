@@ -212,7 +212,7 @@ def test_null_prevents_defaults(said: Json, place: tuple[str, ...], target: str)
 
 
 def test_a_role_s_null_removes_the_job_s_value() -> None:
-    said = {
+    written = {
         "workingDir": "/app",
         "env": {"A": "1"},
         "podLabels": {"x": "y"},
@@ -224,7 +224,7 @@ def test_a_role_s_null_removes_the_job_s_value() -> None:
         "podLabels": {"x": None},
         "priorityClassName": None,
     }
-    body = {"image": "img:1", "script": "t.py", **said, "master": {}, "worker": role}
+    body = {"image": "img:1", "script": "t.py", **written, "master": {}, "worker": role}
     master, worker = templates(manifest(text(json.dumps(body)), "pytorchjob"))
     assert (master["metadata"], master["spec"]["priorityClassName"]) == (
         {"labels": {"x": "y"}},

@@ -139,8 +139,8 @@ def _service(namespace: str = "ml", cluster_ip: str | None = "None", **selector:
 def test_the_headless_service_of_pods(
     services: list[Json], name: str | None, expected: bool
 ) -> None:
-    found = find_headless_service(services, name, {"a": "b", "c": "d"}, "ml")
-    assert (found is not None) is expected
+    service = find_headless_service(services, name, {"a": "b", "c": "d"}, "ml")
+    assert (service is not None) is expected
 
 
 def _role(name: str, replicas: int, image: str = "i", restart: str = "Never") -> ReadRole:

@@ -75,7 +75,7 @@ def difference(
     Findings on the objects in `added`, which the move made, do not count: the earlier text has no such object.
     """
     new_objects = {*added}
-    after = [found for found in after if found.resource not in new_objects]
+    after = [finding for finding in after if finding.resource not in new_objects]
     counts = Counter(map(key, before)), Counter(map(key, after))
     return [
         *_surplus("-", before, counts[0] - counts[1], key),

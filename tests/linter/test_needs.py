@@ -34,10 +34,15 @@ MANIFESTS = [
 def assert_same(objects: list[Any]) -> None:
     """Run all rules on every object, then only those whose words it has, and compare."""
     others = Stream([one for one in objects if isinstance(one, dict)])
-    for one in others.objects:
-        found, whole = list(run(one, stream=others)), list(run(one, stream=others, every=True))
-        lost = {problem.name for problem in whole if problem not in found}
-        assert found == whole, f"{lost} find something in an object without their words: widen them"
+    for manifest in others.objects:
+        selected, whole = (
+            list(run(manifest, stream=others)),
+            list(run(manifest, stream=others, every=True)),
+        )
+        lost = {problem.name for problem in whole if problem not in selected}
+        assert selected == whole, (
+            f"{lost} find something in an object without their words: widen them"
+        )
 
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)

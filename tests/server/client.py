@@ -130,11 +130,11 @@ class Client:
     def diagnostics(self, name: str, version: int | None = None) -> list[dict[str, Any]]:
         """Return the next diagnostics of this version of a text."""
         while True:
-            found = self.notifications.get(timeout=SECONDS)
-            params = found["params"]
-            if found["method"] != "textDocument/publishDiagnostics" or params["uri"] != self.uri(
-                name
-            ):
+            notification = self.notifications.get(timeout=SECONDS)
+            params = notification["params"]
+            if notification["method"] != "textDocument/publishDiagnostics" or params[
+                "uri"
+            ] != self.uri(name):
                 continue
             if version is None or params.get("version") == version:
                 diagnostics: list[dict[str, Any]] = params["diagnostics"]

@@ -449,7 +449,7 @@ TAINTED = {"taints": [DEDICATED]}
 
 
 @pytest.mark.parametrize(
-    ("nodes", "pod", "said"),
+    ("nodes", "pod", "expected"),
     [
         (zones("a", "a"), spread(), ""),
         (
@@ -484,10 +484,10 @@ TAINTED = {"taints": [DEDICATED]}
         (zones("a", "b"), apart("kubernetes.io/hostname"), ""),
     ],
 )
-def test_pods_that_are_spread(nodes: list[Json], pod: Json, said: str) -> None:
+def test_pods_that_are_spread(nodes: list[Json], pod: Json, expected: str) -> None:
     messages = [message for _, message in crowded(SERVICE, *nodes, gang(4, **pod), cluster={})]
-    assert len(messages) == bool(said)
-    assert all(said in message for message in messages)
+    assert len(messages) == bool(expected)
+    assert all(expected in message for message in messages)
 
 
 def test_limits_below_a_machine_leave_no_node() -> None:

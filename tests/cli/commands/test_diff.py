@@ -90,7 +90,7 @@ def test_a_warning_does_not_fail_it(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("SPEC",), "--from-cluster"),
         ((), "A"),
@@ -99,10 +99,10 @@ def test_a_warning_does_not_fail_it(tmp_path: Path, capsys: Capture) -> None:
     ],
     ids=str,
 )
-def test_wrong_usage(words: tuple[str, ...], told: str, tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_usage(words: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "diff", *[str(spec(tmp_path)) if word == "SPEC" else word for word in words])
     assert (ran.status, ran.out) == (2, "")
-    assert told in ran.err
+    assert message in ran.err
 
 
 def test_two_specs_are_compared_without_deepdiff(tmp_path: Path) -> None:

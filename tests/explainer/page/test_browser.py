@@ -26,8 +26,8 @@ def lit(tab: Browser) -> set[str]:
 
 
 def why(tab: Browser) -> str:
-    said: str = tab.run("document.querySelector('[role=status][aria-live=polite]').textContent")
-    return said
+    reason: str = tab.run("document.querySelector('[role=status][aria-live=polite]').textContent")
+    return reason
 
 
 @pytest.mark.parametrize("case", ["example", "six", "parameter-server"])
@@ -113,7 +113,7 @@ def test_the_keyboard_works_like_the_pointer(show: Any) -> None:
     tab.press(*["ArrowDown"] * 13)
     assert tab.run("document.activeElement.id") == "spec-14"
     assert tab.run("document.getElementById('spec-14').getAttribute('aria-selected')") == "true"
-    by_keys, said = lit(tab), why(tab)
+    by_keys, reason = lit(tab), why(tab)
     tab.press("ArrowRight")
     assert tab.run("document.activeElement.id") in by_keys
     assert "spec-14" in lit(tab)
@@ -127,7 +127,7 @@ def test_the_keyboard_works_like_the_pointer(show: Any) -> None:
     assert not lit(tab)
     assert tab.run("document.activeElement === document.body")
     tab.hover("#spec-14 code")
-    assert (lit(tab), why(tab)) == (by_keys, said)
+    assert (lit(tab), why(tab)) == (by_keys, reason)
 
 
 def test_a_click_holds_a_line_until_escape(show: Any) -> None:

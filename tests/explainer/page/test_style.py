@@ -57,7 +57,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_has_enough_contrast_on_every_background(scheme: str) -> None:
-    found = colours(scheme)
+    shades = colours(scheme)
     pairs = [
         *itertools.product(TEXTS, (*GROUNDS, *MARKED)),
         ("soft", "error-ground"),
@@ -65,14 +65,14 @@ def test_every_text_has_enough_contrast_on_every_background(scheme: str) -> None
     ]
     pairs += [("ink", f"{sort}-ground") for sort in ("error", "warning")]
     pairs += [(sort, f"{sort}-ground") for sort in ("error", "warning")]
-    poor = {pair: round(contrast(found[pair[0]], found[pair[1]]), 2) for pair in pairs}
+    poor = {pair: round(contrast(shades[pair[0]], shades[pair[1]]), 2) for pair in pairs}
     assert {pair: ratio for pair, ratio in poor.items() if ratio < AA} == {}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_author_has_a_distinct_color(scheme: str) -> None:
-    found = colours(scheme)
-    assert len({found[f"a{i}"] for i in range(len(AUTHORS))}) == len(AUTHORS)
+    shades = colours(scheme)
+    assert len({shades[f"a{i}"] for i in range(len(AUTHORS))}) == len(AUTHORS)
     assert all(f".a{i} {{" in css() for i in range(len(AUTHORS)))
 
 

@@ -144,10 +144,10 @@ def test_roles_that_meet(manifest: Json) -> None:
     assert names(manifest) & MEETING == set()
 
 
-@pytest.mark.parametrize(("manifest", "found"), APART.values(), ids=APART)
-def test_roles_that_do_not_meet(manifest: Json, found: set[str]) -> None:
+@pytest.mark.parametrize(("manifest", "expected"), APART.values(), ids=APART)
+def test_roles_that_do_not_meet(manifest: Json, expected: set[str]) -> None:
     assert can_meet(manifest) == [False]
-    assert names(manifest) & MEETING == found
+    assert names(manifest) & MEETING == expected
 
 
 def test_another_id_is_another_rendezvous() -> None:

@@ -313,9 +313,9 @@ def test_a_script_alone(script: str, is_found: bool) -> None:
             if diagnostic.severity == "warning"
         }
         assert ("launcher-alone" in names) is is_found
-        told = text.replace("env: []", f"env: [{POD}]")
+        manifest_with_variable = text.replace("env: []", f"env: [{POD}]")
         assert "launcher-alone" not in {
-            diagnostic.name for diagnostic in ptcompile.lint(told).diagnostics
+            diagnostic.name for diagnostic in ptcompile.lint(manifest_with_variable).diagnostics
         }
 
 

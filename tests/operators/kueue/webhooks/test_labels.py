@@ -31,12 +31,12 @@ ALL = (*JOBS, *SERVING)
 @pytest.mark.parametrize("manifest", ALL, ids=lambda manifest: manifest["kind"])
 def test_labels_of_every_kind(manifest: Json) -> None:
     assert rejected(manifest) == rejected(labelled(manifest, QUEUE)) == []
-    found = rejected(
+    rejections = rejected(
         labelled(manifest, {f"{K}queue-name": "My_Queue", f"{K}max-exec-time-seconds": "1h"})
     )
     queue = ("refused-queue-label", ("metadata", "labels", f"{K}queue-name"))
     seconds = ("refused-queue-label", ("metadata", "labels", f"{K}max-exec-time-seconds"))
-    assert found == ([queue] if manifest in SERVING else [queue, seconds])
+    assert rejections == ([queue] if manifest in SERVING else [queue, seconds])
 
 
 @pytest.mark.parametrize("space", ["kube-system", "kueue-system"])
