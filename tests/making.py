@@ -140,8 +140,8 @@ def job(*templates: PodTemplate, replicas: int = 1, **fields: Any) -> Job:
     """Return a job with one role per template and the usual names of roles."""
     names = ("node",) if len(templates) < 2 else ("master", "worker")
     roles = tuple(
-        Role(name, replicas, one)
-        for name, one in zip(names, templates or (template(),), strict=False)
+        Role(name, replicas, pod_template)
+        for name, pod_template in zip(names, templates or (template(),), strict=False)
     )
     if len(roles) == 2:
         roles = (roles[0]._replace(replicas=1), roles[1])

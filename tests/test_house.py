@@ -128,11 +128,11 @@ def _parsed(path: Path) -> ast.Module:
 def _words(tree: ast.AST) -> Iterator[str]:
     """Yield strings, names, attributes, arguments and imports, but no docstrings or comments."""
     docstrings = {
-        id(one.value)
+        id(statement.value)
         for holder in ast.walk(tree)
         if isinstance(holder, ast.Module | ast.ClassDef | ast.FunctionDef)
-        for one in holder.body
-        if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+        for statement in holder.body
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     }
     for node in ast.walk(tree):
         if (
@@ -289,13 +289,13 @@ def test_no_module_is_short_without_a_reason() -> None:
 
 
 def test_no_function_is_long() -> None:
-    found = {
+    lengths = {
         f"{path}: {node.name}": _length(node, (ROOT / path).read_text(encoding="utf-8"))
         for path, tree in _modules()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
-    assert {name: n for name, n in found.items() if n > LONGEST_FUNCTION} == {}
+    assert {name: n for name, n in lengths.items() if n > LONGEST_FUNCTION} == {}
 
 
 def _length(node: ast.FunctionDef | ast.AsyncFunctionDef, text: str) -> int:

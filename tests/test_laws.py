@@ -103,7 +103,7 @@ def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
     assert bool(result.manifests) is not bool(errors)
     for manifest in result.manifests:
         problems = validate(manifest, versions=ClusterProfile.model_validate(profile).versions())
-        assert not [one for one in problems if one.severity == "error"]
+        assert not [problem for problem in problems if problem.severity == "error"]
 
 
 # ---- 2. Compiling again elsewhere gives the same bytes.

@@ -75,7 +75,7 @@ class FakeApi:
 
     def names(self, plural: str) -> list[str]:
         """Return the sorted names of a kind's objects."""
-        return sorted(name for _, found, _, name in self.objects if found == plural)
+        return sorted(name for _, resource, _, name in self.objects if resource == plural)
 
     def only(self, plural: str) -> Json:
         """Return the only object of a kind."""
@@ -96,9 +96,9 @@ class FakeApi:
             }
         others = list(self.objects.values())
         refused = [
-            one
-            for one in validate(body, others=others)
-            if one.severity == "error" and one.stage == "apply"
+            problem
+            for problem in validate(body, others=others)
+            if problem.severity == "error" and problem.stage == "apply"
         ]
         if refused:
             return 422, {"kind": "Status", "message": refused[0].message, "reason": "Invalid"}

@@ -36,8 +36,8 @@ def app(*args: str, entrypoint: str = "bash", **given: Any) -> Any:
     return SimpleNamespace(name="train", roles=[SimpleNamespace(**role)])
 
 
-def words(found: Any) -> Any:
-    return spec_of(found, "run-1")["spec"]
+def words(described: Any) -> Any:
+    return spec_of(described, "run-1")["spec"]
 
 
 def test_dist_ddp_is_a_script_with_elastic() -> None:

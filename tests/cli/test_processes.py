@@ -64,9 +64,9 @@ def test_results_come_in_order(start: None, jobs: int) -> None:
 
 
 def test_the_work_is_shared(start: None) -> None:
-    found = list(map_in_processes(work.process_of, range(200), 2))
-    assert [number for number, _ in found] == list(range(200))
-    assert len({pid for _, pid in found} - {os.getpid()}) == 2
+    process_ids = list(map_in_processes(work.process_of, range(200), 2))
+    assert [number for number, _ in process_ids] == list(range(200))
+    assert len({pid for _, pid in process_ids} - {os.getpid()}) == 2
 
 
 def test_without_more_processes_this_one_does_the_work(

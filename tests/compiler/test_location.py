@@ -89,9 +89,9 @@ def test_two_findings_at_one_field_are_both_reported() -> None:
         for i, variable in enumerate(variables)
         if variable["name"] in {"WORLD_SIZE", "RANK"}
     ]
-    told = locate([PlacedProblem(problem, index) for index, problem in found], data, done.trace)
-    assert [problem.path for problem in told] == [("spec", "command")] * 2
-    assert [problem.message.split()[-1] for problem in told] == [
+    located = locate([PlacedProblem(problem, index) for index, problem in found], data, done.trace)
+    assert [problem.path for problem in located] == [("spec", "command")] * 2
+    assert [problem.message.split()[-1] for problem in located] == [
         problem.message for _, problem in found
     ]
 

@@ -225,9 +225,9 @@ def test_a_null_may_not_remove_what_the_target_needs(
     assert [tuple(diagnostic.path) for diagnostic in diagnostics] == (
         [] if path is None else [("spec", *path)]
     )
-    for one in diagnostics:
-        assert f"the target {target} needs subdomain, but null would remove it" in one.message
-        assert one.help == "remove this line"
+    for finding in diagnostics:
+        assert f"the target {target} needs subdomain, but null would remove it" in finding.message
+        assert finding.help == "remove this line"
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,10 @@ def test_a_new_version_of_a_kind_is_a_change() -> None:
         "kind": "TrainJob",
         "metadata": {"name": "a"},
     }
-    (found,) = ptcompile.diff(old, {**old, "apiVersion": "trainer.kubeflow.org/v1beta1"}).objects
-    assert [change.path for change in found.changes] == [("apiVersion",)]
+    (difference,) = ptcompile.diff(
+        old, {**old, "apiVersion": "trainer.kubeflow.org/v1beta1"}
+    ).objects
+    assert [change.path for change in difference.changes] == [("apiVersion",)]
 
 
 @pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano", "jobset"])
@@ -138,14 +140,14 @@ def test_the_reverse_comparison_mirrors_the_changes(case: Case, other: Case) -> 
     turned = {"added": "removed", "removed": "added"}
     seen = {
         (change.path, turned.get(change.kind, change.kind), str(change.after), str(change.before))
-        for one in there.objects
-        for change in one.changes
+        for compared in there.objects
+        for change in compared.changes
         if not change.path[-1].startswith("[")  # indexes into plain lists depend on the direction
     }
     assert seen == {
         (change.path, change.kind, str(change.before), str(change.after))
-        for one in back.objects
-        for change in one.changes
+        for compared in back.objects
+        for change in compared.changes
         if not change.path[-1].startswith("[")
     }
 

@@ -41,8 +41,8 @@ def test_pods_of_equal_objects_are_compared_only_to_be_shown() -> None:
 def test_the_order_of_variables_that_name_each_other_is_compared_without_masks() -> None:
     env = [{"name": "A", "value": "1"}, {"name": "B", "value": "$(A)"}]
     before, after = (DiffSide([job({"env": each})]) for each in (env, env[::-1]))
-    (found,) = compare(before, after, masks=False)
-    assert any(fact.what == "env B" for fact in found.facts), found
+    (difference,) = compare(before, after, masks=False)
+    assert any(fact.what == "env B" for fact in difference.facts), difference
 
 
 def test_a_rendezvous_that_fails_on_one_side_is_told_with_its_code() -> None:
@@ -78,17 +78,17 @@ ROWS: list[tuple[dict[str, Any], dict[str, Any], tuple[str, str, str | None, str
 ]
 
 
-@pytest.mark.parametrize(("one", "other", "expected"), ROWS, ids=[str(row[2]) for row in ROWS])
+@pytest.mark.parametrize(("old", "other", "expected"), ROWS, ids=[str(row[2]) for row in ROWS])
 def test_a_difference_in_every_pod_is_reported_once(
-    one: dict[str, Any], other: dict[str, Any], expected: tuple[Any, ...]
+    old: dict[str, Any], other: dict[str, Any], expected: tuple[Any, ...]
 ) -> None:
-    assert facts(job(one), job(other)) == [expected]
+    assert facts(job(old), job(other)) == [expected]
 
 
 def test_variables_for_torchrun_alone_do_not_matter_if_it_reads_the_same_settings() -> None:
     flags = {"command": ["torchrun", "--nproc-per-node=8", "train.py"]}
-    one, other = pytorchjob(container=flags, nprocPerNode="4"), pytorchjob(container=flags)
-    assert facts(one, other) == []
+    by_flag, other = pytorchjob(container=flags, nprocPerNode="4"), pytorchjob(container=flags)
+    assert facts(by_flag, other) == []
     plain = {"command": ["python", "train.py"]}
     names = {
         what
@@ -100,32 +100,32 @@ def test_variables_for_torchrun_alone_do_not_matter_if_it_reads_the_same_setting
 
 
 def test_differences_of_rank_0_or_workers_only() -> None:
-    one = pytorchjob()
-    other = copy.deepcopy(one)
+    old = pytorchjob()
+    other = copy.deepcopy(old)
     replicas = other["spec"]["pytorchReplicaSpecs"]
     replicas["Worker"]["template"]["spec"]["containers"][0]["env"] = [
         {"name": "NCCL_DEBUG", "value": "WARN"}
     ]
-    assert facts(one, other) == [("workers", "env NCCL_DEBUG", "INFO", "WARN")]
-    replicas["Worker"] = one["spec"]["pytorchReplicaSpecs"]["Worker"]
+    assert facts(old, other) == [("workers", "env NCCL_DEBUG", "INFO", "WARN")]
+    replicas["Worker"] = old["spec"]["pytorchReplicaSpecs"]["Worker"]
     replicas["Master"]["template"]["spec"]["nodeSelector"] = {"zone": "a"}
-    assert facts(one, other) == [("rank 0", "node", None, "zone is a")]
+    assert facts(old, other) == [("rank 0", "node", None, "zone is a")]
 
 
 def test_a_role_that_does_not_train() -> None:
-    one = jobset(["torchrun", "t.py"])
-    beside = copy.deepcopy(one["spec"]["replicatedJobs"][0])
+    old = jobset(["torchrun", "t.py"])
+    beside = copy.deepcopy(old["spec"]["replicatedJobs"][0])
     beside["name"] = "loader"
     beside["template"]["spec"]["template"]["spec"]["containers"][0]["command"] = ["load"]
-    one["spec"]["replicatedJobs"].append(beside)
-    other = copy.deepcopy(one)
+    old["spec"]["replicatedJobs"].append(beside)
+    other = copy.deepcopy(old)
     container = other["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"][
         "containers"
     ][0]
     container["image"] = "new"
-    assert facts(one, other) == [("role loader", "image", "i", "new")]
+    assert facts(old, other) == [("role loader", "image", "i", "new")]
     del other["spec"]["replicatedJobs"][1]
-    assert ("role loader", "pods", "there", None) in facts(one, other)
+    assert ("role loader", "pods", "there", None) in facts(old, other)
 
 
 def test_failure_handling() -> None:

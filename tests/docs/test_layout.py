@@ -37,7 +37,7 @@ def addresses(site: Path) -> list[str]:
         path.relative_to(site).as_posix().removesuffix("index.html")
         for path in site.rglob("index.html")
     ]
-    return sorted({*SOME_CODES, *(one for one in pages if not one.startswith("codes/"))})
+    return sorted({*SOME_CODES, *(page for page in pages if not page.startswith("codes/"))})
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -144,13 +144,13 @@ def test_no_text_contains_a_secret(body: str, line: str) -> None:
     explanation = _explain(body, "pod")
     assert explanation.ok, explanation.diagnostics
     assert line in explanation.text("env.NEXT")
-    told = (
+    everything = (
         explanation.text("env")
         + explanation.text()
         + json.dumps(explanation.to_dict())
         + repr(explanation.texts)
     )
-    assert "hunter2" not in told
+    assert "hunter2" not in everything
     assert "***" in explanation.text("env.HF_TOKEN")
 
 

@@ -128,10 +128,10 @@ def _counted(
         asked += 1
         return outcome(replace_at(data, changes))
 
-    found: dict[Any, frozenset[Any]] = {}
+    sensitive: dict[Any, frozenset[Any]] = {}
     for change, now in outcomes(variations, counting):
-        found[change.path] = found.get(change.path, frozenset()) | now
-    return found, asked
+        sensitive[change.path] = sensitive.get(change.path, frozenset()) | now
+    return sensitive, asked
 
 
 def _own(document: Any, count: int = 100) -> Changed:

@@ -241,10 +241,10 @@ def test_a_broken_plugin_is_explained(place: Path, rules: str, message: str) -> 
     _assert_broken(ran(place / "packages", place / "repo", "lint", "spec.yaml"), message)
 
 
-def _assert_broken(done: subprocess.CompletedProcess[str], said: str) -> None:
+def _assert_broken(done: subprocess.CompletedProcess[str], message: str) -> None:
     assert done.returncode == 2, done.args
     assert "plugin 'acme' 2.0 is broken (ptcompile.rules ACME = acme_rules:RULES): " in done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 

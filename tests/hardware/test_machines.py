@@ -35,10 +35,10 @@ def test_machines_match_the_nodes_of_their_row(name: str, cloud: str) -> None:
 
 
 def test_every_instance_type_has_its_row() -> None:
-    told = {
+    amounts = {
         (name, cloud) for name, row in ROWS.items() for cloud, nodes in row.nodes.items() if nodes
     }
-    assert {place for place in told if place[1] in {"eks", "aks"}} <= set(PLACES)
+    assert {place for place in amounts if place[1] in {"eks", "aks"}} <= set(PLACES)
 
 
 @pytest.mark.parametrize(

@@ -55,10 +55,10 @@ def assert_same(
 
 @pytest.mark.parametrize(("case", "target"), thinned(ABLE, 7), ids=pair_name)
 def test_compiled_goldens_import_to_the_same_spec(case: Case, target: str) -> None:
-    found = comes_back(case.spec, target, case.cluster)
-    if found is None:
+    returned = comes_back(case.spec, target, case.cluster)
+    if returned is None:
         return
-    made, imported = found
+    made, imported = returned
     compiled = assert_same(made, imported, target, case.cluster)
     assert "manifest" not in imported.specs[0]["spec"], "what compile wrote was said in words"
     again = ptcompile.import_manifests(compiled.yaml(), cluster=case.cluster)

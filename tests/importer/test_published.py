@@ -27,10 +27,10 @@ TRAINS = re.compile(
 def published() -> dict[str, Json]:
     """Return the accepted training manifests by ID."""
     kinds = operators.kinds_with(Kind.read)
-    found = {row["id"]: row["manifest"] for row in rows("apiserver/real") if row["accepted"]}
+    accepted = {row["id"]: row["manifest"] for row in rows("apiserver/real") if row["accepted"]}
     return {
         name: manifest
-        for name, manifest in found.items()
+        for name, manifest in accepted.items()
         if (manifest.get("apiVersion"), manifest.get("kind")) in kinds
         and (manifest["kind"] in {"PyTorchJob", "TrainJob"} or TRAINS.search(json.dumps(manifest)))
     }

@@ -60,9 +60,9 @@ def test_conditions_of_a_live_object() -> None:
         {"type": "B", "status": "False"},
         {"type": "C"},
     ]
-    found = true_conditions({"status": {"conditions": conditions}})
-    assert list(found) == ["A"]
-    assert status_from_condition("failed", found["A"]) == ("failed", "r", None)
+    conditions_true = true_conditions({"status": {"conditions": conditions}})
+    assert list(conditions_true) == ["A"]
+    assert status_from_condition("failed", conditions_true["A"]) == ("failed", "r", None)
     assert status_from_condition("failed", {"message": "m"}) == ("failed", None, "m")
 
 

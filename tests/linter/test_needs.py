@@ -180,9 +180,9 @@ def _families() -> Iterator[dict[str, Any]]:
 
 def _objects(text: bytes) -> list[Any]:
     return [
-        one
+        manifest
         for document in streams.read(text, None).documents
-        for _, one in streams.objects_in(document.data)
+        for _, manifest in streams.objects_in(document.data)
     ]
 
 
@@ -193,6 +193,6 @@ def _less(value: Any) -> Iterator[Any]:
             yield {k: v for k, v in value.items() if k != key}
             yield from ({**value, key: less} for less in _less(value[key]))
     elif isinstance(value, list):
-        for i, one in enumerate(value):
+        for i, item in enumerate(value):
             yield [*value[:i], *value[i + 1 :]]
-            yield from ([*value[:i], less, *value[i + 1 :]] for less in _less(one))
+            yield from ([*value[:i], less, *value[i + 1 :]] for less in _less(item))

@@ -109,9 +109,9 @@ class Client:
 
     def call(self, method: str, **params: Any) -> Any:
         """Send a request and return its result."""
-        found = self.answer(self.ask(method, **params))
-        assert "error" not in found, found
-        return found.get("result")
+        result = self.answer(self.ask(method, **params))
+        assert "error" not in result, result
+        return result.get("result")
 
     def open(self, name: str, text: str, version: int = 1) -> list[dict[str, Any]]:
         """Open a text and return its diagnostics."""

@@ -16,8 +16,8 @@ from tests.server.making import POD, SPEC, opened
 EVERYWHERE = Range(Position(0, 0), Position(1000, 0))
 
 
-def _names(found: list[DocumentSymbol]) -> dict[str, object]:
-    return {one.name: _names(list(one.children or [])) for one in found}
+def _names(symbols_of_file: list[DocumentSymbol]) -> dict[str, object]:
+    return {one.name: _names(list(one.children or [])) for one in symbols_of_file}
 
 
 def test_each_object_has_a_tree() -> None:

@@ -347,8 +347,8 @@ def _contains(tab: Browser, text: str) -> bool:
 
 
 def _text(tab: Browser) -> str:
-    found: str = tab.run(f"({SHOWN} && {SHOWN}.body ? {SHOWN}.body.textContent : '')") or ""
-    return found
+    shown: str = tab.run(f"({SHOWN} && {SHOWN}.body ? {SHOWN}.body.textContent : '')") or ""
+    return shown
 
 
 def test_ctrl_c_ends_it(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> None:

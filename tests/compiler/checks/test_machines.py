@@ -103,7 +103,7 @@ def test_messages_for_nodes_that_fit_no_machine(
 ) -> None:
     reported = [problem.message for problem in machine_problems(body, cloud)]
     assert len(reported) == len(messages)
-    assert all(said.startswith(wanted) for said, wanted in zip(reported, messages, strict=True))
+    assert all(text.startswith(wanted) for text, wanted in zip(reported, messages, strict=True))
 
 
 def test_a_profile_s_default_is_reported_at_the_accelerator() -> None:

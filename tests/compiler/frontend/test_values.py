@@ -31,8 +31,10 @@ def test_options_of_the_rendezvous(option: str, why: str | None) -> None:
     wrong = option.partition(":")[0] != "timeout"  # only static reads it
     for backend in ("c10d", "static", None) if why else ("c10d",):
         reads = backend is None or wrong == (backend == "c10d")
-        said = body.replace("rdzvBackend: c10d, ", f"rdzvBackend: {backend}, " if backend else "")
-        diagnostics = ptcompile.compile(smallest(said)).diagnostics
+        changed = body.replace(
+            "rdzvBackend: c10d, ", f"rdzvBackend: {backend}, " if backend else ""
+        )
+        diagnostics = ptcompile.compile(smallest(changed)).diagnostics
         if why and reads:
             (diagnostic,) = diagnostics
             assert diagnostic.path == ("spec", "elastic", "rdzvConfigs", option.partition(":")[0])

@@ -52,15 +52,15 @@ def test_pointing_at_a_manifest_line_highlights_its_input_lines(case: str, show:
 def test_value_lines_are_distinguished_from_existence_lines(show: Any) -> None:
     tab = show("example")
     tab.hover("#spec-14 code")  # the line of `resources`
-    found = tab.run(LIT)
+    lit_lines = tab.run(LIT)
     texts = [
-        tab.run(f"document.querySelector('#{one} code').textContent.trim()")
-        for one in found["value"]
+        tab.run(f"document.querySelector('#{line} code').textContent.trim()")
+        for line in lit_lines["value"]
     ]
     assert 'nvidia.com/gpu: "8"' in texts
     assert "- key: nvidia.com/gpu" in [
-        tab.run(f"document.querySelector('#{one} code').textContent.trim()")
-        for one in found["there"]
+        tab.run(f"document.querySelector('#{line} code').textContent.trim()")
+        for line in lit_lines["there"]
     ]
 
 

@@ -88,6 +88,6 @@ def test_graph_styles_apply_only_to_graphs() -> None:
 
 @pytest.mark.parametrize("count", [14, 30])
 def test_more_passes_get_distinct_colors(count: int) -> None:
-    found = re.findall(r"--a\d+: (#[0-9a-f]{6});", author_styles(count))
-    assert len(found) == 2 * count
-    assert all(len(set(half)) == count for half in (found[:count], found[count:]))
+    colors = re.findall(r"--a\d+: (#[0-9a-f]{6});", author_styles(count))
+    assert len(colors) == 2 * count
+    assert all(len(set(half)) == count for half in (colors[:count], colors[count:]))

@@ -87,9 +87,9 @@ def test_without_a_service_the_pods_have_no_names(services: tuple[Json, ...]) ->
 def test_a_subdomain_of_another_name_names_the_service() -> None:
     job = _job()
     job["spec"]["template"]["spec"]["subdomain"] = "hosts"
-    (found,) = read(job, (_service("hosts"),))
-    assert found.fields["names"] == {"service": "hosts"}
-    assert len(found.objects) == 1
+    (read_job,) = read(job, (_service("hosts"),))
+    assert read_job.fields["names"] == {"service": "hosts"}
+    assert len(read_job.objects) == 1
 
 
 def test_a_single_node_needs_no_service() -> None:

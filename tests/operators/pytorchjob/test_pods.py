@@ -98,8 +98,8 @@ def test_world_size(workers: int, nproc: str, world: str, nnodes: str) -> None:
 
 def test_variables_have_the_order_of_the_operator() -> None:
     """Source: docs/facts/training-operator.md#environment."""
-    found = list(env(pods(pytorchjob(1, 1))["test-job-worker-0"]))
-    assert found == [
+    names = list(env(pods(pytorchjob(1, 1))["test-job-worker-0"]))
+    assert names == [
         "PYTHONUNBUFFERED", "MASTER_PORT", "PET_MASTER_PORT", "MASTER_ADDR", "PET_MASTER_ADDR", "WORLD_SIZE", "RANK",
         "PET_NODE_RANK", "PET_NPROC_PER_NODE", "PET_NNODES",
     ]  # fmt: skip

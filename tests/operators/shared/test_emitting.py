@@ -103,8 +103,8 @@ def test_before_1_32_there_are_no_claims() -> None:
 def test_one_template_per_number_of_gpus() -> None:
     body = "nodes: 2\nresources: {gpu: 8}\nroles: {scorer: {command: [serve], resources: {gpu: 1}}}"
     kinds = [
-        (one["kind"], one["metadata"]["name"])
-        for one in made(body, {"gpu": {"claim": {}}}, "jobset")
+        (manifest["kind"], manifest["metadata"]["name"])
+        for manifest in made(body, {"gpu": {"claim": {}}}, "jobset")
     ]
     assert kinds == [
         ("ResourceClaimTemplate", "train-gpu-8"), ("ResourceClaimTemplate", "train-gpu-1"), ("JobSet", "train"),

@@ -173,9 +173,9 @@ def played(server: Server, objects: list[Json], jobs: list[Json]) -> dict[str, J
 def workloads(server: Server) -> dict[str, Json]:
     """Return the Workloads by the name of their job."""
     return {
-        owner["name"]: one
-        for one in server.items(WORKLOADS)
-        for owner in one["metadata"].get("ownerReferences", ())
+        owner["name"]: workload
+        for workload in server.items(WORKLOADS)
+        for owner in workload["metadata"].get("ownerReferences", ())
     }
 
 

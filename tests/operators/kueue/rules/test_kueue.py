@@ -139,8 +139,8 @@ def test_topology_is_moved_only_to_a_single_template() -> None:
     ],
 )
 def test_only_fixes_that_change_nothing_are_safe(manifest: Json, safe: dict[str, bool]) -> None:
-    found = run(manifest, only={*safe})
-    assert {problem.name: problem.fix and problem.fix.safe for problem in found} == safe
+    problems = run(manifest, only={*safe})
+    assert {problem.name: problem.fix and problem.fix.safe for problem in problems} == safe
 
 
 def test_pytorchjob_has_its_settings_in_the_run_policy() -> None:

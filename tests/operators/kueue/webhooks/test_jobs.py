@@ -47,8 +47,8 @@ def with_pods(annotations: Json, **spec: object) -> Json:
     ],
 )
 def test_least_number_of_pods(least: str, why: str | None) -> None:
-    found = [reason.rpartition(": ")[2] for reason in reasons(with_pods({MINIMUM: least}))]
-    assert found == ([] if why is None else [why])
+    texts = [reason.rpartition(": ")[2] for reason in reasons(with_pods({MINIMUM: least}))]
+    assert texts == ([] if why is None else [why])
     assert rejected(labelled(JOBSET, None, {MINIMUM: least})) == []
 
 
