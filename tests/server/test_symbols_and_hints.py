@@ -22,7 +22,7 @@ def _names(symbols_of_file: list[DocumentSymbol]) -> dict[str, object]:
 
 def test_each_object_has_a_tree() -> None:
     outline = symbols(opened(f"{SPEC}---\n{POD}"))
-    assert [one.name for one in outline] == ["TrainingJob/train", "Pod/train"]
+    assert [symbol.name for symbol in outline] == ["TrainingJob/train", "Pod/train"]
     pod = _names(outline)["Pod/train"]
     assert isinstance(pod, dict)
     assert pod["spec"] == {
