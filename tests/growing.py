@@ -60,8 +60,8 @@ def jobs(n: int) -> str:
 
 
 def services(n: int) -> str:
-    one = "apiVersion: v1\nkind: Service\nmetadata: {name: s%d}\nspec: {clusterIP: None, selector: {a: b}}\n---\n"
-    return "".join(one % i for i in range(n)) + pods(n)
+    service = "apiVersion: v1\nkind: Service\nmetadata: {name: s%d}\nspec: {clusterIP: None, selector: {a: b}}\n---\n"
+    return "".join(service % i for i in range(n)) + pods(n)
 
 
 def ignored(n: int) -> str:
@@ -230,7 +230,7 @@ spec:
 
 def suspended_trainjobs(n: int) -> str:
     """Return TrainJobs of one name with CRLF ends: each has two findings with a fix and one without."""
-    one = """\
+    task = """\
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
 metadata: {name: t}
@@ -239,7 +239,7 @@ spec:
   runtimeRef: {name: torch-distributed}
 ---
 """
-    return one.replace("\n", "\r\n") * n
+    return task.replace("\n", "\r\n") * n
 
 
 def shared_jobsets(n: int) -> str:
@@ -473,9 +473,9 @@ def repeated_options(n: int) -> str:
     )
 
 
-def _pods_beside(n: int, one: str) -> str:
+def _pods_beside(n: int, addition: str) -> str:
     asking = POD + "    resources: {limits: {cpu: 8}}\n"
-    return "---\n".join([*[asking % i for i in range(n)], *[one % i for i in range(n)]])
+    return "---\n".join([*[asking % i for i in range(n)], *[addition % i for i in range(n)]])
 
 
 def pods_and_limit_ranges(n: int) -> str:

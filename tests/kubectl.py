@@ -30,9 +30,9 @@ def objects(text: str) -> list[Any]:
     )
     decoder, rest, read = json.JSONDecoder(), done.stdout.decode().strip(), []
     while rest:
-        one, end = decoder.raw_decode(rest)
+        value, end = decoder.raw_decode(rest)
         rest = rest[end:].lstrip()
-        read.append(one)
+        read.append(value)
     return read
 
 

@@ -89,7 +89,7 @@ def _either_way(do: Callable[[], object], name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("verb", "given", "told"),
+    ("verb", "given", "message"),
     [
         (ptcompile.lint, {"source": 3}, "source must be text, bytes, an os.PathLike"),
         (ptcompile.compile, {"spec": bytearray(b"a: 1")}, "spec must be .* not bytearray"),
@@ -102,8 +102,10 @@ def _either_way(do: Callable[[], object], name: str) -> None:
         (ptcompile.convert, {"source": POD, "target": None}, "target must be a string, not NoneType"),
     ],
 )  # fmt: skip
-def test_the_parameter_is_named(verb: Callable[..., Any], given: dict[str, Any], told: str) -> None:
-    with pytest.raises(TypeError, match=told):
+def test_the_parameter_is_named(
+    verb: Callable[..., Any], given: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
         verb(**given)
 
 

@@ -73,8 +73,8 @@ def test_a_walk_equals_that_of_the_standard_library(tmp_path: Path) -> None:
     for name in ("a/b/c", "a/d", "e"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "x.yaml").touch()
-    found = [(folder, set(inner), names) for folder, inner, names in disk.walk(str(tmp_path))]
-    assert sorted(found) == sorted(
+    walked = [(folder, set(inner), names) for folder, inner, names in disk.walk(str(tmp_path))]
+    assert sorted(walked) == sorted(
         (folder, set(inner), names) for folder, inner, names in os.walk(tmp_path)
     )
     assert list(disk.walk(str(tmp_path / "none"))) == []
@@ -94,8 +94,8 @@ def test_a_walk_enters_no_links_and_goes_as_deep_as_paths_can(
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(depth)
     try:
-        found = list(disk.walk(str(tmp_path)))
+        walked = list(disk.walk(str(tmp_path)))
     finally:
         sys.setrecursionlimit(limit)
-    assert len(found) == depth + 1
-    assert found[0][2] == ["itself"]
+    assert len(walked) == depth + 1
+    assert walked[0][2] == ["itself"]

@@ -236,7 +236,7 @@ def test_no_field_is_dropped_silently(shape: str, target: str) -> None:
     }
     if not compiled(document, target, lint=False).ok:
         return
-    found = [
+    violations = [
         (word, *pair)
         for word, values in thinned(
             words_of(SHAPES[shape]).items(), 2, start=[*TARGETS].index(target)
@@ -244,7 +244,7 @@ def test_no_field_is_dropped_silently(shape: str, target: str) -> None:
         for pair in lost(document, target, word, values)
         if (word, *pair) not in SAME
     ]
-    assert found == []
+    assert violations == []
 
 
 def test_every_field_is_tried() -> None:

@@ -121,8 +121,8 @@ def _findings(case: Case) -> str:
     """Return the findings for each target, one per line."""
     lines = []
     for target in TARGETS:
-        said = renderer("concise")(compiled(case, target).diagnostics, {})
-        lines += [f"{target}: {line}\n" for line in said.splitlines()]
+        findings = renderer("concise")(compiled(case, target).diagnostics, {})
+        lines += [f"{target}: {line}\n" for line in findings.splitlines()]
     return "".join(lines)
 
 
@@ -181,9 +181,9 @@ def _world(case: Case, target: str) -> tuple[Expansion, list[Node]]:
     """Return the only workload's expansion and its training pods."""
     manifests, versions = compiled(case, target).manifests, case.versions()
     made = [
-        one
-        for one in (expand(m, versions=versions, related=manifests) for m in manifests)
-        if len(one.pods)
+        expansion
+        for expansion in (expand(m, versions=versions, related=manifests) for m in manifests)
+        if len(expansion.pods)
     ]
     assert len(made) == 1
     return made[0], [_node(pod) for pod in made[0].pods if _trains(pod)]
@@ -269,13 +269,13 @@ def _check_plain(nodes: list[Node]) -> None:
 
 def _resolves(host: str, nodes: list[Node]) -> Node:
     """Return the one pod that a name resolves to with the search domain of the pod's namespace."""
-    found = [
+    named = [
         node
         for node in nodes
         if node.pod.dns in {host, *(f"{host}{end}" for end in _search(node.pod))}
     ]
-    assert len(found) == 1, f"{host} is not a name of one pod: {[node.pod.dns for node in nodes]}"
-    return found[0]
+    assert len(named) == 1, f"{host} is not a name of one pod: {[node.pod.dns for node in nodes]}"
+    return named[0]
 
 
 def _search(pod: PodView) -> tuple[str, ...]:
@@ -291,14 +291,17 @@ BESIDE = tuple(
 def test_every_pod_finds_the_auxiliary_roles(case: Case, target: str) -> None:
     """Auxiliary pods have resolvable names in pod order, and no ranks or torchrun options."""
     made, nodes = _world(case, target)
-    for role, said in yaml.safe_load(case.spec)["spec"]["roles"].items():
+    for role, written in yaml.safe_load(case.spec)["spec"]["roles"].items():
         pods = [pod for pod in made.pods if pod.role == role]
-        assert len(pods) == said.get("replicas", 1)
-        found = [_environment(pod) for pod in pods]
+        assert len(pods) == written.get("replicas", 1)
+        environments = [_environment(pod) for pod in pods]
         assert not [
-            name for env in found for name in env if name == "RANK" or name.startswith("PET_")
+            name
+            for env in environments
+            for name in env
+            if name == "RANK" or name.startswith("PET_")
         ]
-        for env in (*(node.env for node in nodes), *found):
+        for env in (*(node.env for node in nodes), *environments):
             names = env[f"{role.upper()}_HOSTS"].split(",")
             assert [f"{name}.{pods[0].namespace}.svc.cluster.local" for name in names] == [
                 pod.dns for pod in pods
@@ -316,7 +319,9 @@ def test_goldens_have_auxiliary_roles_on_three_targets() -> None:
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
 def test_every_target_makes_the_same_world(case: Case) -> None:
-    worlds = {target: _described(_world(case, target)[1]) for one, target in ABLE if one == case}
+    worlds = {
+        target: _described(_world(case, target)[1]) for other, target in ABLE if other == case
+    }
     first = next(iter(worlds.values()), None)
     for target, world in worlds.items():
         assert world == first, target

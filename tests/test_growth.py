@@ -114,11 +114,11 @@ def upgraded(text: str) -> object:
 
 def diagnosed(text: str) -> object:
     """Diagnose the text as a log, and as the manifest of a job whose log has one line."""
-    found = [
+    diagnoses = [
         ptcompile.diagnose(text),
         ptcompile.diagnose("RuntimeError: CUDA error: out of memory\n", text),
     ]
-    return [(each.text(), each.to_dict()) for each in found]
+    return [(each.text(), each.to_dict()) for each in diagnoses]
 
 
 def krm(text: str) -> object:

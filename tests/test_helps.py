@@ -78,7 +78,7 @@ SERVER_SENTENCES = {
 
 def test_no_source_writes_a_help_as_a_sentence() -> None:
     """Other messages that quote a server have no full stop either, so no text ends in one."""
-    found = [
+    violations = [
         f"{path.relative_to(SOURCES)}:{line}: {text}"
         for path in FILES
         for line, text in texts(without_constants(path) if has_reasons(path) else parsed(path))
@@ -86,7 +86,7 @@ def test_no_source_writes_a_help_as_a_sentence() -> None:
         and (re.search(r"[^.]\.\Z", text) or text.startswith("Did you"))
         and text not in SERVER_SENTENCES
     ]
-    assert found == []
+    assert violations == []
 
 
 def check(diagnostics: tuple[ptcompile.Diagnostic, ...]) -> None:

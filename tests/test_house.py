@@ -118,15 +118,19 @@ def _parsed(path: Path) -> ast.Module:
 
 def _words(tree: ast.AST) -> Iterator[str]:
     """Yield strings, names, attributes, arguments and imports, but no docstrings or comments."""
-    told = {
-        id(one.value)
+    docstrings = {
+        id(statement.value)
         for holder in ast.walk(tree)
         if isinstance(holder, ast.Module | ast.ClassDef | ast.FunctionDef)
-        for one in holder.body
-        if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+        for statement in holder.body
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in docstrings
+        ):
             yield node.value
         elif isinstance(node, ast.Name):
             yield node.id
@@ -143,18 +147,18 @@ def _words(tree: ast.AST) -> Iterator[str]:
 
 
 def test_few_files_outside_its_folder_name_an_operator() -> None:
-    found: dict[str, list[str]] = {name: [] for name in MOST_FILES}
+    files_by_name: dict[str, list[str]] = {name: [] for name in MOST_FILES}
     for path in (one.relative_to(ROOT).as_posix() for one in sorted(PACKAGE.rglob("*.py"))):
         text = (ROOT / path).read_text(encoding="utf-8").lower()
-        if _is_in_operator(path) or not any(name in text for name in found):
+        if _is_in_operator(path) or not any(name in text for name in files_by_name):
             continue
         words = "\n".join(_words(_parsed(ROOT / path))).lower()
-        for name, files in found.items():
+        for name, files in files_by_name.items():
             files += [path] if name in words else []
-    assert all(found.values()), "the names are those of operators"
-    assert {name: files for name, files in found.items() if len(files) > MOST_FILES[name]} == {}, (
-        "records and folders hold it"
-    )
+    assert all(files_by_name.values()), "the names are those of operators"
+    assert {
+        name: files for name, files in files_by_name.items() if len(files) > MOST_FILES[name]
+    } == {}, "records and folders hold it"
 
 
 def _is_in_operator(path: str) -> bool:
@@ -267,16 +271,16 @@ def test_no_module_is_short_without_a_reason() -> None:
 
 
 def test_no_function_is_long() -> None:
-    found = {
-        f"{path}: {node.name}": _length(node, (ROOT / path).read_text(encoding="utf-8"))
-        for path, tree in _modules()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    }
-    assert {name: n for name, n in found.items() if n > LONGEST_FUNCTION} == {}
+    lengths: dict[str, int] = {}
+    for path, tree in _modules():
+        lines = (ROOT / path).read_text(encoding="utf-8").splitlines(keepends=True)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lengths[f"{path}: {node.name}"] = _length(node, lines)
+    assert {name: n for name, n in lengths.items() if n > LONGEST_FUNCTION} == {}
 
 
-def _length(node: ast.FunctionDef | ast.AsyncFunctionDef, text: str) -> int:
+def _length(node: ast.FunctionDef | ast.AsyncFunctionDef, lines: Sequence[str]) -> int:
     """Return the counted lines of a function without its docstring."""
     first = node.body[0]
     is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
@@ -286,7 +290,6 @@ def _length(node: ast.FunctionDef | ast.AsyncFunctionDef, text: str) -> int:
         for number in range(node.lineno, (node.end_lineno or 0) + 1)
         if number not in docstring
     )
-    lines = text.splitlines(keepends=True)
     return counted_lines("".join(lines[number - 1] for number in numbers))
 
 
@@ -356,8 +359,8 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
-        found: list[str] = error.args[1]
-        return found
+        cycle: list[str] = error.args[1]
+        return cycle
     return []
 
 

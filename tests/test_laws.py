@@ -102,8 +102,8 @@ def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
     }, errors
     assert bool(result.manifests) is not bool(errors)
     for manifest in result.manifests:
-        found = validate(manifest, versions=ClusterProfile.model_validate(profile).versions())
-        assert not [one for one in found if one.severity == "error"]
+        problems = validate(manifest, versions=ClusterProfile.model_validate(profile).versions())
+        assert not [problem for problem in problems if problem.severity == "error"]
 
 
 # ---- 2. Compiling again elsewhere gives the same bytes.
@@ -218,8 +218,8 @@ def test_law_3_passes_are_idempotent_one_by_one_and_together(
     job, context = _lowered(spec, profile, target)
     done, walked = run(job, context), pass_runs(job, context)
     assert [step.name for step in walked] == [one.__name__ for one in PASSES]
-    for step, one in zip(walked, PASSES, strict=True):
-        assert one(step.after, context) == step.after, step.name
+    for step, compiler_pass in zip(walked, PASSES, strict=True):
+        assert compiler_pass(step.after, context) == step.after, step.name
     assert run(done, context) == done
 
 

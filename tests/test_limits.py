@@ -47,10 +47,10 @@ def small() -> Iterator[None]:
 
 @pytest.mark.parametrize("name", OVER)
 def test_input_over_a_limit_gives_a_finding(name: str) -> None:
-    text, told = OVER[name]
+    text, advice = OVER[name]
     diagnostics = ptcompile.lint(text).diagnostics
     large = [diagnostic for diagnostic in diagnostics if diagnostic.name == "too-large"]
-    assert any(told in one.message for one in large), [
+    assert any(advice in one.message for one in large), [
         diagnostic.message for diagnostic in diagnostics
     ][:5]
     assert all(one.span is not None for one in large)
@@ -96,9 +96,9 @@ CAPPED: dict[str, Callable[[], Sequence[ptcompile.Diagnostic]]] = {
 def test_no_verb_reports_more_findings_than_the_budget(verb: str) -> None:
     assert len(CAPPED[verb]()) >= 10, "the case is too small"
     limits._in_force[0] = SMALL._replace(findings=5)
-    found = CAPPED[verb]()
-    assert len(found) == 6
-    assert "more than 5 findings" in found[-1].message
+    diagnostics = CAPPED[verb]()
+    assert len(diagnostics) == 6
+    assert "more than 5 findings" in diagnostics[-1].message
 
 
 def test_objects_that_are_not_simulated_are_named() -> None:

@@ -99,13 +99,13 @@ def _patterns(value: Any) -> Iterator[str]:
 
 @cache
 def _all() -> dict[tuple[str, int, str], str]:
-    found: dict[tuple[str, int, str], str] = {}
+    places: dict[tuple[str, int, str], str] = {}
     for where, text, flags, method in (*_compiled(), *_calls(), *_messages(), *_schemas()):
         if text:
-            found.setdefault(
+            places.setdefault(
                 (text, flags & ~re.UNICODE, method if method in METHODS else "search"), where
             )
-    return found
+    return places
 
 
 def _attacks(text: str) -> Iterator[tuple[str, str, str]]:

@@ -309,9 +309,9 @@ def test_github_accepts_the_forms(form: Path) -> None:
 def test_the_forms_have_the_documented_names() -> None:
     names = {yaml.safe_load(form.read_text(encoding="utf-8"))["name"] for form in FORMS}
     assert names == {"A real server disagrees", "False alarm", "Bug"}
-    told = " ".join((_text("CONTRIBUTING.md") + _text("SECURITY.md")).split())
-    assert '"A real server disagrees"' in told
-    assert '"False alarm"' in told
+    text = " ".join((_text("CONTRIBUTING.md") + _text("SECURITY.md")).split())
+    assert '"A real server disagrees"' in text
+    assert '"False alarm"' in text
 
 
 WRITES: dict[tuple[str, str], tuple[dict[str, str], str]] = {

@@ -137,9 +137,9 @@ def test_admission(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = {}
     for row in rows:
         beside = sorted(
-            text(apiserver.with_quota_status(one))
-            for one in row["beside"]
-            if one["kind"] != "Namespace"
+            text(apiserver.with_quota_status(neighbor))
+            for neighbor in row["beside"]
+            if neighbor["kind"] != "Namespace"
         )
         answers[text([apiserver.space_of(row), beside, row["manifest"]])] = as_answer(row)
         if "pod" in row:
@@ -171,11 +171,11 @@ def test_warnings(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
         for row in asked
     }
     with answering(answers, [row["manifest"] for row in rows], version) as server:
-        found = list(apiserver.answers(server, name))
+        recorded_rows = list(apiserver.answers(server, name))
     expected = (
         rows if version == "1.35" else [*rows, *({**row, "kubernetes": version} for row in asked)]
     )
-    assert sorted(map(text, found)) == sorted(map(text, expected))
+    assert sorted(map(text, recorded_rows)) == sorted(map(text, expected))
 
 
 def test_a_second_apply() -> None:
@@ -227,8 +227,8 @@ def test_creations_with_kueue(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
     with answering(
         answers, [*bases.values(), *manifests, *recorded.rows("kueue/foreign/beside")]
     ) as server:
-        found = kueue.of_release(name, list(kueue.creates(server, name)), "0.19.2")
-        assert list(recording.differences(name, found, kueue.ANSWERS)) == []
+        recorded_rows = kueue.of_release(name, list(kueue.creates(server, name)), "0.19.2")
+        assert list(recording.differences(name, recorded_rows, kueue.ANSWERS)) == []
 
 
 @pytest.mark.parametrize("name", ["kueue/own/updates", "kueue/foreign/updates"])
@@ -250,8 +250,8 @@ def test_updates_with_kueue(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
     kinds = [*bases.values(), *recorded.rows("kueue/foreign/beside")]
     with serving(kinds, answer) as url, recording.connected(url) as server:
-        found = kueue.of_release(name, list(kueue.updates(server, name)), "0.19.2")
-        assert list(recording.differences(name, found, kueue.ANSWERS)) == []
+        recorded_rows = kueue.of_release(name, list(kueue.updates(server, name)), "0.19.2")
+        assert list(recording.differences(name, recorded_rows, kueue.ANSWERS)) == []
 
 
 def of_kueue(row: Json) -> Answer:
@@ -271,9 +271,9 @@ def test_answers_of_an_older_kueue() -> None:
     """They are kept where the verdict differs; the rows of the newest release stay."""
     name = "kueue/own/creates"
     rows = list(recorded.rows(name))
-    found = list(kueue.of_release(name, [older_answer(row) for row in rows], "0.18.5"))
-    assert [older_answer(row) for row in found] == [older_answer(row) for row in rows]
-    assert [{**row, "v018": ""} for row in found] == [{**row, "v018": ""} for row in rows]
+    recorded_rows = list(kueue.of_release(name, [older_answer(row) for row in rows], "0.18.5"))
+    assert [older_answer(row) for row in recorded_rows] == [older_answer(row) for row in rows]
+    assert [{**row, "v018": ""} for row in recorded_rows] == [{**row, "v018": ""} for row in rows]
 
 
 def older_answer(row: Json) -> Json:
@@ -296,8 +296,8 @@ def as_workload(job: str, answer: Json, uids: dict[str, str]) -> Json | None:
     of_other = [{"type": "Preempted", "status": str(preempted.get("now")), "message": words}]
     renamed = {"topology": "topologyAssignment"}
     sets = [
-        {renamed.get(key, key): value for key, value in one.items()}
-        for one in answer.get("podSets", ())
+        {renamed.get(key, key): value for key, value in pod_set.items()}
+        for pod_set in answer.get("podSets", ())
     ]
     conditions = [
         *waits,
@@ -315,8 +315,8 @@ def test_answers_of_the_scheduler() -> None:
         uids = {job: f"uid-{job}" for job in row["answers"]}
         for job, answer in row["answers"].items():
             workload = as_workload(job, answer, uids)
-            told = {key: value for key, value in answer.items() if key != "alone"}
-            assert kueue.became(workload, {uid: name for name, uid in uids.items()}) == told, row[
+            shared = {key: value for key, value in answer.items() if key != "alone"}
+            assert kueue.became(workload, {uid: name for name, uid in uids.items()}) == shared, row[
                 "id"
             ]
             total += 1
@@ -339,9 +339,9 @@ def test_jobs_in_queues(monkeypatch: pytest.MonkeyPatch) -> None:
         others = (row["answers"].keys() - {name}) & {
             key.rpartition("/")[2] for key in question.stored
         }
-        told = {"outcome": "admitted" if row["answers"][name]["alone"] else "pending"}
+        expected = {"outcome": "admitted" if row["answers"][name]["alone"] else "pending"}
         workload = as_workload(
-            name, row["answers"][name] if others or name == "j0" else told, {name: "", "j0": ""}
+            name, row["answers"][name] if others or name == "j0" else expected, {name: "", "j0": ""}
         )
         question.stored[f"{kueue.WORKLOADS}/w-{name}"] = {**(workload or {}), "kind": "Workload"}
         return None
@@ -448,13 +448,13 @@ def test_pods_of_an_operator(operator: str, monkeypatch: pytest.MonkeyPatch) -> 
         serving([hooks, *others, *(manifest for _, manifest in rows)], answer) as url,
         recording.connected(url) as server,
     ):
-        found = list(operators.answers(server, operator))
+        recorded_rows = list(operators.answers(server, operator))
     by_id = {
         row["id"]: row
         for row in recorded.rows(f"operators/{operator}")
         if "base" not in row and "id" in row
     }
-    for new, (old, _) in zip(found, rows, strict=True):
+    for new, (old, _) in zip(recorded_rows, rows, strict=True):
         assert new["accepted"] == old["accepted"]
         new = by_id[new["base"]] if "same_as_base" in new else new
         by_name = [

@@ -91,11 +91,11 @@ def test_the_schemas_name_all_terms() -> None:
     ids=str,
 )
 def test_an_invalid_report_is_rejected(wrong: dict[str, Any]) -> None:
-    found = ptcompile.compile("kind: TrainingJob").diagnostics[0].to_dict()
+    diagnostic = ptcompile.compile("kind: TrainingJob").diagnostics[0].to_dict()
     validator = Draft202012Validator(schema("report"))
-    assert validator.is_valid({"version": 1, "diagnostics": [found], "unchecked": []})
+    assert validator.is_valid({"version": 1, "diagnostics": [diagnostic], "unchecked": []})
     assert not validator.is_valid(
-        {"version": 1, "diagnostics": [{**found, **wrong}], "unchecked": []}
+        {"version": 1, "diagnostics": [{**diagnostic, **wrong}], "unchecked": []}
     )
 
 

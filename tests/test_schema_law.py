@@ -80,9 +80,9 @@ UNSAYABLE_GOLDENS = {
 
 
 def test_there_are_goldens_of_both_kinds_good_and_bad() -> None:
-    found = [(document["kind"], _taken(document)) for document in GOLDENS.values()]
-    assert set(found) >= {("TrainingJob", True), ("TrainingJob", False), ("ClusterProfile", True)}
-    assert len(found) > 50
+    taken = [(document["kind"], _taken(document)) for document in GOLDENS.values()]
+    assert set(taken) >= {("TrainingJob", True), ("TrainingJob", False), ("ClusterProfile", True)}
+    assert len(taken) > 50
 
 
 @pytest.mark.parametrize("name", GOLDENS)

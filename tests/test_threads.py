@@ -119,8 +119,8 @@ def test_the_first_use_can_be_from_eight_threads() -> None:
 
 
 def test_import_and_use_do_not_change_the_process() -> None:
-    told = json.loads(_run(IMPORT))
-    assert told == {"changed": [], "reads": []}
+    outcome = json.loads(_run(IMPORT))
+    assert outcome == {"changed": [], "reads": []}
 
 
 def _run(script: str) -> str:

@@ -113,10 +113,10 @@ BOMBS: dict[str, tuple[str, tuple[str | int, ...]]] = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_a_finding_at_its_place(name: str) -> None:
     text, place = BOMBS[name]
-    for found in (ptcompile.lint(text).diagnostics, ptcompile.simulate(text).diagnostics):
-        (one,) = [d for d in found if d.name == "too-large"]
-        assert (one.path, one.severity, one.stage) == (place, "warning", "run")
-        assert one.span is not None
+    for diagnostics in (ptcompile.lint(text).diagnostics, ptcompile.simulate(text).diagnostics):
+        (too_large,) = [d for d in diagnostics if d.name == "too-large"]
+        assert (too_large.path, too_large.severity, too_large.stage) == (place, "warning", "run")
+        assert too_large.span is not None
 
 
 _VERBS = """
@@ -228,8 +228,8 @@ def test_a_wide_world_of_long_values_is_folded() -> None:
                 },
             },
         }
-        told = ptcompile.simulate(manifest).to_dict()
-        return len(told["pods"]), told["folded"]
+        data = ptcompile.simulate(manifest).to_dict()
+        return len(data["pods"]), data["folded"]
 
     pods, is_folded = shown(100)
     assert pods == 3000

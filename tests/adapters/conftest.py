@@ -28,6 +28,6 @@ def api(fake: FakeApi) -> Iterator[Any]:
     client = pytest.importorskip("kubernetes.client")
     configuration = client.Configuration(host=fake.url)
     configuration.proxy = configuration.no_proxy = None
-    with client.ApiClient(configuration) as found:
-        yield found
-        found.rest_client.pool_manager.clear()  # closes its sockets
+    with client.ApiClient(configuration) as connected:
+        yield connected
+        connected.rest_client.pool_manager.clear()  # closes its sockets

@@ -75,15 +75,15 @@ class FakeApi:
 
     def names(self, plural: str) -> list[str]:
         """Return the sorted names of a kind's objects."""
-        return sorted(name for _, found, _, name in self.objects if found == plural)
+        return sorted(name for _, resource, _, name in self.objects if resource == plural)
 
     def only(self, plural: str) -> Json:
         """Return the only object of a kind."""
         (name,) = self.names(plural)
         return next(
             live
-            for (_, found, _, own), live in self.objects.items()
-            if (found, own) == (plural, name)
+            for (_, kind, _, own), live in self.objects.items()
+            if (kind, own) == (plural, name)
         )
 
     def create(self, version: str, plural: str, space: str, body: Json) -> tuple[int, Json]:
@@ -96,9 +96,9 @@ class FakeApi:
             }
         others = list(self.objects.values())
         refused = [
-            one
-            for one in validate(body, others=others)
-            if one.severity == "error" and one.stage == "apply"
+            problem
+            for problem in validate(body, others=others)
+            if problem.severity == "error" and problem.stage == "apply"
         ]
         if refused:
             return 422, {"kind": "Status", "message": refused[0].message, "reason": "Invalid"}
@@ -149,7 +149,7 @@ class FakeApi:
     def answer(self, method: str, target: str, body: Any) -> tuple[int, Any]:
         """Return the status and the body, which is text for a log."""
         url = urlsplit(target)
-        query, found = dict(parse_qsl(url.query)), PATH.match(url.path)
+        query, match = dict(parse_qsl(url.query)), PATH.match(url.path)
         with self._lock:
             self.asked.append((method, target))
             if method in self.forbidden:
@@ -158,21 +158,21 @@ class FakeApi:
                     "reason": "Forbidden",
                     "message": f"no {method} for you",
                 }
-            if found is None:
+            if match is None:
                 return 404, {"message": "no such path"}
             version, plural, space = (
-                found["core"] or found["group"],
-                found["plural"],
-                found["space"] or "",
+                match["core"] or match["group"],
+                match["plural"],
+                match["space"] or "",
             )
             if version not in SERVED:
                 return 404, {"message": "the server could not find the requested resource"}
-            rest = [part for part in url.path[found.end() :].split("/") if part]
+            rest = [part for part in url.path[match.end() :].split("/") if part]
             if not rest:
                 return (
                     self.create(version, plural, space, body)
                     if method == "POST"
-                    else self._list(found, query)
+                    else self._list(match, query)
                 )
             key = version, plural, space, rest[0]
             if key not in self.objects:
@@ -237,13 +237,13 @@ def serving() -> Iterator[FakeApi]:
             size = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(size)) if size else None
             try:
-                status, found = fake.answer(self.command, self.path, body)
+                status, answer = fake.answer(self.command, self.path, body)
             except Exception as error:  # return errors of this file to the client, which shows them
-                status, found = 500, {"message": repr(error)}
-            content = found.encode() if isinstance(found, str) else json.dumps(found).encode()
+                status, answer = 500, {"message": repr(error)}
+            content = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
             self.send_response(status)
             self.send_header(
-                "Content-Type", "text/plain" if isinstance(found, str) else "application/json"
+                "Content-Type", "text/plain" if isinstance(answer, str) else "application/json"
             )
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()

@@ -155,11 +155,11 @@ def test_a_job_that_was_deleted_fails_the_task(fake: FakeApi) -> None:
 
 
 def test_on_a_worker(fake: FakeApi) -> None:
-    op, found = operator(target="job", deferrable=False), context()
+    op, airflow_context = operator(target="job", deferrable=False), context()
     fake.ends = True
-    op.execute(found)
-    assert found["ti"].pushed["job"]["kind"] == "Job"
-    assert found["ti"].pushed["job"]["namespace"] == "default"
+    op.execute(airflow_context)
+    assert airflow_context["ti"].pushed["job"]["kind"] == "Job"
+    assert airflow_context["ti"].pushed["job"]["namespace"] == "default"
 
 
 def test_on_kill_deletes_the_job(fake: FakeApi) -> None:

@@ -33,8 +33,8 @@ def test_every_object_is_created_in_order_and_owned_by_the_job(
     created = [path.rpartition("/")[2] for method, path in fake.asked if method == "POST"]
     assert created == [one.plural for one in result.handle.objects]
     assert live["metadata"]["namespace"] == "team-a"
-    for one in result.handle.objects[:-1]:
-        beside = cluster.find(api, one._replace(namespace="team-a"))
+    for handled in result.handle.objects[:-1]:
+        beside = cluster.find(api, handled._replace(namespace="team-a"))
         assert beside is not None
         (owner,) = beside["metadata"]["ownerReferences"]
         assert (owner["uid"], owner["kind"]) == (live["metadata"]["uid"], result.handle.job.kind)

@@ -156,17 +156,17 @@ def test_a_failure_has_a_reason(fake: FakeApi, scheduler: PtcompileScheduler) ->
     app_id = scheduler.submit(app(), {"target": "jobset"})
     fake.ends = False
     scheduler.describe(app_id)
-    found = scheduler.describe(app_id)
-    assert found is not None
-    assert (found.state, found.msg) == (AppState.FAILED, "Broken: it broke")
+    description = scheduler.describe(app_id)
+    assert description is not None
+    assert (description.state, description.msg) == (AppState.FAILED, "Broken: it broke")
 
 
 def test_volcano_s_aborted_is_cancelled(fake: FakeApi, scheduler: PtcompileScheduler) -> None:
     app_id = scheduler.submit(app(), {"target": "volcano"})
     fake.only("jobs")["status"] = {"state": {"phase": "Aborted"}}
-    found = scheduler.describe(app_id)
-    assert found is not None
-    assert found.state == AppState.CANCELLED
+    description = scheduler.describe(app_id)
+    assert description is not None
+    assert description.state == AppState.CANCELLED
 
 
 def test_logs_of_roles_and_ranks(scheduler: PtcompileScheduler) -> None:

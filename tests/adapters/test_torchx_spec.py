@@ -36,8 +36,8 @@ def app(*args: str, entrypoint: str = "bash", **given: Any) -> Any:
     return SimpleNamespace(name="train", roles=[SimpleNamespace(**role)])
 
 
-def words(found: Any) -> Any:
-    return spec_of(found, "run-1")["spec"]
+def words(described: Any) -> Any:
+    return spec_of(described, "run-1")["spec"]
 
 
 def test_dist_ddp_is_a_script_with_elastic() -> None:
@@ -75,31 +75,35 @@ def test_a_range_a_module_and_torchrun_s_other_options() -> None:
         .replace("--tee 3", "--tee=1")
     )
     line = line.replace("--role", "--max_restarts 2 --rdzv_conf timeout=5,x=y --role")
-    found = words(app("-c", line, num_replicas=4, min_replicas=1))
-    assert (found["module"], found["nodes"], found["elastic"]["nnodes"]) == ("pkg.train", 4, "1:4")
-    assert found["elastic"]["maxRestarts"] == 2
-    assert found["elastic"]["rdzvConfigs"] == {"timeout": "5", "x": "y"}
-    assert found["env"]["PET_TEE"] == "1"
+    fields = words(app("-c", line, num_replicas=4, min_replicas=1))
+    assert (fields["module"], fields["nodes"], fields["elastic"]["nnodes"]) == (
+        "pkg.train",
+        4,
+        "1:4",
+    )
+    assert fields["elastic"]["maxRestarts"] == 2
+    assert fields["elastic"]["rdzvConfigs"] == {"timeout": "5", "x": "y"}
+    assert fields["env"]["PET_TEE"] == "1"
 
 
 def test_one_node_has_no_rendezvous() -> None:
-    found = words(app("-c", DDP.replace("--nnodes 2", "--nnodes 1"), num_replicas=1))
-    assert "nodes" not in found
-    assert found["elastic"] == {"nprocPerNode": 8}
+    fields = words(app("-c", DDP.replace("--nnodes 2", "--nnodes 1"), num_replicas=1))
+    assert "nodes" not in fields
+    assert fields["elastic"] == {"nprocPerNode": 8}
 
 
 def test_other_commands_are_unchanged() -> None:
-    found = words(app("-c", "echo $$HOME ${app_id}", entrypoint="sh", num_replicas=1))
-    assert found["command"] == ["sh", "-c", "echo $HOME run-1"]
-    assert "elastic" not in found
+    fields = words(app("-c", "echo $$HOME ${app_id}", entrypoint="sh", num_replicas=1))
+    assert fields["command"] == ["sh", "-c", "echo $HOME run-1"]
+    assert "elastic" not in fields
 
 
 @pytest.mark.parametrize(
     ("policy", "word"), [("APPLICATION", "RestartJob"), ("REPLICA", "RestartPod")]
 )
 def test_retries(policy: str, word: str) -> None:
-    found = words(app(max_retries=3, retry_policy=SimpleNamespace(value=policy)))
-    assert found["runPolicy"] == {"backoffLimit": 3, "onPodFailure": word}
+    fields = words(app(max_retries=3, retry_policy=SimpleNamespace(value=policy)))
+    assert fields["runPolicy"] == {"backoffLimit": 3, "onPodFailure": word}
 
 
 def test_unset_resources_are_left_out() -> None:
@@ -113,13 +117,13 @@ def test_mounts() -> None:
     claim = SimpleNamespace(src="data", dst_path="/data", read_only=True)
     bind = SimpleNamespace(src_path="/mnt", dst_path="/scratch", read_only=False)
     device = SimpleNamespace(src_path="/dev/x", dst_path="/dev/x", permissions="rwm")
-    found = words(app(mounts=[claim, bind, device]))
-    assert found["volumes"] == [
+    fields = words(app(mounts=[claim, bind, device]))
+    assert fields["volumes"] == [
         {"name": "mount-0", "persistentVolumeClaim": {"claimName": "data"}},
         {"name": "mount-1", "hostPath": {"path": "/mnt"}},
         {"name": "mount-2", "hostPath": {"path": "/dev/x"}},
     ]
-    assert found["volumeMounts"] == [
+    assert fields["volumeMounts"] == [
         {"name": "mount-0", "mountPath": "/data", "readOnly": True},
         {"name": "mount-1", "mountPath": "/scratch"},
         {"name": "mount-2", "mountPath": "/dev/x"},
@@ -127,14 +131,14 @@ def test_mounts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"env": {"ID": "${replica_id}"}}, r"env.ID has \$\{replica_id\}"),
         ({"args": ["-c", "echo ${rank0_env}"]}, r"command.2 has \$\{rank0_env\}"),
     ],
 )
-def test_unsupported_placeholders_are_rejected(given: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_unsupported_placeholders_are_rejected(given: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         words(app(**given))
 
 

@@ -99,8 +99,8 @@ def test_input_is_not_changed() -> None:
 def test_editing_the_manifests_does_not_change_the_profile() -> None:
     cluster = profile({"defaults": {"imagePullSecrets": [{"name": "r"}]}})
     before = cluster.model_dump_json()
-    for one in ptcompile.compile(smallest(), cluster=cluster).unwrap():
-        spoil(one)
+    for manifest in ptcompile.compile(smallest(), cluster=cluster).unwrap():
+        spoil(manifest)
     assert cluster.model_dump_json() == before
 
 
@@ -287,9 +287,9 @@ def test_a_rule_s_error_removes_the_manifests_of_its_document_unless_it_is_ignor
 
 
 def test_the_handle_of_the_only_job() -> None:
-    one = ptcompile.compile(smallest("nodes: 2"))
-    assert one.handle == one.handles[0]
-    assert one.handle.job.name == "train"
+    result = ptcompile.compile(smallest("nodes: 2"))
+    assert result.handle == result.handles[0]
+    assert result.handle.job.name == "train"
     two = ptcompile.compile(smallest("", "a") + "---\n" + smallest("", "b"))
     assert [handle.job.name for handle in two.handles] == ["a", "b"]
     with pytest.raises(ValueError, match="the result has 2 jobs; `handles` has one for each"):

@@ -186,8 +186,10 @@ def test_too_many_processes_are_an_error_in_both() -> None:
         spec.replace("nprocPerNode: 8", "nprocPerNode: 4"), target="jobset"
     ).yaml()
     linted = ptcompile.lint(made.replace("--nproc-per-node=4", "--nproc-per-node=8")).diagnostics
-    for found in (compiled, linted):
-        assert ("more-processes-than-gpus", "error") in [(one.name, one.severity) for one in found]
+    for diagnostics in (compiled, linted):
+        assert ("more-processes-than-gpus", "error") in [
+            (one.name, one.severity) for one in diagnostics
+        ]
 
 
 def test_help_names_spec_fields_and_works() -> None:

@@ -12,7 +12,7 @@ from ptcompile.simulator.equivalence import world_differences
 from tests.importer.test_published import published
 from tests.making import training_runtime
 
-PYTORCHJOBS = [name for name, one in published().items() if one["kind"] == "PyTorchJob"]
+PYTORCHJOBS = [name for name, manifest in published().items() if manifest["kind"] == "PyTorchJob"]
 WITH_AN_AUTOSCALER = "e272d909481c"
 
 

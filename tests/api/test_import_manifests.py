@@ -167,15 +167,15 @@ def test_a_script_that_passes_the_operators_variables_to_torchrun_becomes_spec_f
         replica["template"]["spec"]["containers"][0]["args"] = [script]
     imported = ptcompile.import_manifests(manifest)
     assert imported.diagnostics == ()
-    (found,) = imported.found
-    assert found.same_world
-    assert not found.same_manifest
-    assert found.differences == ()
-    spec = found.document["spec"]
+    (imported_spec,) = imported.found
+    assert imported_spec.same_world
+    assert not imported_spec.same_manifest
+    assert imported_spec.differences == ()
+    spec = imported_spec.document["spec"]
     assert (spec["module"], spec["args"], spec["nodes"]) == ("pkg.train", ["--rank=$(RANK)"], 2)
     assert spec["elastic"]["nprocPerNode"] == 8
     assert "manifest" not in spec
-    assert found.comments["spec", "module"] == "was: torchrun ..."
+    assert imported_spec.comments["spec", "module"] == "was: torchrun ..."
 
 
 def indexed_job(subdomain: str | None = "svc", nodes: int = 2, **pod: Any) -> Json:
@@ -237,11 +237,11 @@ def test_a_hand_written_headless_service_comes_in_with_its_job(
     command = [*STATIC[:-1], f"--master-addr=j-0.{name}", STATIC[-1]]
     imported = ptcompile.import_manifests([service, indexed_job(name, command=command)])
     assert imported.diagnostics == ()
-    (found,) = imported.found
-    assert found.same_world
-    assert found.differences == ()
+    (imported_spec,) = imported.found
+    assert imported_spec.same_world
+    assert imported_spec.differences == ()
     assert imported.kept == ()
-    spec = found.document["spec"]
+    spec = imported_spec.document["spec"]
     assert (spec["script"], spec["names"]) == ("train.py", {"container": "trainer", **names})
     assert spec.get("manifest") == (patch and {"job/Service": patch})
 
@@ -264,9 +264,9 @@ def test_a_job_without_a_headless_service_gets_none(
 ) -> None:
     imported = ptcompile.import_manifests([*others, indexed_job(subdomain)])
     assert imported.diagnostics == ()
-    (found,) = imported.found
-    assert found.same_manifest
-    assert found.document["spec"]["manifest"]["job/Service"] is None
+    (spec,) = imported.found
+    assert spec.same_manifest
+    assert spec.document["spec"]["manifest"]["job/Service"] is None
     assert list(imported.kept) == others
 
 
@@ -290,9 +290,9 @@ def test_each_role_keeps_the_name_of_its_container() -> None:
     }
     imported = ptcompile.import_manifests(manifest)
     assert imported.diagnostics == ()
-    (found,) = imported.found
-    assert found.same_manifest
-    spec = found.document["spec"]
+    (imported_spec,) = imported.found
+    assert imported_spec.same_manifest
+    spec = imported_spec.document["spec"]
     assert (spec["names"], spec["minAvailable"]) == (
         {"masterContainer": "master", "workerContainer": "worker"},
         1,
@@ -315,11 +315,11 @@ def test_what_has_no_effect_does_not_hinder_an_import() -> None:
     manifest["spec"]["template"]["spec"]["containers"][0]["env"] = env
     imported = ptcompile.import_manifests([headless_service("j"), manifest])
     assert imported.diagnostics == ()
-    (found,) = imported.found
-    assert found.same_world
-    assert not found.same_manifest
-    assert found.differences == ()
-    spec = found.document["spec"]
+    (imported_spec,) = imported.found
+    assert imported_spec.same_world
+    assert not imported_spec.same_manifest
+    assert imported_spec.differences == ()
+    spec = imported_spec.document["spec"]
     assert spec["podLabels"] == {"a": "b"}
     assert "podTemplate" not in spec
     assert "JOB_COMPLETION_INDEX" not in spec["env"]
@@ -347,9 +347,9 @@ def test_the_role_that_trains_need_not_be_the_first(name: str) -> None:
         "metadata": {"name": "j"},
         "spec": spec,
     }
-    (found,) = ptcompile.import_manifests(manifest).found
-    assert found.same_world
-    fields = found.document["spec"]
+    (imported_spec,) = ptcompile.import_manifests(manifest).found
+    assert imported_spec.same_world
+    fields = imported_spec.document["spec"]
     assert (fields["script"], fields["nodes"], [*fields["roles"]]) == ("train.py", 2, ["loader"])
 
 
@@ -368,13 +368,13 @@ def test_nulls_that_leave_settings_to_torchrun_become_one_word() -> None:
 )
 def test_torchrun_in_one_pod_needs_no_standalone(options: list[str]) -> None:
     manifest = job(container={"command": ["torchrun", "--nproc_per_node=8", *options, "train.py"]})
-    (found,) = ptcompile.import_manifests(manifest).found
-    spec = found.document["spec"]
-    assert found.same_world
+    (imported_spec,) = ptcompile.import_manifests(manifest).found
+    spec = imported_spec.document["spec"]
+    assert imported_spec.same_world
     assert spec["script"] == "train.py"
     assert spec["elastic"]["rdzvBackend"] == "static"
     assert spec["masterPort"] == (1234 if "--master_port=1234" in options else 29500)
-    compiled = ptcompile.compile(found.document).unwrap()[-1]
+    compiled = ptcompile.compile(imported_spec.document).unwrap()[-1]
     assert "--standalone" not in str(compiled)
 
 
@@ -424,9 +424,9 @@ def test_a_volcano_job_without_the_pytorch_plugin_is_one_task() -> None:
         volcano_job({"trainer": launch, "loader": ["python", "load.py"]})
     )
     assert imported.diagnostics == ()
-    (found,) = imported.found
-    assert found.same_world
-    spec = found.document["spec"]
+    (imported_spec,) = imported.found
+    assert imported_spec.same_world
+    spec = imported_spec.document["spec"]
     assert (spec["script"], spec["nodes"], spec["names"]["task"], [*spec["roles"]]) == (
         "train.py",
         2,
@@ -662,12 +662,12 @@ def test_notes_contain_no_secret() -> None:
         }
     )
     imported = ptcompile.import_manifests(manifest, lossy=True)
-    said = json.dumps([diagnostic.to_dict() for diagnostic in imported.diagnostics])
-    assert "hunter" not in said
+    all_findings = json.dumps([diagnostic.to_dict() for diagnostic in imported.diagnostics])
+    assert "hunter" not in all_findings
     assert all(
         "hunter" not in text
-        for one in imported.found
-        for text in (*one.differences, *one.comments.values())
+        for spec in imported.found
+        for text in (*spec.differences, *spec.comments.values())
     )
 
 

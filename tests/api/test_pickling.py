@@ -73,5 +73,5 @@ def test_process_pool_raises_the_error() -> None:
 
 def test_process_pool_returns_worlds() -> None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        (found,) = pool.map(_simulated, [1], timeout=60)
-    assert found.to_dict() == _simulated(1).to_dict()
+        (world,) = pool.map(_simulated, [1], timeout=60)
+    assert world.to_dict() == _simulated(1).to_dict()

@@ -198,15 +198,17 @@ def test_a_mistake_in_the_profile_of_both_sides_is_one_finding(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ((), "nothing to compare: give --from and --to"),
         (("--to-kueue", "new"), "--to-kueue: not a version"),
         (("--training-operator", "x"), "--training-operator: not a version"),
     ],
 )
-def test_wrong_usage(options: tuple[str, ...], said: str, tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_usage(
+    options: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture
+) -> None:
     (tmp_path / "a.yaml").write_text(QUEUED)
     done = here(capsys, "upgrade", tmp_path / "a.yaml", *options)
     assert done.status == 2
-    assert said in done.err
+    assert message in done.err

@@ -260,7 +260,7 @@ N = {"name": "a"}
 def test_nulls_and_empty_lists_of_custom_resources(
     old: Json, new: Json, expected: Any, nulls: list[Any]
 ) -> None:
-    found: list[tuple[str | int, ...]] = []
-    result = merge_by_schema(SCHEMA, "x.json", old, new, (), found)
-    assert found == nulls
+    owned: list[tuple[str | int, ...]] = []
+    result = merge_by_schema(SCHEMA, "x.json", old, new, (), owned)
+    assert owned == nulls
     assert expected is None or result is expected or result == expected

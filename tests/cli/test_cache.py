@@ -137,9 +137,9 @@ def test_a_folder_that_others_can_write_is_not_used(
     (many / "cache" / "ptcompile").mkdir(parents=True)
     (many / "cache" / "ptcompile").chmod(mode)
     for words in ((), (), ("--cache-dir", "cache/ptcompile")):
-        told = here(capsys, "lint", *words, ".")
-        said = "ptcompile: --cache-dir cache/ptcompile is not used: belongs to another user, or others can write to it"
-        assert (said in told.err) == bool(words)
+        ran = here(capsys, "lint", *words, ".")
+        warning = "--cache-dir cache/ptcompile is not used: belongs to another user, or others can write to it"
+        assert (warning in ran.err) == bool(words)
     assert len(asked) == 3 * COUNT
     assert not list((many / "cache" / "ptcompile").iterdir())
 
@@ -149,8 +149,8 @@ def test_a_folder_that_cannot_be_created_is_not_used(
 ) -> None:
     (many / "cache").write_text("a file")
     first = here(capsys, "lint", ".")
-    told = here(capsys, "lint", "--cache-dir", "cache/here", ".")
-    assert told == first._replace(
+    ran = here(capsys, "lint", "--cache-dir", "cache/here", ".")
+    assert ran == first._replace(
         err=f"ptcompile: --cache-dir cache/here is not used: not a directory\n{first.err}"
     )
     assert len(asked) == 2 * COUNT
@@ -359,8 +359,8 @@ def test_standard_input_is_not_kept(
     for text in (b"kind: Pod\n", b"kind: Job\n"):
         for words in ((), ("--no-cache",)):
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-            told = here(capsys, "lint", *words, ".", "-")
-            assert f"{text.decode()}  | ^" in told.out.replace("1 | ", "")
+            ran = here(capsys, "lint", *words, ".", "-")
+            assert f"{text.decode()}  | ^" in ran.out.replace("1 | ", "")
     assert "stdin" not in entry_of(many).read_text()
 
 

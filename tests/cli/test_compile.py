@@ -80,8 +80,8 @@ def test_json_is_yaml_too(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_json_out(tmp_path: Path, capsys: Capture) -> None:
-    one = json.loads(here(capsys, "--format", "json", spec(tmp_path)).out)
-    assert one["kind"] == "Pod"
+    manifest = json.loads(here(capsys, "--format", "json", spec(tmp_path)).out)
+    assert manifest["kind"] == "Pod"
     many = json.loads(here(capsys, "--format", "json", spec(tmp_path, body="nodes: 2")).out)
     assert (many["kind"], [item["kind"] for item in many["items"]]) == ("List", ["Service", "Job"])
 
@@ -130,8 +130,8 @@ SETS = [
 
 
 def main(job: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = pod(job)["containers"][0]
-    return found
+    container: dict[str, Any] = pod(job)["containers"][0]
+    return container
 
 
 def pod(job: dict[str, Any]) -> dict[str, Any]:
@@ -449,12 +449,12 @@ def test_several_targets_get_a_folder_each(
     path = spec(tmp_path, body="nodes: 2")
     ran = here(capsys, *words, path, "-o", f"{tmp_path / 'out'}/")
     assert (ran.status, ran.out) == (0, "")
-    found = {one.parent.name: one for one in (tmp_path / "out").rglob("spec.yaml")}
+    specs = {one.parent.name: one for one in (tmp_path / "out").rglob("spec.yaml")}
     able = (
         {"job", "jobset", "pytorchjob", "volcano", "trainjob"} if "all" in targets else set(targets)
     )
-    assert found.keys() == able
-    for target, one in found.items():
+    assert specs.keys() == able
+    for target, one in specs.items():
         assert (
             one.read_text("utf-8").partition("\n")[2]
             == ptcompile.compile(smallest("nodes: 2"), target=target).yaml()

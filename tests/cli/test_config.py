@@ -24,7 +24,7 @@ POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("a" + ".a" * 30000 + " = 1", "line 1 has a key with more than 100 dots"),
         ("ignore = []\n[a" + " . 'b'" * 101 + "]", "line 2 has a key with more than 100 dots"),
@@ -39,7 +39,7 @@ POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name
     ids=lambda told: told[:12],
 )
 def test_a_configuration_that_cannot_be_read(
-    text: str, said: str, tmp_path: Path, capsys: Capture
+    text: str, message: str, tmp_path: Path, capsys: Capture
 ) -> None:
     (tmp_path / "a.yaml").write_text(POD)
     for name in ("ptcompile.toml", "pyproject.toml"):
@@ -48,7 +48,7 @@ def test_a_configuration_that_cannot_be_read(
         ran = here(capsys, "lint", "--untrusted", "--config", path, tmp_path / "a.yaml")
         assert (ran.status, ran.out) == (2, "")
         assert ran.err.startswith(f"ptcompile: {path}: ")
-        assert said in ran.err
+        assert message in ran.err
         assert len(ran.err) < 500
         assert "this is a bug" not in ran.err
 

@@ -127,14 +127,14 @@ def test_a_real_hook_reports_what_a_full_run_does(repository: Path) -> None:
         (repository / name).write_text((repository / name).read_text() + "# changed\n")
     run_git(repository, "add", *changed)
 
-    status, said = run_hook(repository, "ptcompile-lint", every_file=False)
+    status, output = run_hook(repository, "ptcompile-lint", every_file=False)
     diagnostics = json.loads(report.read_text())["diagnostics"]
 
     expected = [finding for finding in lint(".") if finding["filename"] in changed]
-    assert status == 1, said
+    assert status == 1, output
     assert diagnostics == expected
     assert {finding["filename"] for finding in diagnostics} == {"jobs/0.yaml", "jobs/3.yaml"}
-    assert "kustomized/patch.yaml: left out" in said
+    assert "kustomized/patch.yaml: left out" in output
 
 
 def test_entries_of_files_whose_context_was_not_read_stay(repository: Path) -> None:

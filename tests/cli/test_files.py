@@ -591,10 +591,10 @@ def test_files_of_a_killed_run_are_removed_later(repository: Path) -> None:
     old, young = (repository / f".ptcompile-{name}.tmp" for name in ("old", "young"))
     others = [repository / name for name in ("old.tmp", ".ptcompile-old.yaml", "old.yaml")]
     hour = time.time() - 3600.5
-    for one in (old, young, *others):
-        one.touch()
-        if one != young:
-            os.utime(one, (hour, hour))
+    for cached in (old, young, *others):
+        cached.touch()
+        if cached != young:
+            os.utime(cached, (hour, hour))
     files.sweep.cache_clear()
     files.write_files({str(repository / "a.yaml"): "a: 1\n"})
     assert not old.exists()

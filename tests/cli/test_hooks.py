@@ -82,9 +82,9 @@ def test_hooks_on_pull_requests_are_untrusted() -> None:
 
 def test_a_clean_repository_passes(repository: Path) -> None:
     for hook in HOOKS:
-        status, said = run(repository, hook)
-        assert status == 0, said
-        assert "Passed" in said
+        status, output = run(repository, hook)
+        assert status == 0, output
+        assert "Passed" in output
 
 
 def test_lint_fails_for_a_bad_manifest(repository: Path) -> None:
@@ -92,16 +92,16 @@ def test_lint_fails_for_a_bad_manifest(repository: Path) -> None:
         "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {contaners: []}\n"
     )
     git(repository, "add", "pod.yaml")
-    status, said = run(repository, "ptcompile-lint")
+    status, output = run(repository, "ptcompile-lint")
     assert status == 1
-    assert "PTC501" in said
-    assert "pod.yaml:4:8" in said
+    assert "PTC501" in output
+    assert "pod.yaml:4:8" in output
 
 
 def test_check_fails_for_a_stale_manifest_with_a_diff(repository: Path) -> None:
     (repository / "specs" / "job.yaml").write_text(SPEC.replace("a:1", "a:2"))
     git(repository, "add", "specs")
-    status, said = run(repository, "ptcompile-check")
+    status, output = run(repository, "ptcompile-check")
     assert status == 1
-    assert "-    image: a:1" in said
-    assert "+    image: a:2" in said
+    assert "-    image: a:1" in output
+    assert "+    image: a:2" in output

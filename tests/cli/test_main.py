@@ -49,12 +49,12 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
 
 
 @pytest.mark.parametrize(
-    ("words", "told"), USAGE, ids=[" ".join(words) or "nothing" for words, _ in USAGE]
+    ("words", "message"), USAGE, ids=[" ".join(words) or "nothing" for words, _ in USAGE]
 )
-def test_wrong_usage(words: tuple[str, ...], told: str, tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_usage(words: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, *[str(spec(tmp_path)) if word == "SPEC" else word for word in words])
     assert (ran.status, ran.out) == (2, "")
-    assert told in ran.err
+    assert message in ran.err
 
 
 def test_an_option_is_never_guessed(tmp_path: Path, capsys: Capture) -> None:

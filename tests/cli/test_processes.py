@@ -64,9 +64,9 @@ def test_results_come_in_order(start: None, jobs: int) -> None:
 
 
 def test_the_work_is_shared(start: None) -> None:
-    found = list(map_in_processes(work.process_of, range(200), 2))
-    assert [number for number, _ in found] == list(range(200))
-    assert len({pid for _, pid in found} - {os.getpid()}) == 2
+    process_ids = list(map_in_processes(work.process_of, range(200), 2))
+    assert [number for number, _ in process_ids] == list(range(200))
+    assert len({pid for _, pid in process_ids} - {os.getpid()}) == 2
 
 
 def test_without_more_processes_this_one_does_the_work(
@@ -225,10 +225,10 @@ def test_a_killed_process_fails_the_command(running: subprocess.Popen[bytes]) ->
     os.kill(_children(running.pid)[0], signal.SIGKILL)
     out, err = running.communicate(timeout=30)
     assert (running.returncode, out) == (2, b"")
-    said = (
+    message = (
         "ptcompile: a worker process was killed by signal 9; if memory ran out, use fewer processes"
     )
-    assert err.decode().startswith(said)
+    assert err.decode().startswith(message)
     no_traceback(err.decode())
     _wait(lambda: _gone(running.pid))
 

@@ -34,11 +34,11 @@ SLIPS = [
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), SLIPS, ids=[" ".join(words) for words, _ in SLIPS])
-def test_a_slip(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("words", "message"), SLIPS, ids=[" ".join(words) for words, _ in SLIPS])
+def test_a_slip(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     ran = here(capsys, *words)
     assert (ran.status, ran.out) == (2, "")
-    assert said in ran.err
+    assert message in ran.err
 
 
 def test_nothing_is_suggested_for_an_unfamiliar_word(capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,7 +74,7 @@ def test_a_file_of_the_name_wins(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (
             ["spec.yaml", "--cluster", "prod"],
@@ -83,10 +83,12 @@ def test_a_file_of_the_name_wins(capsys: Capture) -> None:
         (["init", "--profile", "--cloud", "ibm"], "ptcompile init --profile writes one"),
     ],
 )
-def test_an_unknown_cloud_names_the_starters(words: list[str], told: str, capsys: Capture) -> None:
+def test_an_unknown_cloud_names_the_starters(
+    words: list[str], message: str, capsys: Capture
+) -> None:
     ran = here(capsys, *words)
     assert ran.status == 2
-    assert told in ran.err
+    assert message in ran.err
 
 
 def test_a_cloud_is_of_a_profile(capsys: Capture) -> None:

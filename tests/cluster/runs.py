@@ -222,10 +222,10 @@ def compare(run: Run) -> Iterator[Compared]:
 
 
 def _compare_values(
-    what: str, pod: str, said: Mapping[str, str], seen: Mapping[str, str]
+    what: str, pod: str, predicted: Mapping[str, str], seen: Mapping[str, str]
 ) -> Iterator[Compared]:
-    for name in sorted({*said, *seen}):
-        yield Compared(what, f"{pod}: {name}", said.get(name), seen.get(name))
+    for name in sorted({*predicted, *seen}):
+        yield Compared(what, f"{pod}: {name}", predicted.get(name), seen.get(name))
 
 
 def _compare_pods(run: Run) -> Iterator[Compared]:

@@ -212,7 +212,7 @@ def test_the_size_of_a_gang() -> None:
     unused = [finding.path for finding in ptcompile.compile(spec, target="jobset").diagnostics]
     assert ("spec", "minAvailable") in unused
     rejected = ptcompile.compile(spec, target="trainjob", cluster=GANG).diagnostics
-    assert [found.path for found in rejected if found.severity == "error"] == [
+    assert [rejection.path for rejection in rejected if rejection.severity == "error"] == [
         ("spec", "minAvailable")
     ]
     (diagnostic,) = [

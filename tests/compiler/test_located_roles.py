@@ -45,7 +45,7 @@ def test_a_rejected_inherited_field_is_reported_at_the_job(target: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "found"),
+    ("path", "expected"),
     [
         (("spec", "network", "subdomain"), ("spec",)),
         (("spec", "replicatedJobs"), ("spec",)),
@@ -59,9 +59,9 @@ def test_a_rejected_inherited_field_is_reported_at_the_job(target: str) -> None:
     ],
 )  # fmt: skip
 def test_defaults_of_a_role_are_reported_at_the_role(
-    path: tuple[Any, ...], found: tuple[Any, ...]
+    path: tuple[Any, ...], expected: tuple[Any, ...]
 ) -> None:
     """The path is only the job's if the role inherits the field."""
     source = smallest("resources: {cpu: 1}\nroles: {loader: {}}")
     trace, data, index = traced(source, "jobset")
-    assert spec_path_of(trace, index, path, data) == found
+    assert spec_path_of(trace, index, path, data) == expected

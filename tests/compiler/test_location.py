@@ -89,9 +89,9 @@ def test_two_findings_at_one_field_are_both_reported() -> None:
         for i, variable in enumerate(variables)
         if variable["name"] in {"WORLD_SIZE", "RANK"}
     ]
-    told = locate([PlacedProblem(problem, index) for index, problem in found], data, done.trace)
-    assert [problem.path for problem in told] == [("spec", "command")] * 2
-    assert [problem.message.split()[-1] for problem in told] == [
+    located = locate([PlacedProblem(problem, index) for index, problem in found], data, done.trace)
+    assert [problem.path for problem in located] == [("spec", "command")] * 2
+    assert [problem.message.split()[-1] for problem in located] == [
         problem.message for _, problem in found
     ]
 
@@ -246,24 +246,24 @@ def test_the_job_s_own_line(body: str, path: tuple[Any, ...], target: str) -> No
     source = (
         smallest(body).replace("image: img:1\n  ", "") if "image: ' x'" in body else smallest(body)
     )
-    found = error_paths(source, target)
-    assert len(found) == 1, found
-    assert found[0][: len(path)] == path
+    paths = error_paths(source, target)
+    assert len(paths) == 1, paths
+    assert paths[0][: len(path)] == path
 
 
 @pytest.mark.parametrize("target", ["pytorchjob", "volcano"])
 @pytest.mark.parametrize(("body", "path"), AT_ROLE)
 def test_the_role_s_line(body: str, path: tuple[Any, ...], target: str) -> None:
-    found = error_paths(smallest(ROLES % body), target)
-    assert len(found) == 1, found
-    assert found[0][: len(path)] == path
+    paths = error_paths(smallest(ROLES % body), target)
+    assert len(paths) == 1, paths
+    assert paths[0][: len(path)] == path
 
 
 def test_one_bad_value_of_a_job_is_one_finding_for_all_its_roles() -> None:
-    found = error_paths(
+    paths = error_paths(
         smallest("podLabels: {app: 'a b'}\nmaster: {}\nworker: {replicas: 2}"), "pytorchjob"
     )
-    assert found == [("spec", "podLabels", "app")]
+    assert paths == [("spec", "podLabels", "app")]
 
 
 def test_the_same_mistake_in_two_roles_is_two_findings() -> None:

@@ -49,8 +49,10 @@ def test_releases_that_are_not_modeled(software: str, release: str, text: str | 
         }
     )
     assert read is not None
-    found = [(problem.code, problem.severity, problem.path, problem.text) for problem in problems]
-    assert found == (
+    reported = [
+        (problem.code, problem.severity, problem.path, problem.text) for problem in problems
+    ]
+    assert reported == (
         [] if text is None else [("PTC068", "warning", ("spec", "versions", software), text)]
     )
 
@@ -184,8 +186,8 @@ def test_mistakes_that_hide_one_another_are_reported_together() -> None:
     )
     _, stages = read(data, DEFAULT_CLUSTER, "job", None)
     assert 1 < len(stages) <= 5
-    found = {(item.problem.name, item.problem.path[1]) for stage in stages for item in stage}
-    assert found == {
+    reported = {(item.problem.name, item.problem.path[1]) for stage in stages for item in stage}
+    assert reported == {
         ("spec-unknown-field", "nods"),
         ("spec-invalid-value", "elastic"),
         ("unknown-field", "volumes"),

@@ -60,11 +60,11 @@ def test_all_mistakes_are_reported_together() -> None:
 
 
 def test_a_bad_name_hides_nothing_and_is_not_hidden() -> None:
-    found = ptcompile.compile(
+    result = ptcompile.compile(
         smallest("nods: 4\nvolumeMounts: [{name: dta, mountPath: /data}]", name="My_Job")
     )
     paths = [("metadata", "name"), ("spec", "nods"), ("spec", "volumeMounts", 0, "name")]
-    assert sorted(diagnostic.path for diagnostic in found.diagnostics) == sorted(paths)
+    assert sorted(diagnostic.path for diagnostic in result.diagnostics) == sorted(paths)
 
 
 COMPARED = {

@@ -152,11 +152,11 @@ def from_place(value: Any, *place: str | int) -> Any:
 
 @pytest.mark.parametrize("value", ["x", 3, True, False, ""])
 def test_a_marked_value_equals_the_value(value: Any) -> None:
-    one = from_place(value, *NODES)
-    assert one == value
-    assert hash(one) == hash(value)
-    assert bool(one) == bool(value)
-    assert origin_of(one) == Origin((NODES,))
+    traced_value = from_place(value, *NODES)
+    assert traced_value == value
+    assert hash(traced_value) == hash(value)
+    assert bool(traced_value) == bool(value)
+    assert origin_of(traced_value) == Origin((NODES,))
 
 
 @pytest.mark.parametrize("value", [None, 1.5])

@@ -17,7 +17,7 @@ STATIC = "nodes: 2\nelastic: {nprocPerNode: 2, rdzvId: a}"
 
 
 @pytest.mark.parametrize(
-    ("body", "target", "told"),
+    ("body", "target", "expected"),
     [
         ("masterPort: 1234", "job", ["masterPort"]),
         ("masterPort: 1234", "volcano", []),  # Volcano's plugin sets the port anyway
@@ -33,7 +33,7 @@ STATIC = "nodes: 2\nelastic: {nprocPerNode: 2, rdzvId: a}"
         ("names: {node: a}\nmaster: {}\nworker: {}", "jobset", ["names", "node"]),
     ],
 )
-def test_fields_without_effect_are_a_note(body: str, target: str, told: list[str]) -> None:
+def test_fields_without_effect_are_a_note(body: str, target: str, expected: list[str]) -> None:
     result = ptcompile.compile(smallest(body), target=target)
     diagnostics = [
         diagnostic for diagnostic in result.diagnostics if diagnostic.name == "word-without-effect"
@@ -41,7 +41,7 @@ def test_fields_without_effect_are_a_note(body: str, target: str, told: list[str
     assert result.ok
     assert [diagnostic.severity for diagnostic in diagnostics] == ["note"] * len(diagnostics)
     assert [list(diagnostic.path) for diagnostic in diagnostics][:1] == (
-        [["spec", *told]] if told else []
+        [["spec", *expected]] if expected else []
     )
     assert all(diagnostic.span is not None for diagnostic in diagnostics)
 
@@ -225,9 +225,9 @@ def test_a_null_may_not_remove_what_the_target_needs(
     assert [tuple(diagnostic.path) for diagnostic in diagnostics] == (
         [] if path is None else [("spec", *path)]
     )
-    for one in diagnostics:
-        assert f"the target {target} needs subdomain, but null would remove it" in one.message
-        assert one.help == "remove this line"
+    for finding in diagnostics:
+        assert f"the target {target} needs subdomain, but null would remove it" in finding.message
+        assert finding.help == "remove this line"
 
 
 @pytest.mark.parametrize(

@@ -132,12 +132,12 @@ def test_a_text() -> None:
 
 def test_what_the_message_names_is_compared_with_the_pods() -> None:
     text = JOB.replace("$PORT", "29400")
-    told = "The client socket has timed out after 60000ms while trying to connect to (llama-0.llama, 29400)."
-    (compared,) = ptcompile.diagnose(told, text).compared
+    line = "The client socket has timed out after 60000ms while trying to connect to (llama-0.llama, 29400)."
+    (compared,) = ptcompile.diagnose(line, text).compared
     assert compared.startswith("no pod and no Service of Job/train is called llama-0.llama")
-    told = "Timed out after 900 seconds waiting for clients. 2/3 clients joined."
-    assert ptcompile.diagnose(told, text).compared == (
+    line = "Timed out after 900 seconds waiting for clients. 2/3 clients joined."
+    assert ptcompile.diagnose(line, text).compared == (
         "the message counts 3; Job/train has 2 pods",
     )
-    told = told.replace("2/3", "1/2")
-    assert ptcompile.diagnose(told, text).compared == ()
+    line = line.replace("2/3", "1/2")
+    assert ptcompile.diagnose(line, text).compared == ()

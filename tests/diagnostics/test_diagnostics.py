@@ -33,12 +33,12 @@ def test_the_json_form_has_the_contract_s_names() -> None:
     diagnostic = Diagnostic(
         "PTC301", "shm-above-memory-limit", "warning", "m", None, ("a", 0), span, "run", "kubelet"
     )
-    found: dict[str, Any] = json.loads(json.dumps(diagnostic.to_dict()))
+    as_json: dict[str, Any] = json.loads(json.dumps(diagnostic.to_dict()))
     contract = {"code", "name", "severity", "message", "help", "path", "span", "stage", "authority"}
-    assert contract <= found.keys()
-    assert found["path"] == ["a", 0]
-    assert found["span"] == {"line": 1, "column": 2, "end_line": 1, "end_column": 5}
-    assert found["help"] is None
+    assert contract <= as_json.keys()
+    assert as_json["path"] == ["a", 0]
+    assert as_json["span"] == {"line": 1, "column": 2, "end_line": 1, "end_column": 5}
+    assert as_json["help"] is None
 
 
 def test_a_problem_defaults_to_an_error_of_the_api_server() -> None:

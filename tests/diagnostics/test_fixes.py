@@ -219,5 +219,5 @@ def test_a_value_of_another_type(
     expected: str, value: object, operation: object, safe: bool | None
 ) -> None:
     fix = fix_type(expected, value)
-    found = None if fix is None else (fix.op, fix.value)
-    assert (found, None if fix is None else fix.safe) == (operation, safe)
+    proposed = None if fix is None else (fix.op, fix.value)
+    assert (proposed, None if fix is None else fix.safe) == (operation, safe)

@@ -63,11 +63,11 @@ def test_the_most_specific_selector_decides_the_severity() -> None:
         "PTC80": "error",
         "PTC301": "note",
     }
-    found = severities(table)
-    assert found["latest-image"] == "error"
-    assert found["unused-ignore"] == "warning"
-    assert {found[name] for name in selected_names(["PTC80"])} == {"error"}
-    assert {found[name] for name in selected_names(["PTC82"])} == {"note"}
+    shown = severities(table)
+    assert shown["latest-image"] == "error"
+    assert shown["unused-ignore"] == "warning"
+    assert {shown[name] for name in selected_names(["PTC80"])} == {"error"}
+    assert {shown[name] for name in selected_names(["PTC82"])} == {"note"}
     assert severities({**table, "PTC801": "note"})["latest-image"] == "error", (
         "a name is more specific than a code"
     )

@@ -106,9 +106,9 @@ DIFFERENT: list[tuple[Any, Any, list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("a", "b", "told"), DIFFERENT, ids=[str(row[2]) for row in DIFFERENT])
-def test_differences_are_reported_at_their_paths(a: Any, b: Any, told: list[str]) -> None:
-    assert lines(a, b) == told
+@pytest.mark.parametrize(("a", "b", "expected"), DIFFERENT, ids=[str(row[2]) for row in DIFFERENT])
+def test_differences_are_reported_at_their_paths(a: Any, b: Any, expected: list[str]) -> None:
+    assert lines(a, b) == expected
 
 
 def _leaves(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -139,9 +139,9 @@ def test_every_changed_leaf_is_reported(target: str) -> None:
         for key in path[:-1]:
             node = node[key]
         node[path[-1]] = "other"
-        found = changes(manifest, other)
-        assert found, path
-        changed.append(len(found))
+        paths = changes(manifest, other)
+        assert paths, path
+        changed.append(len(paths))
     assert len(changed) > 40
     assert changed.count(1) > 0.7 * len(changed)
 
@@ -175,9 +175,9 @@ CRDS = {
 def test_defaults_of_crds_are_defaults(kind: str) -> None:
     schema = json.loads((ROOT / "schemas" / CRDS[kind]).read_text(encoding="utf-8"))
     side = {"apiVersion": f"{CRDS[kind].partition('/')[0]}/v1", "kind": kind}
-    found = list(_schema_defaults(schema, schema))
-    assert found
-    assert [row for row in found if not is_default(*row, side)] == []
+    defaults = list(_schema_defaults(schema, schema))
+    assert defaults
+    assert [row for row in defaults if not is_default(*row, side)] == []
 
 
 def test_long_lists_are_compared_by_index() -> None:
@@ -211,10 +211,10 @@ def test_secrets_are_hidden() -> None:
 
 
 def test_hiding_does_not_modify_its_argument() -> None:
-    one = pod({"env": [{"name": "HF_TOKEN", "value": "hf_a"}]})
-    before = copy.deepcopy(one)
-    assert hidden(one) != one
-    assert one == before
+    old = pod({"env": [{"name": "HF_TOKEN", "value": "hf_a"}]})
+    before = copy.deepcopy(old)
+    assert hidden(old) != old
+    assert old == before
     assert hidden(pod()) == pod()
 
 
@@ -242,7 +242,7 @@ def test_deepdiff_agrees(one: list[Any], other: list[Any], zipped: bool) -> None
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "told"),
+    ("one", "other", "expected"),
     [
         (["a", "b"], ["a", "c"], [(1, "changed")]),
         (["a", "b", "c", "d"], ["b", "c", "d"], [(0, "removed")]),
@@ -252,8 +252,8 @@ def test_deepdiff_agrees(one: list[Any], other: list[Any], zipped: bool) -> None
         (["a", "b"], [], [(0, "removed"), (1, "removed")]),
     ],
 )
-def test_plain_lists(one: list[Any], other: list[Any], told: list[tuple[int, str]]) -> None:
-    assert diff_plain_lists(one, other, zipped=False) == told
+def test_plain_lists(one: list[Any], other: list[Any], expected: list[tuple[int, str]]) -> None:
+    assert diff_plain_lists(one, other, zipped=False) == expected
 
 
 @pytest.mark.parametrize("part", PARTS_OF_JOB.values())

@@ -124,7 +124,7 @@ def test_no_value_breaks_the_markdown(evil: str) -> None:
     """With any value, the document has the same structure, and the value can be read back from it."""
 
     def shown(value: str) -> str:
-        one = {
+        old = {
             "env": [{"name": "A", "value": value}],
             "args": ["x", f"y{value}"],
             "image": f"i{value}",
@@ -134,7 +134,7 @@ def test_no_value_breaks_the_markdown(evil: str) -> None:
             "args": ["x", f"z{value}"],
             "image": f"j{value}",
         }
-        return ptcompile.diff(job(one, name=f"n{value}"), job(other, name=f"n{value}")).markdown()
+        return ptcompile.diff(job(old, name=f"n{value}"), job(other, name=f"n{value}")).markdown()
 
     assert _skeleton(shown(evil)) == _skeleton(shown("plain"))
     (row,) = (line for line in shown(evil).splitlines() if "<code>image</code>" in line)

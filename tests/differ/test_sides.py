@@ -57,8 +57,10 @@ def test_a_new_version_of_a_kind_is_a_change() -> None:
         "kind": "TrainJob",
         "metadata": {"name": "a"},
     }
-    (found,) = ptcompile.diff(old, {**old, "apiVersion": "trainer.kubeflow.org/v1beta1"}).objects
-    assert [change.path for change in found.changes] == [("apiVersion",)]
+    (difference,) = ptcompile.diff(
+        old, {**old, "apiVersion": "trainer.kubeflow.org/v1beta1"}
+    ).objects
+    assert [change.path for change in difference.changes] == [("apiVersion",)]
 
 
 @pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano", "jobset"])
@@ -77,10 +79,10 @@ def test_one_spec_under_two_profiles() -> None:
         "kind": "ClusterProfile",
         "spec": {"gpu": {"resourceName": "amd.com/gpu", "tolerations": []}},
     }
-    (found,) = ptcompile.diff(spec, spec, to_cluster=profile).objects
-    assert ("job", "amd.com/gpu in all", None, "1") in [tuple(fact)[:4] for fact in found.facts]
+    (change,) = ptcompile.diff(spec, spec, to_cluster=profile).objects
+    assert ("job", "amd.com/gpu in all", None, "1") in [tuple(fact)[:4] for fact in change.facts]
     assert ("rank 0", "node", "may be tainted nvidia.com/gpu=*:NoSchedule", None) in [
-        tuple(f)[:4] for f in found.facts
+        tuple(f)[:4] for f in change.facts
     ]
 
 
@@ -93,10 +95,10 @@ def test_one_manifest_under_two_versions() -> None:
         {"kind": "ClusterProfile", "spec": {"versions": {"trainingOperator": v}}}
         for v in ("1.6", "1.9")
     )
-    (found,) = ptcompile.diff(pytorchjob(), pytorchjob(), from_cluster=old, to_cluster=new).objects
-    assert found.changes == ()
+    (change,) = ptcompile.diff(pytorchjob(), pytorchjob(), from_cluster=old, to_cluster=new).objects
+    assert change.changes == ()
     assert ("env PET_NNODES", None, "4") in [
-        (fact.what, fact.before, fact.after) for fact in found.facts
+        (fact.what, fact.before, fact.after) for fact in change.facts
     ]
 
 
@@ -138,14 +140,14 @@ def test_the_reverse_comparison_mirrors_the_changes(case: Case, other: Case) -> 
     turned = {"added": "removed", "removed": "added"}
     seen = {
         (change.path, turned.get(change.kind, change.kind), str(change.after), str(change.before))
-        for one in there.objects
-        for change in one.changes
+        for compared in there.objects
+        for change in compared.changes
         if not change.path[-1].startswith("[")  # indexes into plain lists depend on the direction
     }
     assert seen == {
         (change.path, change.kind, str(change.before), str(change.after))
-        for one in back.objects
-        for change in one.changes
+        for compared in back.objects
+        for change in compared.changes
         if not change.path[-1].startswith("[")
     }
 

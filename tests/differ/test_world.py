@@ -19,8 +19,8 @@ GPUS = {"resources": {"limits": {"nvidia.com/gpu": 8, "memory": "64Gi"}}}
 
 
 def test_more_pods() -> None:
-    found = only(job(GPUS), job(GPUS, pods=4))
-    assert [tuple(fact)[:4] for fact in found.facts] == [
+    change = only(job(GPUS), job(GPUS, pods=4))
+    assert [tuple(fact)[:4] for fact in change.facts] == [
         ("job", "pods", "2", "4"),
         ("job", "processes", "2", "4"),
         ("job", "nvidia.com/gpu in all", "16", "32"),
@@ -41,8 +41,8 @@ def test_pods_of_equal_objects_are_compared_only_to_be_shown() -> None:
 def test_the_order_of_variables_that_name_each_other_is_compared_without_masks() -> None:
     env = [{"name": "A", "value": "1"}, {"name": "B", "value": "$(A)"}]
     before, after = (DiffSide([job({"env": each})]) for each in (env, env[::-1]))
-    (found,) = compare(before, after, masks=False)
-    assert any(fact.what == "env B" for fact in found.facts), found
+    (difference,) = compare(before, after, masks=False)
+    assert any(fact.what == "env B" for fact in difference.facts), difference
 
 
 def test_a_rendezvous_that_fails_on_one_side_is_told_with_its_code() -> None:
@@ -78,17 +78,17 @@ ROWS: list[tuple[dict[str, Any], dict[str, Any], tuple[str, str, str | None, str
 ]
 
 
-@pytest.mark.parametrize(("one", "other", "told"), ROWS, ids=[str(row[2]) for row in ROWS])
+@pytest.mark.parametrize(("old", "other", "expected"), ROWS, ids=[str(row[2]) for row in ROWS])
 def test_a_difference_in_every_pod_is_reported_once(
-    one: dict[str, Any], other: dict[str, Any], told: tuple[Any, ...]
+    old: dict[str, Any], other: dict[str, Any], expected: tuple[Any, ...]
 ) -> None:
-    assert facts(job(one), job(other)) == [told]
+    assert facts(job(old), job(other)) == [expected]
 
 
 def test_variables_for_torchrun_alone_do_not_matter_if_it_reads_the_same_settings() -> None:
     flags = {"command": ["torchrun", "--nproc-per-node=8", "train.py"]}
-    one, other = pytorchjob(container=flags, nprocPerNode="4"), pytorchjob(container=flags)
-    assert facts(one, other) == []
+    by_flag, other = pytorchjob(container=flags, nprocPerNode="4"), pytorchjob(container=flags)
+    assert facts(by_flag, other) == []
     plain = {"command": ["python", "train.py"]}
     names = {
         what
@@ -100,37 +100,37 @@ def test_variables_for_torchrun_alone_do_not_matter_if_it_reads_the_same_setting
 
 
 def test_differences_of_rank_0_or_workers_only() -> None:
-    one = pytorchjob()
-    other = copy.deepcopy(one)
+    old = pytorchjob()
+    other = copy.deepcopy(old)
     replicas = other["spec"]["pytorchReplicaSpecs"]
     replicas["Worker"]["template"]["spec"]["containers"][0]["env"] = [
         {"name": "NCCL_DEBUG", "value": "WARN"}
     ]
-    assert facts(one, other) == [("workers", "env NCCL_DEBUG", "INFO", "WARN")]
-    replicas["Worker"] = one["spec"]["pytorchReplicaSpecs"]["Worker"]
+    assert facts(old, other) == [("workers", "env NCCL_DEBUG", "INFO", "WARN")]
+    replicas["Worker"] = old["spec"]["pytorchReplicaSpecs"]["Worker"]
     replicas["Master"]["template"]["spec"]["nodeSelector"] = {"zone": "a"}
-    assert facts(one, other) == [("rank 0", "node", None, "zone is a")]
+    assert facts(old, other) == [("rank 0", "node", None, "zone is a")]
 
 
 def test_a_role_that_does_not_train() -> None:
-    one = jobset(["torchrun", "t.py"])
-    beside = copy.deepcopy(one["spec"]["replicatedJobs"][0])
+    old = jobset(["torchrun", "t.py"])
+    beside = copy.deepcopy(old["spec"]["replicatedJobs"][0])
     beside["name"] = "loader"
     beside["template"]["spec"]["template"]["spec"]["containers"][0]["command"] = ["load"]
-    one["spec"]["replicatedJobs"].append(beside)
-    other = copy.deepcopy(one)
+    old["spec"]["replicatedJobs"].append(beside)
+    other = copy.deepcopy(old)
     container = other["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["spec"][
         "containers"
     ][0]
     container["image"] = "new"
-    assert facts(one, other) == [("role loader", "image", "i", "new")]
+    assert facts(old, other) == [("role loader", "image", "i", "new")]
     del other["spec"]["replicatedJobs"][1]
-    assert ("role loader", "pods", "there", None) in facts(one, other)
+    assert ("role loader", "pods", "there", None) in facts(old, other)
 
 
 def test_failure_handling() -> None:
-    told = facts(job(), job(backoffLimit=0))
-    assert [(what, bool(before), bool(after)) for _, what, before, after in told] == [
+    reported = facts(job(), job(backoffLimit=0))
+    assert [(what, bool(before), bool(after)) for _, what, before, after in reported] == [
         ("on failure", True, False),
         ("on failure", False, True),
     ]
@@ -170,19 +170,19 @@ def test_a_secret_that_looks_like_a_reference_is_hidden_and_a_reference_is_not()
 def test_jobs_of_two_operators_are_compared_by_their_worlds() -> None:
     spec = smallest("nodes: 3\nresources: {gpu: 8}\nenv: {A: b}")
     sides = [ptcompile.compile(spec, target=target).yaml() for target in ("pytorchjob", "jobset")]
-    found = only(*sides)
-    assert (found.before, found.after) == ("PyTorchJob/train", "JobSet/train")
+    change = only(*sides)
+    assert (change.before, change.after) == ("PyTorchJob/train", "JobSet/train")
     assert {"3 pods", "processes: 24", "started by torchrun", "24 nvidia.com/gpu"} <= set(
-        found.same
+        change.same
     )
-    told = {fact.what: fact for fact in found.facts}
-    assert told["kind"].after == "jobset.x-k8s.io/v1alpha2 JobSet"
-    assert told["rendezvous at"].before == "train-master-0:23456"
-    assert "env WORLD_SIZE" in told
-    assert "env A" not in told
-    assert found.changes == ()
-    assert found.note
-    assert "two operators" in found.note
+    facts_by_name = {fact.what: fact for fact in change.facts}
+    assert facts_by_name["kind"].after == "jobset.x-k8s.io/v1alpha2 JobSet"
+    assert facts_by_name["rendezvous at"].before == "train-master-0:23456"
+    assert "env WORLD_SIZE" in facts_by_name
+    assert "env A" not in facts_by_name
+    assert change.changes == ()
+    assert change.note
+    assert "two operators" in change.note
 
 
 @pytest.mark.parametrize(("case", "target"), PAIRS[::3], ids=pair_name)
@@ -243,6 +243,6 @@ def test_fields_of_pods_that_are_compared() -> None:
         ),
     }
     for what, (was, now, before, after) in rows.items():
-        told = [fact[2:] for fact in facts(was, now) if fact[1] == what]
-        assert len(told) == 1, what
-        assert what == "volume" or told == [(before, after)], what
+        reported = [fact[2:] for fact in facts(was, now) if fact[1] == what]
+        assert len(reported) == 1, what
+        assert what == "volume" or reported == [(before, after)], what

@@ -116,8 +116,8 @@ def sources() -> dict[str, str]:
 
 
 def test_every_citation_names_an_existing_section() -> None:
-    found = [f"{name}: {problem}" for name, text in sources().items() for problem in problems(text)]
-    assert not found, "\n".join(found)
+    wrong = [f"{name}: {problem}" for name, text in sources().items() for problem in problems(text)]
+    assert not wrong, "\n".join(wrong)
     assert (
         sum(1 for text in sources().values() for citation in citations(text) if citation.anchor)
         > 250
@@ -125,13 +125,13 @@ def test_every_citation_names_an_existing_section() -> None:
 
 
 def test_only_documents_of_the_repository_are_cited() -> None:
-    found = [
+    wrong = [
         f"{name}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]}"
         for name, text in sources().items()
         if not name.startswith("docs/facts/") and name != "CHANGELOG.md"
         for match in DANGLING.finditer(text)
     ]
-    assert not found, "\n".join(found)
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from website.blocks import PAGES, ROOT, blocks, run
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_pages_show_the_actual_output(path: Path, tmp_path: Path) -> None:
-    found = list(run(path.read_text(encoding="utf-8"), tmp_path / "page"))
+    mismatches = list(run(path.read_text(encoding="utf-8"), tmp_path / "page"))
     assert [
-        f"$ {one.command}{one.happened}\n-- but the page shows\n{one.shown}" for one in found
+        f"$ {mismatch.command}{mismatch.happened}\n-- but the page shows\n{mismatch.shown}"
+        for mismatch in mismatches
     ] == []
 
 
@@ -43,9 +44,9 @@ def page(*parts: str) -> str:
     ],
 )
 def test_wrong_pages_are_reported(text: str, wrong: list[str], tmp_path: Path) -> None:
-    found = [one.happened for one in run(text, tmp_path / "page")]
-    assert len(found) == len(wrong)
-    assert all(one.startswith(start) for one, start in zip(found, wrong, strict=True))
+    happened = [one.happened for one in run(text, tmp_path / "page")]
+    assert len(happened) == len(wrong)
+    assert all(one.startswith(start) for one, start in zip(happened, wrong, strict=True))
 
 
 def test_every_block_that_is_not_run_has_a_reason() -> None:

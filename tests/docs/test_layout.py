@@ -33,11 +33,11 @@ def visit(tab: Browser, address: str, width: int, scheme: str = "light") -> None
 
 
 def addresses(site: Path) -> list[str]:
-    found = [
+    pages = [
         path.relative_to(site).as_posix().removesuffix("index.html")
         for path in site.rglob("index.html")
     ]
-    return sorted({*SOME_CODES, *(one for one in found if not one.startswith("codes/"))})
+    return sorted({*SOME_CODES, *(page for page in pages if not page.startswith("codes/"))})
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -79,12 +79,12 @@ def search(tab: Browser, query: str) -> list[str]:
         f" field.value = {query!r}; field.dispatchEvent(new Event('keyup', {{bubbles: true}}));"
         " field.dispatchEvent(new Event('input', {bubbles: true})); })()"
     )
-    found: list[str] = tab.run(
+    links: list[str] = tab.run(
         "new Promise((done) => { const until = Date.now() + 20000; const look = () => {"
         " const links = [...document.querySelectorAll('a.md-search-result__link')].map((a) => a.getAttribute('href'));"
         " if (links.length || Date.now() > until) done(links); else setTimeout(look, 100); }; look(); })"
     )
-    return found
+    return links
 
 
 @pytest.mark.parametrize(
@@ -108,10 +108,10 @@ def test_search_finds_the_right_page_first(
     served: str, tab: Browser, query: str, address: str
 ) -> None:
     visit(tab, served, 1280)
-    found = [re.sub(r"\?h=[^#]*", "", link).removeprefix(served) for link in search(tab, query)]
+    results = [re.sub(r"\?h=[^#]*", "", link).removeprefix(served) for link in search(tab, query)]
     page, _, anchor = address.partition("#")
-    assert found[0].partition("#")[0] == page
-    assert not anchor or address in found[:2]
+    assert results[0].partition("#")[0] == page
+    assert not anchor or address in results[:2]
 
 
 def test_pages_load_only_from_the_site(served: str, tab: Browser) -> None:

@@ -32,17 +32,17 @@ def test_neovim(tmp_path: Path) -> None:
     subprocess.run(
         command, cwd=tmp_path, env={**env, **home}, check=True, timeout=300, capture_output=True
     )
-    found = json.loads(out.read_text(encoding="utf-8"))
-    assert found.get("failure") is None, found
-    (diagnostic,) = found["diagnostics"]
+    written = json.loads(out.read_text(encoding="utf-8"))
+    assert written.get("failure") is None, written
+    (diagnostic,) = written["diagnostics"]
     assert (diagnostic["code"], diagnostic["lnum"], diagnostic["source"]) == (
         "PTC021",
         6,
         "ptcompile",
     )
-    assert found["actions"][0].startswith("PTC021: ")
-    assert not [title for title in found["actions"] if "ignore" in title], "it does not compile"
-    assert "\n  nodes: 4\n" in found["text"]
-    assert {"maxRestarts", "monitorInterval"} <= set(found["completion"])
-    assert "torchrun" in found["hover"]
-    assert found["symbols"] == "TrainingJob/train"
+    assert written["actions"][0].startswith("PTC021: ")
+    assert not [title for title in written["actions"] if "ignore" in title], "it does not compile"
+    assert "\n  nodes: 4\n" in written["text"]
+    assert {"maxRestarts", "monitorInterval"} <= set(written["completion"])
+    assert "torchrun" in written["hover"]
+    assert written["symbols"] == "TrainingJob/train"

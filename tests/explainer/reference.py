@@ -32,7 +32,7 @@ def every_leaf(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
         else []
     )
     return (
-        [leaf for key, one in inner for leaf in every_leaf(one, (*path, key))]
+        [leaf for key, child in inner for leaf in every_leaf(child, (*path, key))]
         if inner
         else [(path, value)]
     )

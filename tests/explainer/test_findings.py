@@ -117,14 +117,14 @@ def test_the_command(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("spec.yaml").write_text(ONE_WORD)
-    found = here(capsys, "explain", "spec.yaml", "command")
+    ran = here(capsys, "explain", "spec.yaml", "command")
     compiled = here(capsys, "compile", "spec.yaml")
-    assert (found.status, found.err) == (compiled.status, compiled.err) == (1, found.err)
-    assert "written by  the spec" in found.out
+    assert (ran.status, ran.err) == (compiled.status, compiled.err) == (1, ran.err)
+    assert "written by  the spec" in ran.out
     quiet = here(capsys, "explain", "spec.yaml", "command", "--no-lint")
-    assert (quiet.status, quiet.err, quiet.out) == (0, "", found.out)
+    assert (quiet.status, quiet.err, quiet.out) == (0, "", ran.out)
     page = here(capsys, "explain", "spec.yaml", "--html", "page.html")
-    assert (page.status, page.err) == (1, found.err)
+    assert (page.status, page.err) == (1, ran.err)
     assert "command-in-one-word" in Path("page.html").read_text()
     assert here(capsys, "explain", "spec.yaml", "--html", "page.html", "--no-lint").status == 0
     assert "command-in-one-word" not in Path("page.html").read_text()

@@ -29,9 +29,11 @@ def test_every_value_of_every_golden_is_explained(case: Case, target: str) -> No
     explanation = explained(case, target).explanation
     assert explanation.manifests == case.compile(target).manifests
     _law_1(explanation.causes, explanation.manifests)
-    said = {(cause.manifest, *cause.path): (cause.by, cause.rule) for cause in explanation.causes}
+    writers = {
+        (cause.manifest, *cause.path): (cause.by, cause.rule) for cause in explanation.causes
+    }
     for path, by, rule in by_record(case, target):
-        assert said[path] == (by, rule)
+        assert writers[path] == (by, rule)
 
 
 @pytest.mark.parametrize(("case", "target"), SOME, ids=pair_name)
@@ -121,9 +123,9 @@ def _value(cause: Cause, manifests: Any) -> Any:
 def _cause(
     body: str, query: str, target: str = "job", cluster: ClusterProfile = DEFAULT_CLUSTER
 ) -> Cause:
-    found = ptcompile.explain(smallest(body), target=target, cluster=cluster).at(query)
-    assert len(found) == 1, [one.shown for one in found]
-    return found[0]
+    causes = ptcompile.explain(smallest(body), target=target, cluster=cluster).at(query)
+    assert len(causes) == 1, [one.shown for one in causes]
+    return causes[0]
 
 
 def _lines(cause: Cause, *, other_value: bool) -> list[str]:
@@ -178,8 +180,8 @@ def test_a_value_that_two_lines_give_has_the_line_that_wrote_it() -> None:
     explanation = ptcompile.explain(
         smallest(f"{volume}\nmaster: {{{volume}}}\nworker: {{replicas: 0}}"), target="pod"
     )
-    (one,) = explanation.at("volumes[data].name")
-    assert [(line.path, line.left_out, line.other_value) for line in one.inputs] == [
+    (cause,) = explanation.at("volumes[data].name")
+    assert [(line.path, line.left_out, line.other_value) for line in cause.inputs] == [
         (("spec", "master", "volumes", 0, "name"), False, False),
     ]
     assert "  spec.master.volumes[0].name\n" in explanation.text("volumes[data].name")
@@ -254,10 +256,10 @@ def test_the_sum_of_pod_requests_is_written_by_the_target() -> None:
 
 def test_lines_that_give_the_value_come_first() -> None:
     explanation = ptcompile.explain(smallest("nodes: 2"), target="job")
-    one = explanation.at("command[--master-addr]")[0]
-    assert one.inputs[0].path == ("metadata", "name")
-    assert [line.other_value for line in one.inputs] == sorted(
-        (x.other_value for x in one.inputs), reverse=True
+    cause = explanation.at("command[--master-addr]")[0]
+    assert cause.inputs[0].path == ("metadata", "name")
+    assert [line.other_value for line in cause.inputs] == sorted(
+        (x.other_value for x in cause.inputs), reverse=True
     )
 
 

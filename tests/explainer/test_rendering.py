@@ -85,10 +85,10 @@ def test_many_lines_are_counted() -> None:
     text = _explain(f"env:\n{variables}", "pod").text("env")
     assert text.count("written by") == 9
     explanation = _explain(f"env:\n{variables}", "pod")
-    one = explanation.causes[0]
+    first = explanation.causes[0]
     inputs = tuple(line for cause in explanation.at("env") for line in cause.inputs)
-    many = explanation._replace(causes=(one._replace(inputs=inputs),))
-    assert "              and 3 lines more\n" in many.text(one.shown)
+    many = explanation._replace(causes=(first._replace(inputs=inputs),))
+    assert "              and 3 lines more\n" in many.text(first.shown)
 
 
 def test_decoded_input_has_paths_and_values_instead_of_lines() -> None:
@@ -144,13 +144,13 @@ def test_no_text_contains_a_secret(body: str, line: str) -> None:
     explanation = _explain(body, "pod")
     assert explanation.ok, explanation.diagnostics
     assert line in explanation.text("env.NEXT")
-    told = (
+    everything = (
         explanation.text("env")
         + explanation.text()
         + json.dumps(explanation.to_dict())
         + repr(explanation.texts)
     )
-    assert "hunter2" not in told
+    assert "hunter2" not in everything
     assert "***" in explanation.text("env.HF_TOKEN")
 
 

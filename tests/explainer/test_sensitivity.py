@@ -128,10 +128,10 @@ def _counted(
         asked += 1
         return outcome(replace_at(data, changes))
 
-    found: dict[Any, frozenset[Any]] = {}
+    sensitive: dict[Any, frozenset[Any]] = {}
     for change, now in outcomes(variations, counting):
-        found[change.path] = found.get(change.path, frozenset()) | now
-    return found, asked
+        sensitive[change.path] = sensitive.get(change.path, frozenset()) | now
+    return sensitive, asked
 
 
 def _own(document: Any, count: int = 100) -> Changed:
@@ -152,9 +152,9 @@ def _touched(own: Changed) -> set[str]:
 
 
 def test_a_hundred_texts_need_one_document() -> None:
-    found, asked = _counted(_own, 100)
+    sensitive, asked = _counted(_own, 100)
     assert asked == 1
-    assert found == {("spec", "env", f"A{i}"): {(f"A{i}", "value")} for i in range(100)}
+    assert sensitive == {("spec", "env", f"A{i}"): {(f"A{i}", "value")} for i in range(100)}
 
 
 TEXTS = {"image": "b", "script": "c", "queue": "d", "restartPolicy": "Never"}
@@ -182,8 +182,8 @@ def _written(spec: Json) -> Changed:
 
 @pytest.mark.usefixtures("tried_together")
 def test_copied_texts_of_any_fields_need_one_document() -> None:
-    found, sizes = _copied(_written)
-    assert {path: set(paths) for path, paths in found.items() if paths} == {
+    sensitive, sizes = _copied(_written)
+    assert {path: set(paths) for path, paths in sensitive.items() if paths} == {
         ("spec", key): {(key,)} for key in TEXTS
     }
     assert sizes == [
@@ -199,8 +199,11 @@ def test_copied_texts_are_tried_one_by_one_if_a_value_is_none_of_them() -> None:
         written = _written(spec)
         return {**written, ("sum",): 1} if {("image",), ("queue",)} & written.keys() else written
 
-    found, sizes = _copied(summing)
-    assert {path[-1] for path, paths in found.items() if ("sum",) in paths} == {"image", "queue"}
+    sensitive, sizes = _copied(summing)
+    assert {path[-1] for path, paths in sensitive.items() if ("sum",) in paths} == {
+        "image",
+        "queue",
+    }
     assert sizes == [3, 1, 1, 1, 1, 1]
 
 
@@ -211,9 +214,9 @@ def tried_together(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_hundred_lines_that_are_left_out_need_two_more() -> None:
-    found, asked = _counted(_own, 100, left_out=True)
+    sensitive, asked = _counted(_own, 100, left_out=True)
     assert asked == 3
-    assert found == {
+    assert sensitive == {
         ("spec", "env", f"A{i}"): {(f"A{i}", "name"), (f"A{i}", "value")} for i in range(100)
     }
 
@@ -228,9 +231,9 @@ def test_lines_that_change_nothing_are_tried_without_the_others() -> None:
             else {path: value for path, value in own.items() if path[0] == "A1"}
         )
 
-    found, asked = _counted(hiding, 100)
+    sensitive, asked = _counted(hiding, 100)
     assert asked == 1 + 1 + 99
-    assert {path[-1]: now for path, now in found.items() if now} == {
+    assert {path[-1]: now for path, now in sensitive.items() if now} == {
         "A1": {("A1", "value")},
         "A2": {("A2", "value")},
     }
@@ -241,8 +244,8 @@ def test_a_value_that_depends_on_two_lines_is_found_for_both() -> None:
         own = _own(document)
         return {**own, ("sum",): 1} if {("A3", "value"), ("A40", "value")} & own.keys() else own
 
-    found, _ = _counted(summing, 100)
-    assert {path[-1] for path, now in found.items() if ("sum",) in now} == {"A3", "A40"}
+    sensitive, _ = _counted(summing, 100)
+    assert {path[-1] for path, now in sensitive.items() if ("sum",) in now} == {"A3", "A40"}
 
 
 def test_a_value_that_only_two_lines_together_change_has_no_line() -> None:
@@ -250,16 +253,16 @@ def test_a_value_that_only_two_lines_together_change_has_no_line() -> None:
         own = _own(document)
         return {**own, ("both",): 1} if {("A3", "value"), ("A7", "value")} <= own.keys() else own
 
-    found, _ = _counted(both, 100)
-    assert not any(("both",) in now for now in found.values())
+    sensitive, _ = _counted(both, 100)
+    assert not any(("both",) in now for now in sensitive.values())
 
 
 def test_an_invalid_variation_does_not_affect_other_lines() -> None:
-    found, _ = _counted(
+    sensitive, _ = _counted(
         lambda document: None if ("A5", "value") in _own(document) else _own(document), 100
     )
-    assert len(found) == 99
-    assert all(now == {(path[-1], "value")} for path, now in found.items())
+    assert len(sensitive) == 99
+    assert all(now == {(path[-1], "value")} for path, now in sensitive.items())
 
 
 def test_other_values_at_several_places() -> None:

@@ -221,7 +221,7 @@ def test_many_rules_share_the_budget_of_an_object() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"code": "PTC101"}, "such as ACME101, not 'PTC101'"),
         ({"code": "ACME1"}, "such as ACME101, not 'ACME1'"),
@@ -237,10 +237,10 @@ def test_many_rules_share_the_budget_of_an_object() -> None:
         ({"serverity": "error"}, "unknown key 'serverity'; did you mean severity?"),
     ],
 )
-def test_a_wrong_table_is_explained(changed: dict[str, Any], said: str) -> None:
+def test_a_wrong_table_is_explained(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=r"rule\[0\]( \(.*\))?: ") as raised:
         ptcompile.extensions(rules=[{**COST, **changed}])
-    assert said in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_equal_codes_and_missing_keys() -> None:

@@ -80,13 +80,13 @@ def test_the_list(example: Path) -> None:
     (example / "repo" / "ptcompile.toml").unlink()
     done = ran(example / "packages", example / "repo", "plugins")
     assert "not named in the configuration" in done.stdout
-    (one,) = json.loads(
+    (rule,) = json.loads(
         ran(example / "packages", example / "repo", "plugins", "--format", "json").stdout
     )
-    assert one["name"] == "acme-ptcompile"
-    assert one["version"] == "1.0.0"
-    assert one["rules"] == ["ACME"]
-    assert one["used"] is False
+    assert rule["name"] == "acme-ptcompile"
+    assert rule["version"] == "1.0.0"
+    assert rule["rules"] == ["ACME"]
+    assert rule["used"] is False
 
 
 def test_a_plugin_that_is_not_named_does_nothing(example: Path) -> None:
@@ -182,8 +182,8 @@ def test_its_rule(example: Path) -> None:
     )
     assert "did you mean ACME001?" in ran(packages, repo, "explain", "ACME011").stderr
     assert [
-        one["code"]
-        for one in json.loads(ran(packages, repo, "rules", "--output-format", "json").stdout)
+        rule["code"]
+        for rule in json.loads(ran(packages, repo, "rules", "--output-format", "json").stdout)
     ][-1] == ("ACME001")
     assert ran(packages, repo, "lint", "spec.yaml", "--fix", "--unsafe-fixes").returncode == 0
     assert "acme.example/team: a" in path.read_text(encoding="utf-8")
@@ -219,7 +219,7 @@ def test_code_of_the_repository_is_never_loaded(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "said"),
+    ("rules", "message"),
     [
         (
             RULE.format(code="OTHER001", name="a-b"),
@@ -236,15 +236,15 @@ def test_code_of_the_repository_is_never_loaded(place: Path) -> None:
         ("missing_name", "NameError: name 'missing_name' is not defined"),
     ],
 )
-def test_a_broken_plugin_is_explained(place: Path, rules: str, said: str) -> None:
+def test_a_broken_plugin_is_explained(place: Path, rules: str, message: str) -> None:
     _install_plugin(place, "return []", rules)
-    _assert_broken(ran(place / "packages", place / "repo", "lint", "spec.yaml"), said)
+    _assert_broken(ran(place / "packages", place / "repo", "lint", "spec.yaml"), message)
 
 
-def _assert_broken(done: subprocess.CompletedProcess[str], said: str) -> None:
+def _assert_broken(done: subprocess.CompletedProcess[str], message: str) -> None:
     assert done.returncode == 2, done.args
     assert "plugin 'acme' 2.0 is broken (ptcompile.rules ACME = acme_rules:RULES): " in done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -286,21 +286,21 @@ def test_two_plugins_cannot_share_a_name(example: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ("raise RuntimeError('no\\x1bway')", "rule ACME001 (acme-one) failed: RuntimeError"),
         ("yield 3", "check must yield Found(path, message), not int"),
         ("return None", "TypeError"),
     ],
 )
-def test_a_rule_that_fails_is_a_finding_and_status_2(place: Path, body: str, said: str) -> None:
+def test_a_rule_that_fails_is_a_finding_and_status_2(place: Path, body: str, message: str) -> None:
     _install_plugin(place, body)
     done = ran(
         place / "packages", place / "repo", "lint", "spec.yaml", "--output-format", "concise"
     )
     assert done.returncode == 2
     assert "PTC903" in done.stdout
-    assert said in done.stdout
+    assert message in done.stdout
 
 
 @pytest.mark.parametrize("body", ["raise KeyError('x')", "return None"])

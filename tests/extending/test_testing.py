@@ -54,7 +54,7 @@ def test_the_built_in_passes_keep_the_contract(run: Pass) -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "said"),
+    ("run", "message"),
     [
         (overwrites, r"it overwrites what the user wrote at job\.labels\[team\]"),
         (overwrites_a_variable, "it overwrites what the user wrote at job.roles"),
@@ -62,8 +62,8 @@ def test_the_built_in_passes_keep_the_contract(run: Pass) -> None:
         (returns_nothing, "it returns a NoneType, not a Job"),
     ],
 )
-def test_a_pass_that_breaks_it(run: Pass, said: str) -> None:
-    with pytest.raises(AssertionError, match=said):
+def test_a_pass_that_breaks_it(run: Pass, message: str) -> None:
+    with pytest.raises(AssertionError, match=message):
         check_pass(run)
 
 
@@ -79,7 +79,7 @@ def test_a_spec_that_does_not_compile() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"passes": {"fills": fills}}, "the passes of Extensions must be a tuple of pairs"),
         ({"passes": (fills,)}, "the passes of Extensions must be a tuple of pairs"),
@@ -89,9 +89,9 @@ def test_a_spec_that_does_not_compile() -> None:
     ],
 )
 def test_extensions_say_what_is_wrong_with_their_arguments(
-    arguments: dict[str, Any], said: str
+    arguments: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(TypeError, match=said):
+    with pytest.raises(TypeError, match=message):
         ptcompile.compile(dict(SPECS[0]), extensions=Extensions(**arguments))
     good = Extensions(passes=(("fills", fills),))
     assert "team: research" in ptcompile.compile(dict(SPECS[0]), extensions=good).yaml()

@@ -109,8 +109,8 @@ def pod(made: dict[str, Any], role: str = "Worker") -> dict[str, Any]:
 
 def main(made: dict[str, Any], role: str = "Worker") -> dict[str, Any]:
     """Return the training container."""
-    found: dict[str, Any] = pod(made, role)["containers"][0]
-    return found
+    pod_spec: dict[str, Any] = pod(made, role)["containers"][0]
+    return pod_spec
 
 
 def resources(

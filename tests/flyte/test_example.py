@@ -31,12 +31,12 @@ def test_the_example_prints_a_spec_that_compiles(capsys: pytest.CaptureFixture[s
 def instructions() -> dict[str, list[str]]:
     """Return the lines of the Dockerfile by instruction."""
     lines = re.sub(r"\\\n\s*", "", (FLYTE / "Dockerfile").read_text("utf-8")).splitlines()
-    found: dict[str, list[str]] = {}
+    by_kind: dict[str, list[str]] = {}
     for line in lines:
         if line and not line.startswith("#"):
             word, _, rest = line.partition(" ")
-            found.setdefault(word, []).append(rest)
-    return found
+            by_kind.setdefault(word, []).append(rest)
+    return by_kind
 
 
 def test_the_image_contains_what_the_job_starts() -> None:

@@ -32,7 +32,7 @@ TEXT = Path(__file__).read_text("utf-8")
 
 
 @pytest.mark.parametrize(
-    ("function", "path", "said"),
+    ("function", "path", "message"),
     [
         (train, ("task_config", "nnodes"), "2"),
         (train, ("task_config", "rdzv_configs", "timeout"), "5"),
@@ -46,13 +46,13 @@ TEXT = Path(__file__).read_text("utf-8")
         (bare, ("outputs",), "None"),
     ],
 )
-def test_the_nearest_expression_is_found(function: Any, path: Keys, said: str) -> None:
+def test_the_nearest_expression_is_found(function: Any, path: Keys, message: str) -> None:
     function = getattr(function, "function", function)
     assert file_of(function) == __file__
     at = call_span(function, TEXT, path)
     assert at is not None
     assert at.line == at.end_line
-    assert TEXT.split("\n")[at.line - 1][at.column - 1 : at.end_column - 1] == said
+    assert TEXT.split("\n")[at.line - 1][at.column - 1 : at.end_column - 1] == message
 
 
 def test_builtin_functions_have_no_location() -> None:

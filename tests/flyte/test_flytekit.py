@@ -55,9 +55,15 @@ def test_settings_that_flytekit_loses() -> None:
 def test_secrets_have_the_names_that_flytekit_looks_up() -> None:
     secret = flytekit.Secret
     looked_up = flytekit.current_context().secrets.get_secrets_env_var("g", "k", "v1")
-    one = secret(group="g", key="k", group_version="v1", mount_requirement=secret.MountType.ENV_VAR)
+    flyte_secret = secret(
+        group="g", key="k", group_version="v1", mount_requirement=secret.MountType.ENV_VAR
+    )
     spec = flyte.task(
-        name="job", image="i", task_config=plugin.Elastic(), script="t.py", secret_requests=[one]
+        name="job",
+        image="i",
+        task_config=plugin.Elastic(),
+        script="t.py",
+        secret_requests=[flyte_secret],
     )
     assert [*spec.spec.env] == [looked_up]
 

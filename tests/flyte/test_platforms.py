@@ -45,18 +45,18 @@ def test_a_whole_configuration_reaches_the_pod() -> None:
     where = flyte.platform(CONFIG)
     assert where.problems == ()
     made = manifest(OURS.Elastic(), platform=where, limits=OURS.Resources(gpu=1))
-    found = pod(made)
-    container = found["containers"][0]
+    pod_spec = pod(made)
+    container = pod_spec["containers"][0]
     assert made["metadata"]["labels"] == {"team": "nlp"}
     assert made["metadata"]["annotations"] == {
         "cluster-autoscaler.kubernetes.io/safe-to-evict": "false"
     }
-    assert found["nodeSelector"] == {"pool": "ml"}
-    assert [toleration["key"] for toleration in found["tolerations"]] == ["gpu", "team"]
-    assert found["dnsConfig"] == {"options": [{"name": "ndots", "value": "2"}]}
-    assert found["securityContext"] == {"runAsUser": 1000}
-    assert found["hostNetwork"] is True
-    assert found["schedulerName"] == "flyte"
+    assert pod_spec["nodeSelector"] == {"pool": "ml"}
+    assert [toleration["key"] for toleration in pod_spec["tolerations"]] == ["gpu", "team"]
+    assert pod_spec["dnsConfig"] == {"options": [{"name": "ndots", "value": "2"}]}
+    assert pod_spec["securityContext"] == {"runAsUser": 1000}
+    assert pod_spec["hostNetwork"] is True
+    assert pod_spec["schedulerName"] == "flyte"
     assert container["securityContext"] == {"allowPrivilegeEscalation": False}
     assert container["imagePullPolicy"] == "Always"
     assert container["env"] == [
@@ -205,11 +205,11 @@ def test_the_profile_as_a_file_gives_the_same_manifests(
     alone = job.convert("job", accelerator=accelerator, interruptible=interruptible)
     assert alone.document["spec"].pop("tolerations") == [GPU_TAINT], "it replaces a platform's"
     assert made.document == alone.document, "the platform adds nothing to the job"
-    found = pod(dict(direct.manifests[0]))
-    assert found["hostNetwork"] is True
-    assert found["dnsPolicy"] == "ClusterFirstWithHostNet"
-    assert ("tpu" in str(found["tolerations"])) == (accelerator == "v5p")
-    terms = found["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+    pod_spec = pod(dict(direct.manifests[0]))
+    assert pod_spec["hostNetwork"] is True
+    assert pod_spec["dnsPolicy"] == "ClusterFirstWithHostNet"
+    assert ("tpu" in str(pod_spec["tolerations"])) == (accelerator == "v5p")
+    terms = pod_spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
         "nodeSelectorTerms"
     ]
     assert (

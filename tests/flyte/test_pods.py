@@ -76,10 +76,10 @@ def test_a_task_without_an_image_is_reported_in_flyte_terms() -> None:
 
 
 @pytest.mark.parametrize(
-    ("registry", "severity", "said"),
+    ("registry", "severity", "message"),
     [("ghcr.io/a", "note", "pyflyte build"), (None, "warning", "registry")],
 )
-def test_an_image_spec_must_be_built(registry: str | None, severity: str, said: str) -> None:
+def test_an_image_spec_must_be_built(registry: str | None, severity: str, message: str) -> None:
     spec: Any = SimpleNamespace(image_name=lambda: "ghcr.io/a/t:x1", registry=registry)
     made = flyte.task(
         test_an_image_spec_must_be_built,
@@ -91,7 +91,7 @@ def test_an_image_spec_must_be_built(registry: str | None, severity: str, said: 
     assert result.manifests[0]["spec"]["containers"][0]["image"] == "ghcr.io/a/t:x1"
     (diagnostic,) = result.diagnostics
     assert (diagnostic.severity, diagnostic.path) == (severity, ("container_image",))
-    assert said in diagnostic.message
+    assert message in diagnostic.message
 
 
 def test_a_union_secret_without_a_group_is_explained() -> None:

@@ -334,7 +334,7 @@ def test_a_copy_of_the_file_does_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "said"),
+    ("words", "status", "message"),
     [
         (("hello:train",), 2, "python -m ptcompile.flyte.run: input epochs: is missing, an int\n"),
         (("hello:train", "--input", "epochs"), 2, "--input epochs: write NAME=VALUE\n"),
@@ -345,11 +345,11 @@ def test_a_copy_of_the_file_does_the_same(tmp_path: Path) -> None:
     ],
 )
 def test_the_exit_status_is_that_of_the_function(
-    words: tuple[str, ...], status: int, said: str, tmp_path: Path
+    words: tuple[str, ...], status: int, message: str, tmp_path: Path
 ) -> None:
     done = started(tmp_path, *words)
     assert done.returncode == status
-    assert done.stderr.endswith(said)
+    assert done.stderr.endswith(message)
     assert done.stdout == ""
 
 

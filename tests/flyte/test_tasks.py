@@ -360,22 +360,22 @@ def test_one_node_has_no_rendezvous_backend() -> None:
 
 
 @pytest.mark.parametrize(
-    ("timeout", "said", "seconds"), [(60, 90, 60), (90, 60, 60), (0, 60, 60), (60, None, 60)]
+    ("timeout", "deadline", "seconds"), [(60, 90, 60), (90, 60, 60), (0, 60, 60), (60, None, 60)]
 )
-def test_the_shorter_deadline_wins(timeout: int, said: int | None, seconds: int) -> None:
-    config = two(run_policy=OURS.RunPolicy(active_deadline_seconds=said))
+def test_the_shorter_deadline_wins(timeout: int, deadline: int | None, seconds: int) -> None:
+    config = two(run_policy=OURS.RunPolicy(active_deadline_seconds=deadline))
     assert document(config, timeout=timeout)["runPolicy"]["activeDeadlineSeconds"] == seconds
 
 
 def test_a_task_without_a_clean_pod_policy_gets_a_note() -> None:
     """Flyte writes no policy, and the operator's default deletes no pods, so it is kept with a note."""
     for config in (two(), two(run_policy=OURS.RunPolicy(backoff_limit=1)), OURS.Elastic(nnodes=2)):
-        found = convert(config, limits=R(gpu=1))
-        assert found.document["spec"]["runPolicy"]["cleanPodPolicy"] == "None"
-        assert [(problem.severity, problem.path) for problem in found.problems] == [
+        converted = convert(config, limits=R(gpu=1))
+        assert converted.document["spec"]["runPolicy"]["cleanPodPolicy"] == "None"
+        assert [(problem.severity, problem.path) for problem in converted.problems] == [
             ("note", ("task_config", "run_policy", "clean_pod_policy"))
         ]
-        assert "hold their GPUs" in found.problems[0].message
+        assert "hold their GPUs" in converted.problems[0].message
     said = convert(two(run_policy=OURS.RunPolicy(clean_pod_policy=OURS.CleanPodPolicy.RUNNING)))
     assert (said.problems, said.document["spec"]["runPolicy"]) == (
         (),

@@ -91,8 +91,8 @@ def test_two_nodes_with_two_processes_form_a_world_of_four(target: str, tmp_path
     }
     done = Run(task.compile(inputs=given), tmp_path)
     assert done.statuses == [0, 0], done.output
-    said = {"epochs": 7, "optim": [0.1, [0.9]], "tags": given["tags"], "fast": False}
-    assert done.seen == [{"rank": rank, "world": 4, "counted": 4, **said} for rank in range(4)]
+    expected = {"epochs": 7, "optim": [0.1, [0.9]], "tags": given["tags"], "fast": False}
+    assert done.seen == [{"rank": rank, "world": 4, "counted": 4, **expected} for rank in range(4)]
 
 
 @pytest.mark.parametrize("embed", [False, True])
@@ -111,8 +111,8 @@ def test_a_master_and_its_worker_meet_without_torchrun(tmp_path: Path) -> None:
 def test_the_legacy_task(tmp_path: Path) -> None:
     done = Run(tasks().legacy.compile(inputs={"int_list": [1, 2]}), tmp_path)
     assert done.statuses == [0, 0, 0], done.output
-    said = {"world": 3, "counted": 3, "int_list": [1, 2], "result": 3}
-    assert done.seen == [{"rank": rank, **said} for rank in range(3)]
+    expected = {"world": 3, "counted": 3, "int_list": [1, 2], "result": 3}
+    assert done.seen == [{"rank": rank, **expected} for rank in range(3)]
 
 
 def test_a_function_that_raises_fails_the_job(tmp_path: Path) -> None:

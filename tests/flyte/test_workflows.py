@@ -162,14 +162,14 @@ def test_the_jobs_of_a_workflow_in_order() -> None:
 
 
 def test_other_tasks_are_named() -> None:
-    found = messages_by_place(
+    messages = messages_by_place(
         flyte.from_workflow(pipeline, inputs={"epochs": 1}).compile(), "warning"
     )
     assert (
-        found[":n0"]
+        messages[":n0"]
         == "n0: prepare is a task without PyTorch or Elastic, for which no manifest is written"
     )
-    assert found[":n1"] == "n1: plan is a dynamic task, for which no manifest is written"
+    assert messages[":n1"] == "n1: plan is a dynamic task, for which no manifest is written"
 
 
 def test_every_other_kind_of_node_is_named() -> None:
@@ -188,8 +188,8 @@ def test_every_other_kind_of_node_is_named() -> None:
 
 
 def test_the_output_of_another_node_needs_a_value() -> None:
-    found = messages_by_place(flyte.from_workflow(pipeline).compile(), "error")
-    assert found == {
+    messages = messages_by_place(flyte.from_workflow(pipeline).compile(), "error")
+    assert messages == {
         "train:inputs.data": "inputs.data: needs a value: it is the output of node n0 (prepare)",
         "train:inputs.epochs": "inputs.epochs: needs a value: it is the workflow's input 'epochs'",
         "tune:inputs.model": "inputs.model: needs a value: it is the output of node n2 (train)",
@@ -239,8 +239,8 @@ def test_overrides_replace_fields_of_the_task() -> None:
 def test_a_node_alone() -> None:
     node = pipeline.nodes[2]
     task = flyte.from_node(node)
-    found = messages_by_place(task.compile(), "error")
-    assert [*found] == ["train:inputs.data", "train:inputs.epochs", "train:inputs.tags"]
+    messages = messages_by_place(task.compile(), "error")
+    assert [*messages] == ["train:inputs.data", "train:inputs.epochs", "train:inputs.tags"]
     result = task.compile("other", inputs={"data": "d", "epochs": 2, "tags": []})
     assert result.unwrap()[0]["metadata"]["name"] == "other"
     assert args(result.manifests[0])[1:5] == [

@@ -23,10 +23,10 @@ from ptcompile.source import documents as source
 
 @pytest.mark.parametrize("make", GRAMMARS.values(), ids=GRAMMARS)
 def test_inputs_are_varied_small_and_reproducible(make: Make) -> None:
-    one, other = ([make(random.Random(i)) for i in range(200)] for _ in range(2))  # noqa: S311
-    assert one == other
-    assert len(set(one)) > 190
-    assert max(map(len, one)) <= MAX_SIZE
+    first, other = ([make(random.Random(i)) for i in range(200)] for _ in range(2))  # noqa: S311
+    assert first == other
+    assert len(set(first)) > 190
+    assert max(map(len, first)) <= MAX_SIZE
 
 
 def test_most_streams_define_the_kind_of_their_objects() -> None:

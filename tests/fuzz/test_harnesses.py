@@ -133,10 +133,10 @@ def test_a_short_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         guard, "MAX_SECONDS", 5.0
     )  # garbage collection is slow late in a full test run
     start = seeds(name, [])[::40]
-    told: list[str] = []
+    lines: list[str] = []
     run = guard.Guard(HARNESSES[name])
-    crashes = engine.blind(run, start, runs=30, seed=4, crashes=tmp_path, tell=told.append)
-    assert (crashes, told) == (0, [])
+    crashes = engine.blind(run, start, runs=30, seed=4, crashes=tmp_path, tell=lines.append)
+    assert (crashes, lines) == (0, [])
     assert run.executions == 30 + len(start)
 
 
@@ -215,13 +215,13 @@ def test_a_crash_is_kept_once_per_location(tmp_path: Path) -> None:
     def broken(data: bytes) -> None:
         assert b":" not in data, "a colon"
 
-    told: list[str] = []
+    lines: list[str] = []
     crashes = engine.blind(
-        guard.Guard(broken), [b"a: b"], runs=50, seed=1, crashes=tmp_path, tell=told.append
+        guard.Guard(broken), [b"a: b"], runs=50, seed=1, crashes=tmp_path, tell=lines.append
     )
-    assert crashes == len(told) == len(list(tmp_path.iterdir())) == 1
+    assert crashes == len(lines) == len(list(tmp_path.iterdir())) == 1
     assert b":" in next(tmp_path.iterdir()).read_bytes()
-    assert "a colon" in told[0]
+    assert "a colon" in lines[0]
 
 
 def test_a_hang_is_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,12 +233,12 @@ def test_a_hang_is_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             pass
 
     monkeypatch.setattr(guard, "MAX_SECONDS", 0.05)
-    told: list[str] = []
+    lines: list[str] = []
     assert (
-        engine.blind(guard.Guard(slow), [b"x"], runs=0, seed=1, crashes=tmp_path, tell=told.append)
+        engine.blind(guard.Guard(slow), [b"x"], runs=0, seed=1, crashes=tmp_path, tell=lines.append)
         == 1
     )
-    assert told[0].startswith("HangError")
+    assert lines[0].startswith("HangError")
 
 
 def test_a_hang_in_native_code_is_killed_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:

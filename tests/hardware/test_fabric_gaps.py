@@ -72,9 +72,9 @@ GAPS = [
 def test_a_gap_is_reported_once(
     template: dict[str, Any], path: tuple[Any, ...], message: str
 ) -> None:
-    (found,) = gap_messages(template)
-    assert found[0] == path
-    assert message in found[1]
+    (gap,) = gap_messages(template)
+    assert gap[0] == path
+    assert message in gap[1]
 
 
 @pytest.mark.parametrize(

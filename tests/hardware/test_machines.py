@@ -35,10 +35,10 @@ def test_machines_match_the_nodes_of_their_row(name: str, cloud: str) -> None:
 
 
 def test_every_instance_type_has_its_row() -> None:
-    told = {
+    amounts = {
         (name, cloud) for name, row in ROWS.items() for cloud, nodes in row.nodes.items() if nodes
     }
-    assert {place for place in told if place[1] in {"eks", "aks"}} <= set(PLACES)
+    assert {place for place in amounts if place[1] in {"eks", "aks"}} <= set(PLACES)
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_the_catalog_as_recorded() -> None:
     ],
 )
 def test_the_least_memory_left_for_pods(cloud: str, machine: str, least: int) -> None:
-    found = least_memory(machines_by_name()[machine].machine, cloud)
+    memory = least_memory(machines_by_name()[machine].machine, cloud)
     most = left_for_pods(machines_by_name()[machine].machine, cloud)[1]
-    assert found <= most
-    assert abs(found - least) < 3000
+    assert memory <= most
+    assert abs(memory - least) < 3000
 
 
 def test_only_eks_leaves_less_than_the_kubelets_formula() -> None:
@@ -132,8 +132,8 @@ def _asks(**amounts: int) -> list[Ask]:
 def test_amounts_that_no_machine_has(
     amounts: dict[str, int], expected: list[tuple[str, str, str, str | None]]
 ) -> None:
-    found = misfits(_asks(**amounts), H100, "eks")
-    assert [(misfit.ask.what, *misfit[1:]) for misfit in found] == expected
+    unfit = misfits(_asks(**amounts), H100, "eks")
+    assert [(misfit.ask.what, *misfit[1:]) for misfit in unfit] == expected
 
 
 def test_a_machine_of_unknown_size_fits_everything() -> None:

@@ -42,8 +42,8 @@ def assert_total(stream: list[Any], *, lossy: bool) -> None:
     """Assert that imported specs compile, and that an import without specs has diagnostics."""
     imported = ptcompile.import_manifests(stream, lossy=lossy)
     assert imported.found or imported.diagnostics
-    for one in imported.found:
-        assert ptcompile.compile(one.yaml(), cluster=imported.profile, lint=False).ok
+    for spec in imported.found:
+        assert ptcompile.compile(spec.yaml(), cluster=imported.profile, lint=False).ok
 
 
 def test_a_job_without_pods() -> None:

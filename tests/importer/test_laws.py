@@ -55,10 +55,10 @@ def assert_same(
 
 @pytest.mark.parametrize(("case", "target"), thinned(ABLE, 7), ids=pair_name)
 def test_compiled_goldens_import_to_the_same_spec(case: Case, target: str) -> None:
-    found = comes_back(case.spec, target, case.cluster)
-    if found is None:
+    returned = comes_back(case.spec, target, case.cluster)
+    if returned is None:
         return
-    made, imported = found
+    made, imported = returned
     compiled = assert_same(made, imported, target, case.cluster)
     assert "manifest" not in imported.specs[0]["spec"], "what compile wrote was said in words"
     again = ptcompile.import_manifests(compiled.yaml(), cluster=case.cluster)
@@ -72,9 +72,9 @@ def test_compiled_goldens_import_to_the_same_spec(case: Case, target: str) -> No
 @example(spec=_with_role(env={"X_WHERE": "$(PS_HOSTS)"}))
 @example(spec=_with_role(script="train.py", elastic={}))
 def test_any_compiled_spec_imports_to_the_same_spec(target: str, spec: Json) -> None:
-    found = comes_back(spec, target)
-    if found is not None:
-        assert_same(*found, target)
+    imported = comes_back(spec, target)
+    if imported is not None:
+        assert_same(*imported, target)
 
 
 def test_master_and_worker_are_recognized_if_their_containers_have_different_names() -> None:

@@ -71,8 +71,8 @@ def test_shared_memory(mounts: list[Any], volumes: list[Any], expected: dict[str
 
 
 def test_a_volume_may_stay_a_volume() -> None:
-    found = fields({"volumeMounts": [SHM]}, {"volumes": [MEMORY]}, shm=False)
-    assert found == {"volumeMounts": [SHM], "volumes": [MEMORY], "sharedMemory": False}
+    spec_fields = fields({"volumeMounts": [SHM]}, {"volumes": [MEMORY]}, shm=False)
+    assert spec_fields == {"volumeMounts": [SHM], "volumes": [MEMORY], "sharedMemory": False}
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,11 @@ def test_variables_that_a_mapping_cannot_hold_are_patched() -> None:
     reference = {"fieldRef": {"fieldPath": "metadata.name"}}
     repeated = [{"name": "A", "value": "2"}, {"value": "3"}]
     entries = [{"name": "A", "value": "1"}, *repeated, {"name": "B", "valueFrom": reference}]
-    found = fields({"env": entries})
-    assert found["env"] == {"A": "1", "B": reference}
-    assert found["podTemplate"]["spec"]["containers"] == [{"name": "pytorch", "env": repeated}]
+    spec_fields = fields({"env": entries})
+    assert spec_fields["env"] == {"A": "1", "B": reference}
+    assert spec_fields["podTemplate"]["spec"]["containers"] == [
+        {"name": "pytorch", "env": repeated}
+    ]
 
 
 @pytest.mark.parametrize(

@@ -27,12 +27,12 @@ TRAINS = re.compile(
 def published() -> dict[str, Json]:
     """Return the accepted training manifests by ID."""
     kinds = operators.kinds_with(Kind.read)
-    found = {row["id"]: row["manifest"] for row in rows("apiserver/real") if row["accepted"]}
+    accepted = {row["id"]: row["manifest"] for row in rows("apiserver/real") if row["accepted"]}
     return {
-        name: one
-        for name, one in found.items()
-        if (one.get("apiVersion"), one.get("kind")) in kinds
-        and (one["kind"] in {"PyTorchJob", "TrainJob"} or TRAINS.search(json.dumps(one)))
+        name: manifest
+        for name, manifest in accepted.items()
+        if (manifest.get("apiVersion"), manifest.get("kind")) in kinds
+        and (manifest["kind"] in {"PyTorchJob", "TrainJob"} or TRAINS.search(json.dumps(manifest)))
     }
 
 
@@ -57,14 +57,14 @@ def test_each_imports_to_the_same_world_or_reports_an_error(name: str) -> None:
     difference = ptcompile.diff(manifest, written(imported), to_cluster=imported.profile)
     assert difference.ok
     assert [
-        (one.before, one.after, one.facts)
-        for one in difference.objects
-        if one.facts or not one.after
+        (change.before, change.after, change.facts)
+        for change in difference.objects
+        if change.facts or not change.after
     ] == []
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, one in published().items() if one["kind"] == "PyTorchJob"]
+    "name", [name for name, manifest in published().items() if manifest["kind"] == "PyTorchJob"]
 )
 def test_an_exact_import_of_a_pytorchjob_has_the_same_fields(name: str) -> None:
     manifest = published()[name]
@@ -172,8 +172,8 @@ def test_a_mutant_imports_to_the_same_world_or_reports_an_error() -> None:
             continue
         assert difference.ok, (row["base"], row["path"])
         lost = [
-            one
-            for one in difference.objects
-            if one.facts or one.before is None or one.after is None
+            change
+            for change in difference.objects
+            if change.facts or change.before is None or change.after is None
         ]
         assert lost == [], (row["base"], row["path"])

@@ -43,8 +43,8 @@ spec:
 
 def test_comments_go_to_the_fields_that_they_are_about() -> None:
     imported = ptcompile.import_manifests(MANIFEST)
-    (found,) = imported.found
-    text = found.yaml()
+    (spec,) = imported.found
+    text = spec.yaml()
     for line in (
         "  name: j # one a night\n",
         "  # built by CI,\n  # each night\n  image: i:12\n",
@@ -55,10 +55,10 @@ def test_comments_go_to_the_fields_that_they_are_about() -> None:
         "Exists}] # for the GPU pool\n",
     ):
         assert line in text
-    assert found.remarks == ("Copyright 2026 Acme", "The nightly fine-tune", "the end")
-    assert all(f"# {remark}\n" in text.partition("apiVersion")[0] for remark in found.remarks)
+    assert spec.remarks == ("Copyright 2026 Acme", "The nightly fine-tune", "the end")
+    assert all(f"# {remark}\n" in text.partition("apiVersion")[0] for remark in spec.remarks)
     assert "ignore" not in text
-    assert yaml.safe_load(text) == found.document
+    assert yaml.safe_load(text) == spec.document
 
 
 def test_each_object_gets_its_own_comments() -> None:
@@ -76,10 +76,10 @@ def test_each_object_gets_its_own_comments() -> None:
     "source", [yaml.safe_load(MANIFEST.partition("---")[2]), '{"kind": "Job # 1"}']
 )
 def test_data_without_comments(source: object) -> None:
-    assert all(not found.remarks for found in ptcompile.import_manifests(source).found)  # type: ignore[arg-type]
+    assert all(not spec.remarks for spec in ptcompile.import_manifests(source).found)  # type: ignore[arg-type]
 
 
 def test_the_number_of_comments_is_limited() -> None:
     many = "".join(f"# {number}\n" for number in range(300)) + MANIFEST
-    (found,) = ptcompile.import_manifests(many).found
-    assert len(found.remarks) == 200
+    (spec,) = ptcompile.import_manifests(many).found
+    assert len(spec.remarks) == 200

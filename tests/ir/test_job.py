@@ -257,9 +257,9 @@ WAITS = {"timeout": WAIT, "join_timeout": WAIT}
 def test_how_long_nodes_wait_for_each_other(
     settings: dict[str, Any], waits: dict[str, str | None]
 ) -> None:
-    found = rendezvous(**settings)
-    del found["backend"]
-    assert found == waits
+    launch = rendezvous(**settings)
+    del launch["backend"]
+    assert launch == waits
 
 
 def test_accelerators_that_a_pod_claims_through_the_job_s_templates() -> None:

@@ -118,10 +118,10 @@ RESOURCES: list[tuple[Json, Json]] = [
 ]
 
 
-@pytest.mark.parametrize(("said", "wanted"), RESOURCES, ids=str)
-def test_resources_over_a_profile_with_requests_and_limits(said: Json, wanted: Json) -> None:
+@pytest.mark.parametrize(("resources", "wanted"), RESOURCES, ids=str)
+def test_resources_over_a_profile_with_requests_and_limits(resources: Json, wanted: Json) -> None:
     cluster = profile({"defaults": {"requests": {"cpu": 1}, "limits": {"cpu": 2}}})
-    body = {"image": "img:1", "command": ["sh"], "resources": said, "sharedMemory": False}
+    body = {"image": "img:1", "command": ["sh"], "resources": resources, "sharedMemory": False}
     assert main_of(manifest(text(json.dumps(body)), "job", cluster)).get("resources", {}) == wanted
 
 
@@ -194,8 +194,8 @@ PROFILE = profile(
 
 
 @pytest.mark.parametrize("target", MANY)
-@pytest.mark.parametrize(("said", "place"), KEPT_AWAY.values(), ids=KEPT_AWAY)
-def test_null_prevents_defaults(said: Json, place: tuple[str, ...], target: str) -> None:
+@pytest.mark.parametrize(("fields", "place"), KEPT_AWAY.values(), ids=KEPT_AWAY)
+def test_null_prevents_defaults(fields: Json, place: tuple[str, ...], target: str) -> None:
     body = {
         "image": "img:1",
         "script": "t.py",
@@ -206,13 +206,13 @@ def test_null_prevents_defaults(said: Json, place: tuple[str, ...], target: str)
     filled = list(templates(manifest(text(json.dumps(body)), target, PROFILE)))
     assert filled
     assert all(has(one, place) for one in filled)
-    left = list(templates(manifest(text(json.dumps({**body, **said})), target, PROFILE)))
+    left = list(templates(manifest(text(json.dumps({**body, **fields})), target, PROFILE)))
     assert len(left) == len(filled)
     assert not any(has(one, place) for one in left)
 
 
 def test_a_role_s_null_removes_the_job_s_value() -> None:
-    said = {
+    written = {
         "workingDir": "/app",
         "env": {"A": "1"},
         "podLabels": {"x": "y"},
@@ -224,7 +224,7 @@ def test_a_role_s_null_removes_the_job_s_value() -> None:
         "podLabels": {"x": None},
         "priorityClassName": None,
     }
-    body = {"image": "img:1", "script": "t.py", **said, "master": {}, "worker": role}
+    body = {"image": "img:1", "script": "t.py", **written, "master": {}, "worker": role}
     master, worker = templates(manifest(text(json.dumps(body)), "pytorchjob"))
     assert (master["metadata"], master["spec"]["priorityClassName"]) == (
         {"labels": {"x": "y"}},
@@ -397,8 +397,8 @@ def test_null_in_a_pod_template_removes_on_every_target(
 ) -> None:
     cluster = profile(data.draw(strategies.profiles()).get("spec", {}))
     done = compiled_document(spec, target, cluster)
-    found = [one for made in done.manifests for one in templates(made)]
-    named = sorted({place for one in found for place in places(one)} - NOT_ASKED)
+    every_template = [one for made in done.manifests for one in templates(made)]
+    named = sorted({place for one in every_template for place in places(one)} - NOT_ASKED)
     if not named:
         return
     place = tuple(

@@ -60,9 +60,9 @@ def test_conditions_of_a_live_object() -> None:
         {"type": "B", "status": "False"},
         {"type": "C"},
     ]
-    found = true_conditions({"status": {"conditions": conditions}})
-    assert list(found) == ["A"]
-    assert status_from_condition("failed", found["A"]) == ("failed", "r", None)
+    conditions_true = true_conditions({"status": {"conditions": conditions}})
+    assert list(conditions_true) == ["A"]
+    assert status_from_condition("failed", conditions_true["A"]) == ("failed", "r", None)
     assert status_from_condition("failed", {"message": "m"}) == ("failed", None, "m")
 
 
@@ -139,8 +139,8 @@ def _service(namespace: str = "ml", cluster_ip: str | None = "None", **selector:
 def test_the_headless_service_of_pods(
     services: list[Json], name: str | None, expected: bool
 ) -> None:
-    found = find_headless_service(services, name, {"a": "b", "c": "d"}, "ml")
-    assert (found is not None) is expected
+    service = find_headless_service(services, name, {"a": "b", "c": "d"}, "ml")
+    assert (service is not None) is expected
 
 
 def _role(name: str, replicas: int, image: str = "i", restart: str = "Never") -> ReadRole:

@@ -100,8 +100,8 @@ def test_services_select_pods_that_have_all_their_labels() -> None:
     objects = Objects(
         [service(name, selector) for name, selector in {**selectors, **others}.items()]
     )
-    found = objects.services_selecting({"app": "a", "x": "y", "more": "1"})
-    assert sorted({one["metadata"]["name"] for one in found}) == ["exact", "some"]
+    services = objects.services_selecting({"app": "a", "x": "y", "more": "1"})
+    assert sorted({one["metadata"]["name"] for one in services}) == ["exact", "some"]
     assert sorted(
         {one["metadata"]["name"] for one in objects.services_selecting({"app": "a", "x": "y"})}
     ) == [

@@ -72,5 +72,6 @@ def test_a_patch(row: tuple[Any, Any, Any]) -> None:
     "row", [row for name, row in MERGES.items() if "without a name" not in name]
 )
 def test_applying_a_patch_twice_changes_nothing(row: tuple[Any, Any, Any]) -> None:
-    once = merge(row[0], row[1])
-    assert merge(once, row[1]) == once
+    base, patch, _ = row
+    once = merge(base, patch)
+    assert merge(once, patch) == once

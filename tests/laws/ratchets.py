@@ -64,8 +64,8 @@ def measured() -> dict[str, Ratchet]:
 
 def _verdicts(text: Text) -> tuple[str, dict[str, Marks]]:
     """Return the id, and what breaks each law that says something about the text."""
-    found = {law: check(text) for law, check in LAWS.items()}
-    return text.id, {law: _marks(lines) for law, lines in found.items() if lines is not None}
+    verdicts = {law: check(text) for law, check in LAWS.items()}
+    return text.id, {law: _marks(lines) for law, lines in verdicts.items() if lines is not None}
 
 
 def _marks(lines: Iterable[str]) -> Marks:
@@ -111,12 +111,12 @@ def table(ratchets: Mapping[str, Ratchet]) -> list[str]:
     return [f"{law:30} {len(row.broken):5} of {row.looked_at:5}" for law, row in ratchets.items()]
 
 
-def complaint(law: str, found: Mapping[str, Broken]) -> str:
+def complaint(law: str, verdicts: Mapping[str, Broken]) -> str:
     """Return why the ratchet of a law does not fit what was found in some texts; empty if it does."""
     known = recorded()[law].broken
     parts: list[str] = []
     repaired: list[str] = []
-    for identity, lines in found.items():
+    for identity, lines in verdicts.items():
         marks, recorded_marks = _marks(lines or ()), known.get(identity, frozenset())
         new = [line for line in lines or () if _mark(line) not in recorded_marks]
         parts += (

@@ -63,10 +63,10 @@ def noise_added(objects: list[Json], line: str) -> bool:
     changed = False
     for manifest in objects:
         for container in containers_of(manifest):
-            found = inline_script(container)
-            if found is None or found[2].startswith("#!"):
+            script = inline_script(container)
+            if script is None or script[2].startswith("#!"):
                 continue
             field = "args" if container.get("args") else "command"
-            container[field][-1] = f"{line}\n{found[2]}"
+            container[field][-1] = f"{line}\n{script[2]}"
             changed = True
     return changed

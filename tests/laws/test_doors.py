@@ -124,12 +124,12 @@ def _differences(
     alone = DOORS[REFERENCE]()
     around = DOORS_OF_FOLDERS[REFERENCE_OF_FOLDERS]()
     for door, find in {**doors, **DOORS_OF_FOLDERS}.items():
-        found = find()
+        answers = find()
         reference = around if door in DOORS_OF_FOLDERS else alone
         expected = (
             [one._replace(line=0) for one in reference] if door == "KRM function" else reference
         )
-        yield door, Counter(found) - Counter(expected), Counter(expected) - Counter(found)
+        yield door, Counter(answers) - Counter(expected), Counter(expected) - Counter(answers)
 
 
 def _write_baseline() -> None:
@@ -140,16 +140,16 @@ def _write_baseline() -> None:
         if diagnostic.code != "PTC009"
     ][::2]
     entries = []
-    for one in found:
-        kind, _, name = (one.resource or "").partition("/")
+    for diagnostic in found:
+        kind, _, name = (diagnostic.resource or "").partition("/")
         texts = {
             "kind": kind,
             "name": name,
-            "namespace": one.namespace or "",
-            "path": one.stable_path,
+            "namespace": diagnostic.namespace or "",
+            "path": diagnostic.stable_path,
         }
         lines = [f"{key} = {json.dumps(text)}" for key, text in texts.items() if text]
-        entries += ["[[finding]]", f'code = "{one.code}"', f'file = "{FILENAME}"', *lines]
+        entries += ["[[finding]]", f'code = "{diagnostic.code}"', f'file = "{FILENAME}"', *lines]
     Path("known.toml").write_text("\n".join([*entries, ""]), encoding="utf-8")
 
 

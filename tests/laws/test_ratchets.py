@@ -15,11 +15,12 @@ STEP = 4
 
 @pytest.mark.parametrize("law", LAWS)
 def test_only_recorded_texts_break_the_law(law: str) -> None:
-    found = {text.id: LAWS[law](text) for text in thinned(every_text(), STEP)}
-    assert not (why := ratchets.complaint(law, found)), why
+    verdicts = {text.id: LAWS[law](text) for text in thinned(every_text(), STEP)}
+    assert not (why := ratchets.complaint(law, verdicts)), why
     if PROFILE == "long":
         assert (
-            sum(lines is not None for lines in found.values()) == ratchets.recorded()[law].looked_at
+            sum(lines is not None for lines in verdicts.values())
+            == ratchets.recorded()[law].looked_at
         )
 
 
@@ -27,10 +28,10 @@ def test_only_recorded_texts_break_the_law(law: str) -> None:
 def test_only_recorded_code_breaks_the_law(law: str) -> None:
     _, names = ratchets.CODE_LAWS[law]()
     everything = sorted({*ratchets.recorded()[law].broken, *names})
-    found = {
+    verdicts = {
         name: ["again: the question has an answer"] if name in names else [] for name in everything
     }
-    assert not (why := ratchets.complaint(law, found)), why
+    assert not (why := ratchets.complaint(law, verdicts)), why
 
 
 def test_each_ratchet_is_of_a_law_and_names_texts_that_exist() -> None:

@@ -89,12 +89,12 @@ def reference(name: str) -> list[Said]:
 def test_verbs_agree(name: str, verb: str) -> None:
     circumstance = CIRCUMSTANCES[name]
     expected = reference(name)
-    found = findings_of(FUNCTIONS[verb](given_to(circumstance)))
+    of_function = findings_of(FUNCTIONS[verb](given_to(circumstance)))
     assert tuple(one.code for one in expected) == circumstance.codes
     if verb in circumstance.different:
-        assert found != expected, "the reason is not needed any more"
+        assert of_function != expected, "the reason is not needed any more"
     else:
-        assert found == expected
+        assert of_function == expected
 
 
 def test_reasons_are_those_of_verbs() -> None:

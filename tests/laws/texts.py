@@ -80,8 +80,8 @@ def _operator_manifests() -> Iterator[Text]:
     for operator in OPERATORS:
         rows = [row for row in recorded.rows(f"operators/{operator}") if "manifest" in row]
         for i, row in enumerate(rows[::SAMPLE_STEP]):
-            what = "accepted" if row["accepted"] else "refused"
-            yield Text(f"operator/{operator}-{i * SAMPLE_STEP}", what, _as_text(row["manifest"]))
+            verdict = "accepted" if row["accepted"] else "refused"
+            yield Text(f"operator/{operator}-{i * SAMPLE_STEP}", verdict, _as_text(row["manifest"]))
 
 
 def _examples() -> Iterator[Text]:
@@ -94,13 +94,13 @@ def _examples() -> Iterator[Text]:
 def _goldens() -> Iterator[Text]:
     """Yield each golden spec, and its manifests for one target: the targets take turns."""
     for i, case in enumerate(ALL):
-        what = "refused" if case.name.startswith("bad-") else "valid"
-        yield Text(f"golden/{case.name}/spec", what, case.spec)
+        verdict = "refused" if case.name.startswith("bad-") else "valid"
+        yield Text(f"golden/{case.name}/spec", verdict, case.spec)
         targets = [target for target in TARGETS if (case.folder / f"{target}.yaml").exists()]
         if targets:
             target = targets[i % len(targets)]
             text = (case.folder / f"{target}.yaml").read_text(encoding="utf-8")
-            yield Text(f"golden/{case.name}/{target}", what, text)
+            yield Text(f"golden/{case.name}/{target}", verdict, text)
 
 
 SHAPES = tuple(

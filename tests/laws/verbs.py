@@ -206,17 +206,19 @@ def run(verb: str, given: Given, capsys: pytest.CaptureFixture[str]) -> Run:
 
     words = _words(verb, given)
     done = here(capsys, *words, "--output-format", f"json={report}")
-    found = json.loads(report.read_text(encoding="utf-8"))["diagnostics"] if report.exists() else []
+    diagnostics = (
+        json.loads(report.read_text(encoding="utf-8"))["diagnostics"] if report.exists() else []
+    )
     findings = [
         Said(
-            one["code"],
-            one["severity"],
-            one["message"],
-            tuple(one["path"]),
-            one["span"] and tuple(one["span"].values()),
-            one["filename"],
+            diagnostic["code"],
+            diagnostic["severity"],
+            diagnostic["message"],
+            tuple(diagnostic["path"]),
+            diagnostic["span"] and tuple(diagnostic["span"].values()),
+            diagnostic["filename"],
         )
-        for one in found
+        for diagnostic in diagnostics
     ]
     return Run(done.status, findings, done.err, words)
 

@@ -19,6 +19,7 @@ from tests.laws.texts import Text
 
 Json = dict[str, Any]
 Key = Callable[[Diagnostic], tuple[str, ...]]
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def objects_of(text: Text) -> list[Json] | None:
@@ -48,9 +49,7 @@ def _is_no_object(item: Any) -> bool:
 def as_text(objects: Iterable[Json]) -> str:
     """Return objects as a stream. Moved texts are compared with this form of the original, not with its layout."""
     return str(
-        yaml.dump_all(
-            objects, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=1 << 20
-        )
+        yaml.dump_all(objects, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=1 << 20)
     )
 
 
@@ -75,7 +74,7 @@ def difference(
     Findings on the objects in `added`, which the move made, do not count: the earlier text has no such object.
     """
     new_objects = {*added}
-    after = [found for found in after if found.resource not in new_objects]
+    after = [finding for finding in after if finding.resource not in new_objects]
     counts = Counter(map(key, before)), Counter(map(key, after))
     return [
         *_surplus("-", before, counts[0] - counts[1], key),

@@ -122,7 +122,7 @@ def _other_messages(text: str, rule: Rule) -> dict[str, str | None]:
 
 def _messages(objects: list[Any], rule: Rule) -> list[str]:
     return [
-        found.message for obj in objects for found in run(obj, stream=objects, only={rule.name})
+        finding.message for obj in objects for finding in run(obj, stream=objects, only={rule.name})
     ]
 
 

@@ -27,6 +27,6 @@ def test_mutated_examples(stream: dict[str, Any]) -> None:
         if isinstance(documents, list)
         else []
     )
-    for one in objects:
-        for problem in run(one, stream=objects, every=True):
+    for manifest in objects:
+        for problem in run(manifest, stream=objects, every=True):
             assert problem.message.startswith(field_path(problem.path))

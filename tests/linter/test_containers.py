@@ -24,7 +24,7 @@ def _container(*argv: str, args: tuple[str, ...] = ()) -> ManifestContainer:
         (["python", "train.py"], None),
     ],
 )
-def test_endless(argv: list[str], expected: str | None) -> None:
+def test_the_command_that_idles_forever(argv: list[str], expected: str | None) -> None:
     assert idle_command(_container(*argv)) == expected
 
 

@@ -34,10 +34,15 @@ MANIFESTS = [
 def assert_same(objects: list[Any]) -> None:
     """Run all rules on every object, then only those whose words it has, and compare."""
     others = Stream([one for one in objects if isinstance(one, dict)])
-    for one in others.objects:
-        found, whole = list(run(one, stream=others)), list(run(one, stream=others, every=True))
-        lost = {problem.name for problem in whole if problem not in found}
-        assert found == whole, f"{lost} find something in an object without their words: widen them"
+    for manifest in others.objects:
+        selected, whole = (
+            list(run(manifest, stream=others)),
+            list(run(manifest, stream=others, every=True)),
+        )
+        lost = {problem.name for problem in whole if problem not in selected}
+        assert selected == whole, (
+            f"{lost} find something in an object without their words: widen them"
+        )
 
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
@@ -175,9 +180,9 @@ def _families() -> Iterator[dict[str, Any]]:
 
 def _objects(text: bytes) -> list[Any]:
     return [
-        one
+        manifest
         for document in streams.read(text, None).documents
-        for _, one in streams.objects_in(document.data)
+        for _, manifest in streams.objects_in(document.data)
     ]
 
 
@@ -188,6 +193,6 @@ def _less(value: Any) -> Iterator[Any]:
             yield {k: v for k, v in value.items() if k != key}
             yield from ({**value, key: less} for less in _less(value[key]))
     elif isinstance(value, list):
-        for i, one in enumerate(value):
+        for i, item in enumerate(value):
             yield [*value[:i], *value[i + 1 :]]
-            yield from ([*value[:i], less, *value[i + 1 :]] for less in _less(one))
+            yield from ([*value[:i], less, *value[i + 1 :]] for less in _less(item))

@@ -147,7 +147,7 @@ def test_no_rule_checks_a_rejected_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "may_be"),
     [
         ("args: [$(RANK)]", False),
         ("name: a__b", False),
@@ -159,8 +159,8 @@ def test_no_rule_checks_a_rejected_value() -> None:
         ('args: [$(RANK), "\\u003cname>"]', True),
     ],
 )
-def test_most_files_are_recognized_as_no_template_without_a_walk(text: str, told: bool) -> None:
-    assert may_be_template(text) is told
+def test_most_files_are_recognized_as_no_template_without_a_walk(text: str, may_be: bool) -> None:
+    assert may_be_template(text) is may_be
 
 
 def test_a_reference_in_a_schema_is_not_a_placeholder() -> None:

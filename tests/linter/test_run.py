@@ -31,5 +31,5 @@ def test_the_same_finding_of_a_rule_is_reported_once(monkeypatch: pytest.MonkeyP
         for name in ("missing-memory-limit", "missing-shm")
     ]
     monkeypatch.setattr(linter, "_candidate_rules", lambda *_: rules)
-    found = [(problem.name, problem.path) for problem in linter.run(POD)]
-    assert found == [(rule.name, path) for rule in rules for path in (PATH, (*PATH, "image"))]
+    reported = [(problem.name, problem.path) for problem in linter.run(POD)]
+    assert reported == [(rule.name, path) for rule in rules for path in (PATH, (*PATH, "image"))]

@@ -83,6 +83,6 @@ def _endings(target: str) -> Iterator[tuple[str, Callable[[], None]]]:
     for row in test_endings.WRITTEN:
         if row[0] == target:
             yield f"fields of {row[1]!r}", partial(test_endings.test_emitted_fields, *row)
-    for said in test_endings.SAID:
-        if said[0] == target:
-            yield f"findings of {said[1]!r}", partial(test_endings.test_findings, *said)
+    for case in test_endings.SAID:
+        if case[0] == target:
+            yield f"findings of {case[1]!r}", partial(test_endings.test_findings, *case)

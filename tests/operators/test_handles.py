@@ -34,8 +34,8 @@ def matches(selector: str, pod: PodView) -> bool:
     )
 
 
-def role_of(pod: PodView, found: Handle) -> RolePods:
-    (role,) = [one for one in found.roles if not one.selector or matches(one.selector, pod)]
+def role_of(pod: PodView, job_handle: Handle) -> RolePods:
+    (role,) = [one for one in job_handle.roles if not one.selector or matches(one.selector, pod)]
     return role
 
 
@@ -50,23 +50,25 @@ def test_selectors_ranks_and_containers_match_the_pods(case: Case, target: str) 
     ]
     assert len(result.handles) == len(jobs)
     first = 0
-    for found, at in zip(result.handles, jobs, strict=True):
+    for job_handle, at in zip(result.handles, jobs, strict=True):
         job = result.manifests[at]
         pods = list(expand(job, versions=case.versions(), related=result.manifests).pods)
-        ranks = [_rank(pod, role_of(pod, found)) for pod in pods]
+        ranks = [_rank(pod, role_of(pod, job_handle)) for pod in pods]
         trainers = [rank for rank in ranks if rank is not None]
         assert sorted(trainers) == list(range(len(trainers)))
-        assert len(pods) == sum(role.replicas for role in found.roles)
-        assert all(not found.label_selector or matches(found.label_selector, pod) for pod in pods)
+        assert len(pods) == sum(role.replicas for role in job_handle.roles)
+        assert all(
+            not job_handle.label_selector or matches(job_handle.label_selector, pod) for pod in pods
+        )
         for pod in pods:
-            assert role_of(pod, found).container in [
+            assert role_of(pod, job_handle).container in [
                 container.name for container in pod.containers if not container.init
             ]
-        assert [one.name for one in found.objects] == [
+        assert [one.name for one in job_handle.objects] == [
             manifest["metadata"]["name"] for manifest in result.manifests[first : at + 1]
         ]
-        SCHEMA.validate(json.loads(json.dumps(found.to_dict())))
-        assert (found.job.api_version, found.job.kind) == (job["apiVersion"], job["kind"])
+        SCHEMA.validate(json.loads(json.dumps(job_handle.to_dict())))
+        assert (job_handle.job.api_version, job_handle.job.kind) == (job["apiVersion"], job["kind"])
         first = at + 1
 
 
@@ -92,17 +94,20 @@ def test_expressions_agree_with_status(name: str) -> None:
         for op, kind in KINDS.values()
         if kind.key == (live["apiVersion"], live["kind"])
     )
-    found = handle("nodes: 1", target)
-    for condition_of, wanted in ((found.succeeded, "succeeded"), (found.failed, "failed")):
+    job_handle = handle("nodes: 1", target)
+    for condition_of, wanted in (
+        (job_handle.succeeded, "succeeded"),
+        (job_handle.failed, "failed"),
+    ):
         assert evaluate(condition_of.cel, {"object": live}, [100_000]) is (state == wanted), (
             condition_of.cel
         )
         assert (_at_path(condition_of.jsonpath, live) in condition_of.values) is (state == wanted)
         assert len(condition_of.kubectl) == len({*condition_of.kubectl}) >= 1
     if state in ("created", "queued"):
-        assert evaluate(found.running, {"object": live}, [100_000]) is False
-    if found.suspended is not None and "not yet seen" not in name:
-        assert evaluate(found.suspended, {"object": live}, [100_000]) is (state == "queued")
+        assert evaluate(job_handle.running, {"object": live}, [100_000]) is False
+    if job_handle.suspended is not None and "not yet seen" not in name:
+        assert evaluate(job_handle.suspended, {"object": live}, [100_000]) is (state == "queued")
 
 
 def _at_path(path: str, live: Json) -> object:
@@ -129,10 +134,10 @@ def test_argo_expressions_agree_with_status(name: str) -> None:
         one.get("type") == "Suspended" for one in live.get("status", {}).get("conditions", [])
     )
     body = "runPolicy: {suspend: true}" if suspended and target != "pod" else "nodes: 1"
-    found = handle(body, target)
-    failed = any(_argo(part, live) for part in re.split(r", (?![^(]*\))", found.failed.argo))
+    job_handle = handle(body, target)
+    failed = any(_argo(part, live) for part in re.split(r", (?![^(]*\))", job_handle.failed.argo))
     assert failed is (state == "failed")
-    assert (not failed and _argo(found.succeeded.argo, _finished(live, state))) is (
+    assert (not failed and _argo(job_handle.succeeded.argo, _finished(live, state))) is (
         state == "succeeded"
     )
 
@@ -179,14 +184,14 @@ SUSPEND = {
 
 @pytest.mark.parametrize("target", SUSPEND)
 def test_suspend_patch_gives_the_same_job_as_compiling_suspended(target: str) -> None:
-    found = handle("nodes: 1", target)
-    assert found.suspend == SUSPEND[target]
-    if found.suspend is None:
-        assert found.resume is None
+    job_handle = handle("nodes: 1", target)
+    assert job_handle.suspend == SUSPEND[target]
+    if job_handle.suspend is None:
+        assert job_handle.resume is None
         return
-    (field,) = _leaves(found.suspend)
-    assert _leaves(found.resume) == [field]
-    assert str(found.resume) == str(found.suspend).replace("True", "False")
+    (field,) = _leaves(job_handle.suspend)
+    assert _leaves(job_handle.resume) == [field]
+    assert str(job_handle.resume) == str(job_handle.suspend).replace("True", "False")
     compiled = ptcompile.compile(
         smallest("nodes: 1\nrunPolicy: {suspend: true}"), target=target
     ).unwrap()[-1]
@@ -251,9 +256,9 @@ def test_one_handle_per_job() -> None:
 
 
 def test_roles_that_do_not_train_have_no_rank() -> None:
-    found = handle("nodes: 2\nroles: {loader: {replicas: 3, command: [serve]}}", "volcano")
+    job_handle = handle("nodes: 2\nroles: {loader: {replicas: 3, command: [serve]}}", "volcano")
     assert [
-        (role.name, role.replicas, role.first_rank, role.container) for role in found.roles
+        (role.name, role.replicas, role.first_rank, role.container) for role in job_handle.roles
     ] == [
         ("master", 1, 0, "pytorch"),
         ("worker", 1, 1, "pytorch"),
@@ -262,23 +267,24 @@ def test_roles_that_do_not_train_have_no_rank() -> None:
 
 
 def test_pod_is_selected_by_name() -> None:
-    found = handle("", "pod")
-    assert (found.label_selector, found.field_selector) == (None, "metadata.name=train")
+    job_handle = handle("", "pod")
+    assert (job_handle.label_selector, job_handle.field_selector) == (None, "metadata.name=train")
     assert [
-        (role.selector, role.replicas, role.first_rank, role.index_label) for role in found.roles
+        (role.selector, role.replicas, role.first_rank, role.index_label)
+        for role in job_handle.roles
     ] == [(None, 1, 0, None)]
 
 
 @pytest.mark.parametrize("target", SUSPEND)
 def test_no_selector_is_empty(target: str) -> None:
     """`kubectl get pods -l ''` lists every pod of the namespace."""
-    found = handle("", target)
+    job_handle = handle("", target)
     assert "" not in [
-        found.label_selector,
-        found.field_selector,
-        *(role.selector for role in found.roles),
+        job_handle.label_selector,
+        job_handle.field_selector,
+        *(role.selector for role in job_handle.roles),
     ]
-    assert [found.label_selector, found.field_selector].count(None) == 1
+    assert [job_handle.label_selector, job_handle.field_selector].count(None) == 1
 
 
 def test_each_of_several_conditions_is_an_argument_of_one_command() -> None:
@@ -326,14 +332,14 @@ def test_job_with_generated_name_has_no_handle() -> None:
 
 @pytest.mark.parametrize("target", SUSPEND)
 def test_run_name_is_used_everywhere(target: str) -> None:
-    found = ptcompile.compile(smallest(""), target=target, name="run-7").handle
-    assert {one.name for one in found.objects} == {"run-7"}
-    assert "run-7" in (found.label_selector or found.field_selector or "")
+    job_handle = ptcompile.compile(smallest(""), target=target, name="run-7").handle
+    assert {one.name for one in job_handle.objects} == {"run-7"}
+    assert "run-7" in (job_handle.label_selector or job_handle.field_selector or "")
 
 
 @pytest.mark.parametrize("target", ["volcano", "jobset", "job", "pod"])
 def test_the_container_may_have_any_name(target: str) -> None:
     roles = "" if target in ("job", "pod") else "roles: {loader: {command: [serve]}}"
-    found = handle(f"names: {{container: learner}}\n{roles}", target)
-    assert (found.roles[0].container, found.roles[0].first_rank) == ("learner", 0)
-    assert all(role.first_rank is None for role in found.roles if role.name == "loader")
+    job_handle = handle(f"names: {{container: learner}}\n{roles}", target)
+    assert (job_handle.roles[0].container, job_handle.roles[0].first_rank) == ("learner", 0)
+    assert all(role.first_rank is None for role in job_handle.roles if role.name == "loader")

@@ -59,8 +59,8 @@ def check_recorded_pods(operator: str) -> None:
         mine = {p.name: p for p in expand(manifest).pods}
         for pod in row["pods"]:
             total += 1
-            found = mine.get(pod["name"])
-            if found is None or seen(found, ordered=ordered) != theirs(pod, ordered=ordered):
+            own = mine.get(pod["name"])
+            if own is None or seen(own, ordered=ordered) != theirs(pod, ordered=ordered):
                 wrong.append((pod["name"], row.get("n"), row.get("base"), row.get("path")))
     assert total > 500
     assert len(wrong) <= (1 - AT_LEAST) * total, wrong[:5]

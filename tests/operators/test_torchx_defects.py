@@ -179,8 +179,8 @@ def test_bad_names_are_not_changed(name: str, target: str) -> None:
     assert [(diagnostic.name, diagnostic.path) for diagnostic in result.diagnostics] == [
         ("spec-invalid-value", ("metadata", "name"))
     ]
-    for one in made(GPU_JOB, target):
-        assert all(is_label_value(value) for _, value in _labels(one))
+    for manifest in made(GPU_JOB, target):
+        assert all(is_label_value(value) for _, value in _labels(manifest))
 
 
 @pytest.mark.parametrize(

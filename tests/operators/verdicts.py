@@ -33,9 +33,9 @@ def kueue_verdicts(kinds: str) -> Records:
     bases, beside = recorded.manifests(f"kueue/{kinds}/real"), []
     if kinds == "foreign":
         beside = [*recorded.rows("kueue/foreign/beside")]
-    found: Records = {}
+    records: Records = {}
     for base, manifest in bases.items():
-        cases = found.setdefault(manifest["kind"].lower(), {})
+        cases = records.setdefault(manifest["kind"].lower(), {})
         cases[base] = usual = _findings(manifest, beside, "kueue")
         changed = {
             f"{base} {name}": _findings(variation, beside, "kueue")
@@ -45,21 +45,21 @@ def kueue_verdicts(kinds: str) -> Records:
     for row in [*recorded.rows(f"kueue/{kinds}/creates")][::3]:
         manifest = recorded.with_operations(bases[row["base"]], row["ops"])
         name = _shortened(f"{row['base']} changed {json.dumps(row['ops'])}")
-        found[bases[row["base"]]["kind"].lower()][name] = _findings(manifest, beside, "kueue")
+        records[bases[row["base"]]["kind"].lower()][name] = _findings(manifest, beside, "kueue")
     return {
         kind: {name: lines for name, lines in cases.items() if lines}
-        for kind, cases in found.items()
+        for kind, cases in records.items()
     }
 
 
 def operator_verdicts(operator: str, authority: str) -> Records:
     """Return the findings of every third recorded object, of those that have any, by the fields that are changed."""
-    found: Records = {}
+    records: Records = {}
     for row, manifest in [*rows(operator)][::3]:
         fields = [key for key in row.get("path", ())[1:] if isinstance(key, str)]
         if lines := _findings(manifest, [], authority):
-            found.setdefault("-".join(fields[:2]) or "object", {})[_row_name(row)] = lines
-    return found
+            records.setdefault("-".join(fields[:2]) or "object", {})[_row_name(row)] = lines
+    return records
 
 
 def _row_name(row: dict[str, Any]) -> str:

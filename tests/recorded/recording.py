@@ -251,8 +251,8 @@ class Made:
         )
         if "status" not in manifest:
             return stored
-        told = {**stored, "status": manifest["status"]}
-        return self.server.request("PUT", f"{path}/status", told).data
+        with_status = {**stored, "status": manifest["status"]}
+        return self.server.request("PUT", f"{path}/status", with_status).data
 
     def apply(self, manifest: Json) -> Json:
         """Create an object as `kubectl apply --server-side` does, and return it as stored."""

@@ -54,13 +54,13 @@ def opened(tmp_path: Path) -> Containers:
 
 
 def ended(stage: Containers, *pods: int) -> dict[int, int]:
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     until = time.monotonic() + 60
-    while not set(pods) <= found.keys():
-        assert time.monotonic() < until, found
-        found.update(stage.exits())
+    while not set(pods) <= counts.keys():
+        assert time.monotonic() < until, counts
+        counts.update(stage.exits())
         time.sleep(0.05)
-    return found
+    return counts
 
 
 def run_words(docker: Path) -> list[str]:

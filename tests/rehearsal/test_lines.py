@@ -33,14 +33,15 @@ def played(command: str, nodes: int = 2) -> Cast:
 
 
 def test_accelerate_gets_only_rendezvous_options() -> None:
-    found = played(ACCELERATE % "")
-    assert found.actors[1].argv == (
+    rehearsal = played(ACCELERATE % "")
+    assert rehearsal.actors[1].argv == (
         "accelerate", "--multi_gpu", "--num_processes=4", "--num_machines=2", "--machine_rank=1",
         "--main_process_ip=train-0.train", "--main_process_port=23456", "stand_in.py",
     )  # fmt: skip
-    assert [(actor.processes, actor.rank) for actor in found.actors] == [(2, "0"), (2, "1")]
+    assert [(actor.processes, actor.rank) for actor in rehearsal.actors] == [(2, "0"), (2, "1")]
     assert (
-        "accelerate gets --multi_gpu and only the options with which pods meet" in found.stand_ins
+        "accelerate gets --multi_gpu and only the options with which pods meet"
+        in rehearsal.stand_ins
     )
     assert (
         "accelerate's config file is missing"
@@ -60,11 +61,11 @@ def test_machines_of_a_missing_config_file_are_not_guessed() -> None:
 
 
 def test_deepspeed_gets_a_host_file_of_all_pods() -> None:
-    found = played(DEEPSPEED % " --no_ssh")
-    assert found.actors[1].argv == (
+    rehearsal = played(DEEPSPEED % " --no_ssh")
+    assert rehearsal.actors[1].argv == (
         "deepspeed", "--hostfile=hostfile", "--no_ssh", "--node_rank=1", "--master_addr=train-0.train", "stand_in.py",
     )  # fmt: skip
-    assert "a host file with all pods replaces deepspeed's" in found.stand_ins
+    assert "a host file with all pods replaces deepspeed's" in rehearsal.stand_ins
     assert played("[deepspeed, --num_gpus=8, train.py]", nodes=1).actors[0].argv == (
         "deepspeed", "--num_gpus=2", "stand_in.py",
     )  # fmt: skip
@@ -79,10 +80,10 @@ def test_deepspeed_over_ssh_is_rejected() -> None:
 
 def test_accelerate_is_played(tmp_path: Path) -> None:
     settings = RehearsalSettings(fake_python(tmp_path), limit=10.0)
-    found = rehearse(
+    rehearsal = rehearse(
         job(ACCELERATE % ""), settings=settings, opening=Scripted().opening(), max_processes=1
     )
-    assert found.verdict.passed, found.verdict
+    assert rehearsal.verdict.passed, rehearsal.verdict
 
 
 def test_faults_of_accelerate_are_predicted_like_torchrun() -> None:

@@ -68,9 +68,9 @@ def test_a_pod_has_its_own_name_environment_and_process_one(
     script = (
         "import os, socket; print(os.getpid(), socket.gethostname(), dict(os.environ), os.getcwd())"
     )
-    found = run(stage, tmp_path, script)
-    assert found.startswith("1 host-0 {'ONLY': 'this'")
-    assert found.endswith(str(tmp_path / "pod0"))
+    outcome = run(stage, tmp_path, script)
+    assert outcome.startswith("1 host-0 {'ONLY': 'this'")
+    assert outcome.endswith(str(tmp_path / "pod0"))
 
 
 def test_only_its_folder_is_writable(stage: Namespaces, tmp_path: Path) -> None:
@@ -267,11 +267,13 @@ def test_a_whole_rehearsal(stage: Namespaces, tmp_path: Path) -> None:
     settings = RehearsalSettings(fake_python(tmp_path), limit=60.0)
     lines: list[str] = []
     faults = [fault("dns-lag", "1s")]
-    found = rehearse(job(RANGE), faults, settings=settings, max_processes=2, progress=lines.append)
-    assert found.verdict.seen == "all", (found.seen, found.verdict)
-    assert [[one.rank for one in pod.rounds] for pod in found.seen] == [[0, 1], [2, 3], [4, 5]]
-    assert [one.exit for one in found.seen] == [0, 0, 0]
-    assert found.seen[0].error == "ValueError: not the first, but an error all the same"
+    rehearsal = rehearse(
+        job(RANGE), faults, settings=settings, max_processes=2, progress=lines.append
+    )
+    assert rehearsal.verdict.seen == "all", (rehearsal.seen, rehearsal.verdict)
+    assert [[one.rank for one in pod.rounds] for pod in rehearsal.seen] == [[0, 1], [2, 3], [4, 5]]
+    assert [one.exit for one in rehearsal.seen] == [0, 0, 0]
+    assert rehearsal.seen[0].error == "ValueError: not the first, but an error all the same"
     assert any("3 of 3 pods run, 3 have met, world 6" in line for line in lines)
 
 

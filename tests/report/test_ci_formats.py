@@ -160,8 +160,8 @@ def test_sarif_is_what_its_model_takes() -> None:
 def test_sarif_is_what_its_schema_takes() -> None:
     (schema,) = recorded.rows("sarif-2.1.0")
     validator = jsonschema.validators.validator_for(schema)(schema)
-    for found in (FOUND, []):
-        assert not list(validator.iter_errors(json.loads(rendered("sarif", found))))
+    for diagnostics in (FOUND, []):
+        assert not list(validator.iter_errors(json.loads(rendered("sarif", diagnostics))))
 
 
 def results(text: str) -> list[Any]:
@@ -177,8 +177,8 @@ def test_sarif_has_the_page_of_each_rule() -> None:
     """Code scanning shows it next to a finding: for rules and for findings of the reader, given the
     pages that lint passes.
     """
-    found = [d._replace(name="missing-shm", code="PTC302") for d in FOUND[:1]]
-    run = json.loads(sarif(found, {}, (), pages(["missing-shm", "yaml-syntax"])))["runs"][0]
+    diagnostics = [d._replace(name="missing-shm", code="PTC302") for d in FOUND[:1]]
+    run = json.loads(sarif(diagnostics, {}, (), pages(["missing-shm", "yaml-syntax"])))["runs"][0]
     (rule,) = run["tool"]["driver"]["rules"]
     assert rule["shortDescription"]["text"].startswith("A pod trains on several GPUs")
     assert "```yaml" in rule["help"]["markdown"]

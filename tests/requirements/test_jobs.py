@@ -32,22 +32,22 @@ def needs(body: str, profile: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def test_the_driver_its_crd_and_its_class() -> None:
-    found = needs(GB200, {"cloud": "eks", "versions": {"nvidiaDra": "25.12"}})
-    assert ("operator", "nvidia-dra-driver-gpu", "25.12") in found
-    assert ("crd", "computedomains.resource.nvidia.com/v1beta1", "") in found
-    assert ("object", CHANNELS, "") in found
-    assert ("kubernetes", "kubernetes", "1.34") in found
+    needed = needs(GB200, {"cloud": "eks", "versions": {"nvidiaDra": "25.12"}})
+    assert ("operator", "nvidia-dra-driver-gpu", "25.12") in needed
+    assert ("crd", "computedomains.resource.nvidia.com/v1beta1", "") in needed
+    assert ("object", CHANNELS, "") in needed
+    assert ("kubernetes", "kubernetes", "1.34") in needed
 
 
 def test_an_older_driver_needs_an_older_kubernetes() -> None:
-    found = needs(GB200, {"cloud": "eks", "versions": {"nvidiaDra": "25.3"}})
-    assert ("kubernetes", "kubernetes", "1.32") in found
+    needed = needs(GB200, {"cloud": "eks", "versions": {"nvidiaDra": "25.3"}})
+    assert ("kubernetes", "kubernetes", "1.32") in needed
 
 
 @pytest.mark.parametrize("queue", [True, False])
 def test_kueue_needs_a_configuration_for_a_device_class(queue: bool) -> None:
-    found = needs(GB200 + ("\nqueue: gb200" if queue else ""), {"cloud": "eks"})
-    assert (("object", "Configuration/kueue", "") in found) is queue
+    needed = needs(GB200 + ("\nqueue: gb200" if queue else ""), {"cloud": "eks"})
+    assert (("object", "Configuration/kueue", "") in needed) is queue
 
 
 @pytest.mark.parametrize(
@@ -86,10 +86,12 @@ def test_a_kind_that_kueue_leaves_out_needs_a_configuration(
 
 
 def test_templates_of_v1_need_1_34() -> None:
-    found = needs("resources: {gpu: 1}", {"gpu": {"claim": {"deviceClassName": "gpu.example.com"}}})
-    assert ("kubernetes", "kubernetes", "1.34") in found
-    assert ("object", "DeviceClass/gpu.example.com", "") in found
-    assert not [one for one in found if one[1] == "nvidia-dra-driver-gpu"]
+    needed = needs(
+        "resources: {gpu: 1}", {"gpu": {"claim": {"deviceClassName": "gpu.example.com"}}}
+    )
+    assert ("kubernetes", "kubernetes", "1.34") in needed
+    assert ("object", "DeviceClass/gpu.example.com", "") in needed
+    assert not [one for one in needed if one[1] == "nvidia-dra-driver-gpu"]
 
 
 def test_jobs_without_claims_need_no_driver() -> None:

@@ -148,13 +148,13 @@ PAIRED: list[tuple[str, dict[str, str], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("folder", "versions", "said"), PAIRED)
+@pytest.mark.parametrize(("folder", "versions", "expected"), PAIRED)
 def test_the_pair_of_kubernetes_and_an_operator(
-    folder: str, versions: dict[str, str], said: list[str]
+    folder: str, versions: dict[str, str], expected: list[str]
 ) -> None:
     problems = list(jobs.kubernetes_too_old([BY_FOLDER[folder]], profile(versions=versions)))
-    assert len(problems) == len(said)
-    for problem, words in zip(problems, said, strict=True):
+    assert len(problems) == len(expected)
+    for problem, words in zip(problems, expected, strict=True):
         assert words in problem.message
         assert (problem.name, problem.severity) == ("kubernetes-too-old", "warning")
 

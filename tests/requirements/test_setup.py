@@ -125,8 +125,8 @@ def test_runtimes_of_trainjobs() -> None:
         ),
     ]
     setup = platform.plan_setup(CLUSTER, jobs)
-    found = [(manifest["kind"], manifest["metadata"]["name"]) for manifest in setup.manifests]
-    assert found == [
+    objects = [(manifest["kind"], manifest["metadata"]["name"]) for manifest in setup.manifests]
+    assert objects == [
         ("Namespace", "ml"),
         ("ClusterTrainingRuntime", "torch-distributed"),
         ("TrainingRuntime", "own"),

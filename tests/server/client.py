@@ -109,9 +109,9 @@ class Client:
 
     def call(self, method: str, **params: Any) -> Any:
         """Send a request and return its result."""
-        found = self.answer(self.ask(method, **params))
-        assert "error" not in found, found
-        return found.get("result")
+        result = self.answer(self.ask(method, **params))
+        assert "error" not in result, result
+        return result.get("result")
 
     def open(self, name: str, text: str, version: int = 1) -> list[dict[str, Any]]:
         """Open a text and return its diagnostics."""
@@ -130,11 +130,11 @@ class Client:
     def diagnostics(self, name: str, version: int | None = None) -> list[dict[str, Any]]:
         """Return the next diagnostics of this version of a text."""
         while True:
-            found = self.notifications.get(timeout=SECONDS)
-            params = found["params"]
-            if found["method"] != "textDocument/publishDiagnostics" or params["uri"] != self.uri(
-                name
-            ):
+            notification = self.notifications.get(timeout=SECONDS)
+            params = notification["params"]
+            if notification["method"] != "textDocument/publishDiagnostics" or params[
+                "uri"
+            ] != self.uri(name):
                 continue
             if version is None or params.get("version") == version:
                 diagnostics: list[dict[str, Any]] = params["diagnostics"]

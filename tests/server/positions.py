@@ -82,8 +82,8 @@ def hovers() -> str:
     """Return the hover texts."""
 
     def answer(document: OpenDocument, position: Position) -> str:
-        found = hover(document, position)
-        return "" if found is None else str(found.contents.value)  # type: ignore[union-attr]  # Markdown, always
+        hovered = hover(document, position)
+        return "" if hovered is None else str(hovered.contents.value)  # type: ignore[union-attr]  # Markdown, always
 
     return _recorded(answer)
 

@@ -25,9 +25,9 @@ HEAD = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: train}\nsp
 
 
 def test_missing_fields_of_a_spec() -> None:
-    found = completions(SPEC + "  |")
-    assert {"args", "queue", "sharedMemory"} <= set(found)
-    assert not {"image", "nodes", "metadata"} & set(found)
+    offered = completions(SPEC + "  |")
+    assert {"args", "queue", "sharedMemory"} <= set(offered)
+    assert not {"image", "nodes", "metadata"} & set(offered)
 
 
 def test_fields_below_a_key() -> None:
@@ -102,10 +102,10 @@ def test_fields_of_kubernetes_objects() -> None:
 def test_a_manifest() -> None:
     assert {"env", "resources"} <= set(completions(POD.replace("    image:", "    |\n    image:")))
     assert "containers" not in completions(POD + "  c|")
-    found = completions(
+    offered = completions(
         "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  pytorchReplicaSpecs:\n    Master:\n      |"
     )
-    assert set(found) == {"replicas", "restartPolicy", "template"}
+    assert set(offered) == {"replicas", "restartPolicy", "template"}
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_the_volumes_that_a_mount_may_name() -> None:
 
 
 def test_host_names_that_pods_will_have() -> None:
-    found = completions(SPEC + "  args: [--server, |]")
-    assert list(found)[:2] == ["train-master-0.train", "train-worker-0.train"]
+    offered = completions(SPEC + "  args: [--server, |]")
+    assert list(offered)[:2] == ["train-master-0.train", "train-worker-0.train"]
 
 
 def test_variables_that_nccl_and_torch_read() -> None:
@@ -176,15 +176,15 @@ def test_kinds_and_versions() -> None:
 
 
 def test_the_object_of_a_list() -> None:
-    found = completions(
+    offered = completions(
         "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  spec:\n    |"
     )
-    assert "containers" in found
+    assert "containers" in offered
 
 
 def test_the_codes_of_a_comment() -> None:
-    found = completions("apiVersion: v1 # ptcompile: ignore[PTC302,PTC3|\n")
-    assert found["PTC301"].detail
+    offered = completions("apiVersion: v1 # ptcompile: ignore[PTC302,PTC3|\n")
+    assert offered["PTC301"].detail
     assert not completions("apiVersion: v1 # some other comment |\n")
 
 

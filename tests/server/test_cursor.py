@@ -92,8 +92,8 @@ def _paths(value: object, path: Keys = ()) -> set[Keys]:
         inner = {(*path, index): one for index, one in enumerate(value)}
     else:
         return set()
-    found = {key for key in inner if isinstance(key[-1], str)}
-    return found.union(*(_paths(one, key) for key, one in inner.items()), set())
+    known = {key for key in inner if isinstance(key[-1], str)}
+    return known.union(*(_paths(one, key) for key, one in inner.items()), set())
 
 
 def _odd(path: Keys) -> bool:

@@ -145,43 +145,47 @@ def test_a_finding_is_ignored_here() -> None:
 )
 def test_compile_errors_cannot_be_ignored_in_the_editor(text: str) -> None:
     """A comment would silence the editor, but the spec would still not compile."""
-    one = opened(text)
-    assert any(diagnostic.severity == "error" for diagnostic in one.report.diagnostics)
+    document = opened(text)
+    assert any(diagnostic.severity == "error" for diagnostic in document.report.diagnostics)
     assert not [
-        action for action in actions(one, EVERYWHERE, None, None) if "ignore" in action.title
+        action for action in actions(document, EVERYWHERE, None, None) if "ignore" in action.title
     ]
 
 
 @pytest.mark.parametrize("rule", every_rule()[::4], ids=lambda rule: str(rule.name))
 def test_fixes_of_every_fourth_rule(rule: Rule) -> None:
     text = rule_page(rule).bad
-    one = opened(text)
+    document = opened(text)
     fixes = [
         action
-        for action in actions(one, EVERYWHERE, None, None)
+        for action in actions(document, EVERYWHERE, None, None)
         if action.edit and "ignore" not in action.title
     ]
-    fixable = [diagnostic for diagnostic in one.report.diagnostics if diagnostic.fix is not None]
+    fixable = [
+        diagnostic for diagnostic in document.report.diagnostics if diagnostic.fix is not None
+    ]
     assert bool(fixes) <= bool(fixable)
     for action in fixes:
-        assert applied(one, action) != text
+        assert applied(document, action) != text
 
 
 def test_all_safe_fixes_in_one_action_on_request() -> None:
     text = POD.replace("{name: train}", "{name: train, annotations: {a: 1}}")
     text = text.replace("    image:", "    env: [{name: A, value: 2}]\n    image:")
-    one = opened(text)
-    assert FIX_ALL not in {action.kind for action in actions(one, EVERYWHERE, None, None)}
-    (action,) = actions(one, Range(Position(0, 0), Position(0, 0)), {"source.fixAll"}, None)
-    assert '{a: "1"}' in applied(one, action)
-    assert applied(one, action) == ptcompile.fix(text).content.decode()
+    document = opened(text)
+    assert FIX_ALL not in {action.kind for action in actions(document, EVERYWHERE, None, None)}
+    (action,) = actions(document, Range(Position(0, 0), Position(0, 0)), {"source.fixAll"}, None)
+    assert '{a: "1"}' in applied(document, action)
+    assert applied(document, action) == ptcompile.fix(text).content.decode()
 
 
 def test_only_requested_kinds_of_actions() -> None:
-    one = opened(SPEC.replace("  nodes:", "  noodes:"))
-    assert actions(one, EVERYWHERE, {"refactor"}, None) == []
-    assert {action.kind for action in actions(one, EVERYWHERE, {"quickfix"}, None)} == {"quickfix"}
-    assert actions(one, Range(Position(0, 0), Position(1, 0)), None, None) == []
+    document = opened(SPEC.replace("  nodes:", "  noodes:"))
+    assert actions(document, EVERYWHERE, {"refactor"}, None) == []
+    assert {action.kind for action in actions(document, EVERYWHERE, {"quickfix"}, None)} == {
+        "quickfix"
+    }
+    assert actions(document, Range(Position(0, 0), Position(1, 0)), None, None) == []
 
 
 def test_an_edit_has_a_version_if_the_client_supports_it() -> None:
@@ -195,19 +199,19 @@ def test_an_edit_has_a_version_if_the_client_supports_it() -> None:
     "new", ["", "a: 1\nb: 2\nc: 3\n", "b: 2\n", "a: 1\r\nx\u2028y: 2\n", "z\na: 1\nb: 2"]
 )
 def test_edits_turn_one_text_into_the_other(new: str) -> None:
-    one = opened("a: 1\nb: 😀2\n")
-    text = one.text
-    for edit in reversed(list(text_edits(one, new))):
-        start, end = one.lines.offset(edit.range.start), one.lines.offset(edit.range.end)
+    document = opened("a: 1\nb: 😀2\n")
+    text = document.text
+    for edit in reversed(list(text_edits(document, new))):
+        start, end = document.lines.offset(edit.range.start), document.lines.offset(edit.range.end)
         text = text[:start] + edit.new_text + text[end:]
     assert text == new
 
 
 @pytest.mark.parametrize("name", ["{{ .Release.Name }}", '"{{ .Release.Name }}-x"'])
 def test_a_template_gets_a_note_without_an_edit(name: str) -> None:
-    one = opened(f"apiVersion: v1\nkind: Pod\nmetadata:\n  name: {name}\nspec: {{}}\n")
-    assert [(d.code, d.severity) for d in diagnostics(one)] == [
+    document = opened(f"apiVersion: v1\nkind: Pod\nmetadata:\n  name: {name}\nspec: {{}}\n")
+    assert [(d.code, d.severity) for d in diagnostics(document)] == [
         ("PTC076", DiagnosticSeverity.Information)
     ]
-    assert not actions(one, EVERYWHERE, None, None)
-    assert not actions(one, EVERYWHERE, [FIX_ALL], None)
+    assert not actions(document, EVERYWHERE, None, None)
+    assert not actions(document, EVERYWHERE, [FIX_ALL], None)

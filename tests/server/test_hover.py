@@ -32,8 +32,8 @@ spec:
 
 def hover_text(text: str) -> str:
     document, position = at_cursor(text)
-    found = hover(document, position)
-    return "" if found is None else found.contents.value  # type: ignore[union-attr]  # Markdown, always
+    hovered = hover(document, position)
+    return "" if hovered is None else hovered.contents.value  # type: ignore[union-attr]  # Markdown, always
 
 
 def test_a_field_with_its_description_default_and_use() -> None:

@@ -28,16 +28,19 @@ def client(tmp_path: Path) -> Iterator[Client]:
     (tmp_path / "settings.yaml").write_text(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
     )
-    with Client(tmp_path) as found:
-        found.replies["window/showDocument"] = {"success": True}
-        yield found
-    assert found.status == 0
+    with Client(tmp_path) as connected:
+        connected.replies["window/showDocument"] = {"success": True}
+        yield connected
+    assert connected.status == 0
 
 
 def test_a_typical_editing_session(client: Client) -> None:
     """All steps share one server, because starting it takes longer than all of them."""
-    (found,) = client.open("spec.yaml", WRONG)
-    assert (found["code"], found["range"]["start"]) == ("PTC021", {"line": 6, "character": 2})
+    (diagnostic,) = client.open("spec.yaml", WRONG)
+    assert (diagnostic["code"], diagnostic["range"]["start"]) == (
+        "PTC021",
+        {"line": 6, "character": 2},
+    )
     client.change("spec.yaml", SPEC, 2)
     assert client.diagnostics("spec.yaml", 2) == []
     document = {"textDocument": {"uri": client.uri("spec.yaml")}}

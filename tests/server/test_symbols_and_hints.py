@@ -16,14 +16,14 @@ from tests.server.making import POD, SPEC, opened
 EVERYWHERE = Range(Position(0, 0), Position(1000, 0))
 
 
-def _names(found: list[DocumentSymbol]) -> dict[str, object]:
-    return {one.name: _names(list(one.children or [])) for one in found}
+def _names(symbols_of_file: list[DocumentSymbol]) -> dict[str, object]:
+    return {one.name: _names(list(one.children or [])) for one in symbols_of_file}
 
 
 def test_each_object_has_a_tree() -> None:
-    found = symbols(opened(f"{SPEC}---\n{POD}"))
-    assert [one.name for one in found] == ["TrainingJob/train", "Pod/train"]
-    pod = _names(found)["Pod/train"]
+    outline = symbols(opened(f"{SPEC}---\n{POD}"))
+    assert [symbol.name for symbol in outline] == ["TrainingJob/train", "Pod/train"]
+    pod = _names(outline)["Pod/train"]
     assert isinstance(pod, dict)
     assert pod["spec"] == {
         "restartPolicy": {},
@@ -81,9 +81,9 @@ def test_the_objects_of_a_list() -> None:
     ],
 )
 def test_secrets_are_not_in_the_outline(entry: str) -> None:
-    found = symbols(opened(SPEC.replace("NCCL_DEBUG: INFO", entry)))
-    assert found
-    assert "hunter2" not in str(found)
+    outline = symbols(opened(SPEC.replace("NCCL_DEBUG: INFO", entry)))
+    assert outline
+    assert "hunter2" not in str(outline)
 
 
 def test_the_size_of_a_job() -> None:

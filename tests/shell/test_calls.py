@@ -184,5 +184,5 @@ def test_lines_without_expansion_split_into_arguments(line: str, expected: list[
     ],
 )
 def test_the_script_of_a_shell(argv: list[str], expected: str | None) -> None:
-    found = shell_call(argv)
-    assert (found and found.text) == expected
+    call = shell_call(argv)
+    assert (call and call.text) == expected

@@ -47,7 +47,9 @@ PROFILE = {
         ("cluster.locl", None, ["PTC404"]),
     ],
 )
-def test_endpoints(domain: str, cluster: object, codes: list[str]) -> None:
+def test_an_endpoint_in_another_cluster_domain_is_reported(
+    domain: str, cluster: object, codes: list[str]
+) -> None:
     report = ptcompile.lint(JOB.replace("DOMAIN", domain), cluster=cluster)  # type: ignore[arg-type]
     assert [each.code for each in report.diagnostics] == codes
 

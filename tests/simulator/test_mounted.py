@@ -46,11 +46,11 @@ def file_at(
     ],
 )
 def test_a_file_of_a_configmap(path: str, source: dict[str, Any], mount: dict[str, Any]) -> None:
-    found = file_at(path, source, **mount)
-    assert found is not None
-    assert found[0] == MountedFile(SCRIPTS, "run.sh")
-    assert found[0].text == "torchrun"
-    assert found[1] == (0o755 if "items" in str(source) else 0o644)
+    mounted = file_at(path, source, **mount)
+    assert mounted is not None
+    assert mounted[0] == MountedFile(SCRIPTS, "run.sh")
+    assert mounted[0].text == "torchrun"
+    assert mounted[1] == (0o755 if "items" in str(source) else 0o644)
 
 
 def test_what_no_object_has() -> None:
@@ -67,7 +67,7 @@ def test_what_no_object_has() -> None:
 
 
 def test_the_text_of_a_secret_is_never_read() -> None:
-    found = file_at("/scripts/token", {"secret": {"secretName": "token"}})
-    assert found is not None
-    assert found[0] == MountedFile(TOKEN, "token")
-    assert found[0].text is None
+    mounted = file_at("/scripts/token", {"secret": {"secretName": "token"}})
+    assert mounted is not None
+    assert mounted[0] == MountedFile(TOKEN, "token")
+    assert mounted[0].text is None

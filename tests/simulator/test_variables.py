@@ -62,15 +62,15 @@ def test_a_value_counts_wherever_it_is_written(fields: Json) -> None:
 
 @pytest.mark.parametrize("fields", [from_map(), from_keys()])
 @pytest.mark.parametrize(
-    ("changed", "found"),
+    ("changed", "rule"),
     [
         ({"NNODES": "8"}, "too-few-pods"),
         ({"MASTER": "train-gone-0-0.train"}, "unresolvable-endpoint"),
     ],
 )
-def test_a_wrong_value_is_found(fields: Json, changed: Json, found: str) -> None:
+def test_a_wrong_value_is_found(fields: Json, changed: Json, rule: str) -> None:
     manifest, settings = jobset(role(*COMMAND, **fields)), configmap(**{**VALUES, **changed})
-    assert names(manifest, others=[manifest, settings]) & MEETING == {found}
+    assert names(manifest, others=[manifest, settings]) & MEETING == {rule}
     assert can_meet(simulate([manifest, settings])) is not True
 
 

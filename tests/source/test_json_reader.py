@@ -14,15 +14,15 @@ from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES
 
 def values(text: str) -> list[Any]:
     """Return the data of each value of a stream without a problem."""
-    found, problem = read_json(text)
+    documents, problem = read_json(text)
     assert problem is None
-    return [value.data for value in found]
+    return [value.data for value in documents]
 
 
 def test_values_and_their_offsets() -> None:
-    found, problem = read_json(' {"a": 1}\n{"b": [true, null]} ')
+    documents, problem = read_json(' {"a": 1}\n{"b": [true, null]} ')
     assert problem is None
-    assert [(value.data, value.start, value.end) for value in found] == [
+    assert [(value.data, value.start, value.end) for value in documents] == [
         ({"a": 1}, 1, 9),
         ({"b": [True, None]}, 10, 29),
     ]
@@ -60,9 +60,14 @@ def test_problems_that_end_a_stream(
     text: str, read: int, name: str, start: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(documents=2)])
-    found, problem = read_json(text)
+    documents, problem = read_json(text)
     assert problem is not None
-    assert (len(found), problem.name, problem.start, problem.end) == (read, name, start, start + 1)
+    assert (len(documents), problem.name, problem.start, problem.end) == (
+        read,
+        name,
+        start,
+        start + 1,
+    )
 
 
 def test_as_many_documents_as_allowed(monkeypatch: pytest.MonkeyPatch) -> None:

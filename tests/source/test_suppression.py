@@ -78,9 +78,9 @@ def test_a_comment_suppresses_the_finding(old: str, new: str) -> None:
 def test_a_comment_that_covers_nothing_is_a_finding(
     old: str, new: str, name: str, line: int
 ) -> None:
-    found, meant = lint(old, new)
-    assert (name, line) in found
-    assert "missing-shm" in dict(found)
+    reported, meant = lint(old, new)
+    assert (name, line) in reported
+    assert "missing-shm" in dict(reported)
     assert meant == 0
 
 
@@ -110,11 +110,11 @@ def test_rejections_can_be_suppressed() -> None:
     text = POD.replace("  restartPolicy", "  restrtPolicy")
     names = {d.name for d in ptcompile.lint(text).diagnostics}
     assert "unknown-field" in names
-    said = text.replace(
+    changed = text.replace(
         "restrtPolicy: Never",
         "restrtPolicy: Never  # ptcompile: ignore[PTC501] read by our webhook",
     )
-    assert "unknown-field" not in {d.name for d in ptcompile.lint(said).diagnostics}
+    assert "unknown-field" not in {d.name for d in ptcompile.lint(changed).diagnostics}
 
 
 SPEC = """\

@@ -115,8 +115,8 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         if isinstance(value, list)
         else ()
     )
-    for key, one in inner:
-        yield from _places(one, (*path, key))
+    for key, child in inner:
+        yield from _places(child, (*path, key))
 
 
 def _changed(data: Any) -> Iterator[Any]:
@@ -248,8 +248,8 @@ def test_both_agree_on_a_profile_with_a_mistake(document: Any) -> None:
 def test_both_agree_on_a_file_with_a_mistake_at_any_path(name: str) -> None:
     for document in source.read(DOCUMENTS[name].read_bytes()).documents:
         taken = [
-            agree(one)
-            for one in thinned(_changed(document.data), 3, start=len(json.dumps(document.data)))
+            agree(changed)
+            for changed in thinned(_changed(document.data), 3, start=len(json.dumps(document.data)))
         ]
         assert taken.count(False) > 30
 
@@ -382,8 +382,8 @@ def _schemas(node: Any) -> Iterator[dict[str, Any]]:
     inner += [
         node[key] for key in ("items", "additionalProperties") if isinstance(node.get(key), dict)
     ]
-    for one in inner:
-        yield from _schemas(one)
+    for child in inner:
+        yield from _schemas(child)
 
 
 SAY_NOTHING = {"$id", "$schema", "$defs", "title", "description", "examples", "default", "x-check"}

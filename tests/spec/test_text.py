@@ -65,10 +65,10 @@ def test_a_comment_follows_its_line_if_it_fits() -> None:
             "env": {"A": "a" * 60, "B": "b" * 60},
         }
     }
-    said: dict[tuple[str | int, ...], str] = {
+    remarks: dict[tuple[str | int, ...], str] = {
         ("spec", word): "a reason that is long enough" for word in ("image", "args", "env")
     }
-    lines = write_yaml(document, said, ("proved",)).splitlines()
+    lines = write_yaml(document, remarks, ("proved",)).splitlines()
     assert lines[0] == "spec: # proved"
     assert lines[1] == "  image: i:1 # a reason that is long enough"
     assert lines[2] == "  # a reason that is long enough"

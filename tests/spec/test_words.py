@@ -107,13 +107,13 @@ def test_mistakes_are_reported_at_their_path(body: str, path: tuple[str, ...]) -
 
 def test_elastic_with_a_command_becomes_torchrun_s_variables() -> None:
     source = text(IN_COMMAND + "nodes: 2\nelastic: {nprocPerNode: 4, monitorInterval: null}")
-    found = env(manifest(source, "job"))
-    assert found.pop("PET_NODE_RANK") == {
+    variables = env(manifest(source, "job"))
+    assert variables.pop("PET_NODE_RANK") == {
         "fieldRef": {
             "fieldPath": "metadata.annotations['batch.kubernetes.io/job-completion-index']"
         }
     }, "a variable cannot refer to one that the controller appends"
-    assert found == {
+    assert variables == {
         "PET_NNODES": "2",
         "PET_NPROC_PER_NODE": "4",
         "PET_MASTER_ADDR": "train-0.train",
@@ -149,9 +149,9 @@ def test_pods_find_each_other_on_every_target() -> None:
         job = ptcompile.simulate(source, target=target).jobs[0]
         seen = [pod.rendezvous for _, pod in job.first_pods()]
         assert {(one.backend, one.nodes_text) for one in seen} == {("c10d", "3")}
-        found = job_rendezvous(job)
-        assert found is not None
-        assert found.host is not None, "the endpoint is one of the job's pods"
+        rendezvous = job_rendezvous(job)
+        assert rendezvous is not None
+        assert rendezvous.host is not None, "the endpoint is one of the job's pods"
 
 
 def test_a_job_may_start_within_its_range() -> None:

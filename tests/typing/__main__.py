@@ -28,13 +28,13 @@ def laid_out(folder: Path) -> list[str]:
         for path in (HERE / "right.py", HERE / "wrong.py")
     }
     for page in PAGES:
-        found = re.findall(
+        blocks = re.findall(
             r"^```python(?: title=\"(.*?)\")?\n(.*?)^```$",
             page.read_text("utf-8"),
             re.MULTILINE | re.DOTALL,
         )
         stem = page.stem.replace("-", "_").lower()
-        programs |= {title or f"{stem}_{at}.py": block for at, (title, block) in enumerate(found)}
+        programs |= {title or f"{stem}_{at}.py": block for at, (title, block) in enumerate(blocks)}
     for name, text in programs.items():
         (folder / name).write_text(text, encoding="utf-8")
     return list(programs)
@@ -97,9 +97,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as place:
         names = laid_out(Path(place))
         for checker in (mypy, pyright):
-            found = checker(Path(place), names)
-            wrong += [(checker.__name__, "an error at", *one) for one in sorted(found - wanted())]
-            wrong += [(checker.__name__, "no error at", *one) for one in sorted(wanted() - found)]
+            reported = checker(Path(place), names)
+            wrong += [
+                (checker.__name__, "an error at", *one) for one in sorted(reported - wanted())
+            ]
+            wrong += [
+                (checker.__name__, "no error at", *one) for one in sorted(wanted() - reported)
+            ]
     for name, words, file, line in wrong:
         sys.stderr.write(f"{name}: {words} {file}:{line}\n")
     return int(bool(wrong))

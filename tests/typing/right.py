@@ -112,7 +112,7 @@ profile = ClusterProfile(
 def compiled(spec: Spec) -> list[dict[str, Any]]:
     """Return the manifests, or raise an exception that says why there are none."""
     result: Result = ptcompile.compile(spec, cluster=profile, target=spec.spec.target)
-    told: list[str] = [
+    lines: list[str] = [
         f"{diagnostic.code} {diagnostic.severity} {diagnostic.stage}: {diagnostic.message}"
         for diagnostic in result.diagnostics
     ]
@@ -120,7 +120,7 @@ def compiled(spec: Spec) -> list[dict[str, Any]]:
         raise CompileError(result.diagnostics)
     first: Diagnostic | None = next(iter(result.diagnostics), None)
     if first is not None and first.span is not None:
-        told.append(f"line {first.span.line}")
+        lines.append(f"line {first.span.line}")
     return list(result.unwrap())
 
 

@@ -62,22 +62,22 @@ def test_a_range_that_the_server_rejects_writes_nothing() -> None:
 
 def test_the_finding_stands_in_the_file_and_names_the_writer() -> None:
     manifest = gpu_pod()
-    (one,) = run(
+    (problem,) = run(
         manifest,
         stream=[manifest, limit_range(default=CPU_AND_MEMORY)],
         only={"fewer-cpus-than-gpus"},
     )
-    assert one.path == ("spec", "containers", 0, "resources", "limits")
-    assert one.message.startswith("spec.containers[0].resources.limits: 500m for 4 GPUs")
-    assert one.message.endswith("(cpu is set by LimitRange ml/d)")
-    assert one.fix is None
+    assert problem.path == ("spec", "containers", 0, "resources", "limits")
+    assert problem.message.startswith("spec.containers[0].resources.limits: 500m for 4 GPUs")
+    assert problem.message.endswith("(cpu is set by LimitRange ml/d)")
+    assert problem.fix is None
 
 
 def test_several_ranges_are_named_by_their_namespace() -> None:
     ranges = [limit_range(name=name, default=CPU_AND_MEMORY) for name in "ab"]
     manifest = gpu_pod()
-    (one,) = run(manifest, stream=[manifest, *ranges], only={"fewer-cpus-than-gpus"})
-    assert one.message.endswith("(cpu is set by LimitRanges of ml)")
+    (problem,) = run(manifest, stream=[manifest, *ranges], only={"fewer-cpus-than-gpus"})
+    assert problem.message.endswith("(cpu is set by LimitRanges of ml)")
 
 
 def test_a_limit_is_its_own_request_before_defaults() -> None:
@@ -103,7 +103,7 @@ def test_gangs_count_what_their_operator_sees() -> None:
         "apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "v", "namespace": "ml"},
         "spec": {"minAvailable": 2, "tasks": [task]},
     }  # fmt: skip
-    (one,) = simulate([job, limit_range(default=CPU_AND_MEMORY)]).jobs
-    assert one.pod_group is not None
-    assert "memory" not in one.pod_group["minResources"]
-    assert str(one.totals()["memory"]) == "1Gi"
+    (simulated,) = simulate([job, limit_range(default=CPU_AND_MEMORY)]).jobs
+    assert simulated.pod_group is not None
+    assert "memory" not in simulated.pod_group["minResources"]
+    assert str(simulated.totals()["memory"]) == "1Gi"

@@ -137,7 +137,7 @@ def test_the_profile_s_objects_count_if_it_lists_no_pools() -> None:
     ],
 )  # fmt: skip
 def test_node_objects_of_the_files(nodes: list[Json], pods: Json, message: str) -> None:
-    assert [said for _, said in machine_messages(*nodes, pods)] == ([message] if message else [])
+    assert [text for _, text in machine_messages(*nodes, pods)] == ([message] if message else [])
     assert all(severity == "warning" for severity, _ in machine_messages(*nodes, pods))
 
 
@@ -172,11 +172,11 @@ ON_POOL = {"karpenter.sh/nodepool": "gpu"}
     ],
 )
 def test_karpenter_s_pools_of_the_files(pool: Json, pods: Json, message: str) -> None:
-    said = machine_messages(pool, pods)
-    assert len(said) == bool(message)
+    messages = machine_messages(pool, pods)
+    assert len(messages) == bool(message)
     assert all(
         severity == "warning" and f"0/1 node pools fit: {message}" in text
-        for severity, text in said
+        for severity, text in messages
     )
 
 
@@ -449,7 +449,7 @@ TAINTED = {"taints": [DEDICATED]}
 
 
 @pytest.mark.parametrize(
-    ("nodes", "pod", "said"),
+    ("nodes", "pod", "expected"),
     [
         (zones("a", "a"), spread(), ""),
         (
@@ -484,10 +484,10 @@ TAINTED = {"taints": [DEDICATED]}
         (zones("a", "b"), apart("kubernetes.io/hostname"), ""),
     ],
 )
-def test_pods_that_are_spread(nodes: list[Json], pod: Json, said: str) -> None:
+def test_pods_that_are_spread(nodes: list[Json], pod: Json, expected: str) -> None:
     messages = [message for _, message in crowded(SERVICE, *nodes, gang(4, **pod), cluster={})]
-    assert len(messages) == bool(said)
-    assert all(said in message for message in messages)
+    assert len(messages) == bool(expected)
+    assert all(expected in message for message in messages)
 
 
 def test_limits_below_a_machine_leave_no_node() -> None:

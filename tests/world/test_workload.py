@@ -73,8 +73,8 @@ def test_each_object_is_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_checked_objects_are_not_kept() -> None:
     stream = Stream(list(yaml.safe_load_all(TEXT)))
-    for one in stream.objects:
-        list(ptcompile.linter.run(one, stream=stream))
+    for manifest in stream.objects:
+        list(ptcompile.linter.run(manifest, stream=stream))
     assert not stream.subjects
 
 

@@ -43,14 +43,16 @@ WRONG = "must not be provided in pod spec"
     ],
 )
 def test_pods(spec: Json, expected: list[str]) -> None:
-    found = [
+    outcomes = [
         f"{rejection.severity}: {rejection.message}"
         for rejection in rejections(HIGH, pod({}, **spec))
     ]
-    assert all(WRONG in message for message in found)
+    assert all(WRONG in message for message in outcomes)
     marks = [(text.partition(": ")[0], text.partition(": ")[2]) for text in expected]
-    assert [message.partition(": ")[0] for message in found] == [severity for severity, _ in marks]
-    assert all(mark in message for message, (_, mark) in zip(found, marks, strict=True))
+    assert [message.partition(": ")[0] for message in outcomes] == [
+        severity for severity, _ in marks
+    ]
+    assert all(mark in message for message, (_, mark) in zip(outcomes, marks, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -137,8 +137,8 @@ CLAIM = simple(
     ],
 )  # fmt: skip
 def test_other_objects(hard: Json, manifest: Json, requested: str | None) -> None:
-    found = [text for text in texts(quota(hard), manifest) if "quota" in text]
-    assert [text.partition("requested: ")[2].partition(", used")[0] for text in found] == (
+    reported = [text for text in texts(quota(hard), manifest) if "quota" in text]
+    assert [text.partition("requested: ")[2].partition(", used")[0] for text in reported] == (
         [] if requested is None else [requested]
     )
 

@@ -99,7 +99,7 @@ def test_values_of_expressions(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("self.q == 1", "no such key: q"),
         ("self.map['q'] == 1", "no such key: q"),
@@ -134,10 +134,10 @@ def test_values_of_expressions(text: str) -> None:
         ),
     ],
 )
-def test_failures_on_values(text: str, said: str) -> None:
+def test_failures_on_values(text: str, message: str) -> None:
     with pytest.raises(CelError) as raised:
         value(text)
-    assert str(raised.value) == said
+    assert str(raised.value) == message
 
 
 @pytest.mark.parametrize(

@@ -56,10 +56,10 @@ NUMBER: Json = {"type": "integer"}
     ],
 )
 def test_the_message_of_a_rule(rule: Json, message: str) -> None:
-    (found,) = _messages(_schema(TEXT, rule), {"p": "b"})
-    assert found.partition("Invalid value: ")[2].partition(": ")[2].endswith(
+    (reported,) = _messages(_schema(TEXT, rule), {"p": "b"})
+    assert reported.partition("Invalid value: ")[2].partition(": ")[2].endswith(
         message
-    ) or found.endswith(message)
+    ) or reported.endswith(message)
     assert _messages(_schema(TEXT, rule), {"p": "a"}) == []
 
 

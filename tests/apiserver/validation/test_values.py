@@ -88,8 +88,8 @@ def test_port_of_a_container(port: Json, name: str | None) -> None:
         "metadata": {"name": "a"},
         "spec": {"containers": [container]},
     }
-    found = [(problem.name, problem.path[-1]) for problem in validate(pod)]
-    assert found == ([] if name is None else [(name, "containerPort")])
+    names_and_keys = [(problem.name, problem.path[-1]) for problem in validate(pod)]
+    assert names_and_keys == ([] if name is None else [(name, "containerPort")])
 
 
 def pods(**container: Any) -> Json:

@@ -91,8 +91,8 @@ def test_the_name_of_a_pod(warned: Warned) -> None:
 
 @pytest.mark.parametrize("kind", ["ReplicaSet", "Deployment", "DaemonSet", "StatefulSet"])
 def test_which_kinds_put_their_names_into_hostnames(warned: Warned, kind: str) -> None:
-    found = warned("apps/v1", kind, {"metadata": {"name": "a.b"}})
-    assert bool(found) == (kind in ("ReplicaSet", "Deployment"))
+    warnings = warned("apps/v1", kind, {"metadata": {"name": "a.b"}})
+    assert bool(warnings) == (kind in ("ReplicaSet", "Deployment"))
 
 
 def test_names_of_static_policies(warned: Warned) -> None:

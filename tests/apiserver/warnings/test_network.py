@@ -108,8 +108,8 @@ def test_ranges_of_network_policies(warned: Warned) -> None:
         "ingress": [{"from": [{"ipBlock": block}]}],
         "egress": [{"to": [{"podSelector": {}}, {"ipBlock": block}]}],
     }
-    found = warned("networking.k8s.io/v1", "NetworkPolicy", {"spec": spec}, "1.35")
-    assert [text.partition(": ")[0] for text in found] == [
+    warnings = warned("networking.k8s.io/v1", "NetworkPolicy", {"spec": spec}, "1.35")
+    assert [text.partition(": ")[0] for text in warnings] == [
         "spec.ingress[0].from[0].ipBlock.cidr",
         "spec.ingress[0].from[0].ipBlock.except[0]",
         "spec.egress[0].to[1].ipBlock.cidr",

@@ -86,10 +86,10 @@ def test_a_spawned_process_compiles_the_same(
         "--format",
         "json",
     )
-    told = [here(capsys, "compile", ".", *options, "--jobs", jobs) for jobs in "12"]
-    assert told[0] == told[1]
-    assert told[0].status == 0
-    assert '"A"' in told[0].out
+    runs = [here(capsys, "compile", ".", *options, "--jobs", jobs) for jobs in "12"]
+    assert runs[0] == runs[1]
+    assert runs[0].status == 0
+    assert '"A"' in runs[0].out
 
 
 Capture = pytest.CaptureFixture[str]

@@ -38,20 +38,20 @@ def needs(shell: str) -> pytest.MarkDecorator:
 
 
 def test_every_command_and_option_completes() -> None:
-    found = {command.name: command for command in every_command()}
-    assert set(found) == {*COMMANDS, "help", "version"}
-    assert all(value.help for value in found.values())
-    options = {name: option for option in found["lint"].options for name in option.names}
+    commands = {command.name: command for command in every_command()}
+    assert set(commands) == {*COMMANDS, "help", "version"}
+    assert all(value.help for value in commands.values())
+    options = {name: option for option in commands["lint"].options for name in option.names}
     assert set(options["--select"].values.words) == {*CODES, *CODES.values()}
     assert options["--output-format"].values.words[:2] == ("full", "concise")
     assert options["--exit-zero"].metavar == ""
-    targets = {name: option for option in found["simulate"].options for name in option.names}
+    targets = {name: option for option in commands["simulate"].options for name in option.names}
     assert targets["--target"].values.words == (*TARGETS, "all")
     assert {"PTC302", "missing-shm", "spec.elastic", "spec.elastic.nnodes"} <= set(
-        found["explain"].values.words
+        commands["explain"].values.words
     )
-    assert found["completion"].values.words == SHELLS
-    assert set(found["help"].values.words) == set(COMMANDS)
+    assert commands["completion"].values.words == SHELLS
+    assert set(commands["help"].values.words) == set(COMMANDS)
 
 
 def test_only_arguments_that_name_files_complete_files() -> None:

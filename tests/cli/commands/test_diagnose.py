@@ -65,7 +65,7 @@ def test_no_known_message(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("--log", "/nowhere.log"), "/nowhere.log: no such file or directory"),
         (("/nowhere.yaml", "--log", "LOG"), "/nowhere.yaml: no such file or directory"),
@@ -73,12 +73,12 @@ def test_no_known_message(tmp_path: Path, capsys: Capture) -> None:
         (("--log",), "expected at least one argument"),
     ],
 )
-def test_usage(words: tuple[str, ...], told: str, tmp_path: Path, capsys: Capture) -> None:
+def test_usage(words: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture) -> None:
     log = tmp_path / "a.log"
     log.write_text("x\n", encoding="utf-8")
     ran = here(capsys, "explain", *(str(log) if word == "LOG" else word for word in words))
     assert ran.status == 2
-    assert told in ran.err
+    assert message in ran.err
 
 
 @pytest.mark.parametrize(

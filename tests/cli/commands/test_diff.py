@@ -46,15 +46,15 @@ def test_a_spec_and_its_manifest(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_one_spec_under_two_profiles(tmp_path: Path, capsys: Capture) -> None:
-    one = spec(tmp_path, body="resources: {gpu: 1}")
+    old = spec(tmp_path, body="resources: {gpu: 1}")
     profile = tmp_path / "amd.yaml"
     profile.write_text(PROFILE, encoding="utf-8")
-    ran = here(capsys, "diff", one, "--to-cluster", profile)
+    ran = here(capsys, "diff", old, "--to-cluster", profile)
     assert ran.status == 1
-    assert ran.out.startswith(f"{one} (no profile) -> {one} ({profile})\n")
+    assert ran.out.startswith(f"{old} (no profile) -> {old} ({profile})\n")
     assert "amd.com/gpu in all" in ran.out
-    assert here(capsys, "diff", one, one, "--cluster", profile).status == 0
-    assert here(capsys, "diff", one, "--cluster", profile, "--from-cluster", profile).status == 0
+    assert here(capsys, "diff", old, old, "--cluster", profile).status == 0
+    assert here(capsys, "diff", old, "--cluster", profile, "--from-cluster", profile).status == 0
 
 
 def test_standard_input(tmp_path: Path) -> None:
@@ -76,8 +76,8 @@ def test_a_spec_that_does_not_compile_is_reported_once(tmp_path: Path, capsys: C
 def test_a_wrong_profile_is_reported_once(tmp_path: Path, capsys: Capture) -> None:
     profile = tmp_path / "p.yaml"
     profile.write_text("kind: ClusterProfile\nspec: {gpus: 1}\n", encoding="utf-8")
-    one = spec(tmp_path)
-    ran = here(capsys, "diff", one, one, "--cluster", profile)
+    old = spec(tmp_path)
+    ran = here(capsys, "diff", old, old, "--cluster", profile)
     assert (ran.status, ran.out) == (1, "")
     assert ran.err.count("unknown field") == 1
 
@@ -90,7 +90,7 @@ def test_a_warning_does_not_fail_it(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (("SPEC",), "--from-cluster"),
         ((), "A"),
@@ -99,10 +99,10 @@ def test_a_warning_does_not_fail_it(tmp_path: Path, capsys: Capture) -> None:
     ],
     ids=str,
 )
-def test_wrong_usage(words: tuple[str, ...], told: str, tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_usage(words: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "diff", *[str(spec(tmp_path)) if word == "SPEC" else word for word in words])
     assert (ran.status, ran.out) == (2, "")
-    assert told in ran.err
+    assert message in ran.err
 
 
 def test_two_specs_are_compared_without_deepdiff(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_json_has_everything_or_the_requested_path(tmp_path: Path, capsys: Captu
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ((), "SPEC"),
         (("SPEC", "volumez"), "no manifest has 'volumez'; did you mean spec.volumes?"),
@@ -67,12 +67,12 @@ def test_json_has_everything_or_the_requested_path(tmp_path: Path, capsys: Captu
         (("FOLDER",), "has 2 files"),
     ],
 )
-def test_wrong_usage(words: tuple[str, ...], told: str, tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_usage(words: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture) -> None:
     places = {"SPEC": spec(tmp_path), "FOLDER": spec(tmp_path / "f", "a.yaml").parent}
     spec(tmp_path / "f", "b.yaml")
     ran = here(capsys, "explain", *[places.get(word, word) for word in words])
     assert (ran.status, ran.out) == (2, "")
-    assert told in ran.err
+    assert message in ran.err
 
 
 def test_a_spec_that_does_not_compile(tmp_path: Path, capsys: Capture) -> None:

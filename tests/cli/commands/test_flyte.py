@@ -112,7 +112,7 @@ def test_other_forms_of_the_same(hello: Path, tmp_path: Path, capsys: Capture) -
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "status", "said"),
+    ("file", "text", "status", "message"),
     [
         ("config.json", '{"lr": 0.1}', 0, 'config={"lr": 0.1}'),
         ("config.yaml", "lr: 0.1\n", 0, 'config={"lr": 0.1}'),
@@ -127,7 +127,7 @@ def test_an_input_may_be_a_file(
     file: str,
     text: str | None,
     status: int,
-    said: str,
+    message: str,
     hello: Path,
     tmp_path: Path,
     capsys: Capture,
@@ -138,7 +138,7 @@ def test_an_input_may_be_a_file(
     ran = here(capsys, "flyte", f"{hello}:configured", *words)
     assert ran.status == status
     made = yaml.safe_load(ran.out)["spec"]["containers"][0]["args"] if status == 0 else [ran.err]
-    assert any(said in one for one in made)
+    assert any(message in one for one in made)
 
 
 def test_a_missing_input_is_reported_at_its_parameter(hello: Path, capsys: Capture) -> None:
@@ -215,7 +215,7 @@ def test_a_rejected_value_is_reported_at_the_decorator(hello: Path, capsys: Capt
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("nowhere.py:train",), "ptcompile: no such file: nowhere.py\n"),
         (("hello_task",), "does not name a task: write FILE.py:TASK or MODULE:TASK\n"),
@@ -227,11 +227,11 @@ def test_a_rejected_value_is_reported_at_the_decorator(hello: Path, capsys: Capt
     ],
 )
 def test_an_impossible_request_has_status_2(
-    words: tuple[str, ...], said: str, hello: Path, capsys: Capture
+    words: tuple[str, ...], message: str, hello: Path, capsys: Capture
 ) -> None:
     ran = here(capsys, "flyte", *(word.format(hello=hello) for word in words))
     assert (ran.status, ran.out) == (2, "")
-    assert said in ran.err
+    assert message in ran.err
 
 
 WORKFLOW = """

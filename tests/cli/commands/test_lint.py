@@ -66,8 +66,8 @@ for form in [*forms, ["--statistics"], ["--select", "PTC3", "--fail-on", "warnin
 @pytest.fixture
 def golden(tmp_path: Path) -> Path:
     """Return a folder with specs and manifests of golden/, with and without findings, and with related objects."""
-    found = sorted((ROOT / "golden").glob("*/*.yaml"))[::25]
-    for number, path in enumerate(found):
+    paths = sorted((ROOT / "golden").glob("*/*.yaml"))[::25]
+    for number, path in enumerate(paths):
         shutil.copy(path, tmp_path / f"{number:03}-{path.parent.name}.yaml")
     (tmp_path / "bad.yaml").write_text("a: [")
     (tmp_path / "bytes.yaml").write_bytes(b"kind: \xff")
@@ -157,9 +157,9 @@ def test_other_options_are_another_key(
 ) -> None:
     here(capsys, "lint", ".")
     for _ in range(2):
-        told = here(capsys, "lint", *words, ".")
+        ran = here(capsys, "lint", *words, ".")
         assert len(asked) == 2 * COUNT
-    assert here(capsys, "lint", *words, "--no-cache", ".") == told
+    assert here(capsys, "lint", *words, "--no-cache", ".") == ran
 
 
 @pytest.mark.parametrize("words", [("--fail-on", "warning"), ("--exit-zero",), ("--jobs", "1")])
@@ -193,10 +193,10 @@ def test_the_configuration_is_part_of_the_key(many: Path, asked: Counted, capsys
     ):
         before = len(asked)
         (many / "ptcompile.toml").write_text(text)
-        told = here(capsys, "lint", ".")
-        assert told.status < 2, told.err
+        ran = here(capsys, "lint", ".")
+        assert ran.status < 2, ran.err
         assert len(asked) == before + COUNT, text
-        assert here(capsys, "lint", ".") == told
+        assert here(capsys, "lint", ".") == ran
         assert len(asked) == before + COUNT
     (many / "ptcompile.toml").write_text("")
     here(capsys, "lint", ".")
@@ -209,21 +209,21 @@ def test_the_configuration_is_part_of_the_key(many: Path, asked: Counted, capsys
 def test_related_objects_are_part_of_the_key(many: Path, asked: Counted, capsys: Capture) -> None:
     here(capsys, "lint", ".")
     (many / "space.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: strict}\n")
-    told = here(capsys, "lint", ".")
+    ran = here(capsys, "lint", ".")
     assert len(asked) == 2 * COUNT + 1
     (many / "space.yaml").write_text(STRICT)
     stricter = here(capsys, "lint", ".")
     assert len(asked) == 3 * COUNT + 2
-    assert stricter != told
+    assert stricter != ran
     assert here(capsys, "lint", "--no-cache", ".") == stricter
 
 
 def test_file_names_are_reported_as_typed(many: Path, asked: Counted, capsys: Capture) -> None:
     here(capsys, "lint", ".")
-    told = here(capsys, "lint", many)
+    ran = here(capsys, "lint", many)
     assert len(asked) == COUNT
-    assert str(many / "00.yaml") in told.out
-    assert here(capsys, "lint", many, "--no-cache") == told
+    assert str(many / "00.yaml") in ran.out
+    assert here(capsys, "lint", many, "--no-cache") == ran
 
 
 def test_another_version_is_another_key(
@@ -303,12 +303,12 @@ def test_a_spawned_process_lints_the_same(
     (many / "rule.toml").write_text(f'per-file-ignores = {{"00.yaml" = ["PTC021"]}}\n{RULE}')
     named = ("--cluster", "profile/cluster.yaml", "--schemas", "crds", "--config", "rule.toml")
     options = (*named, "--untrusted")
-    told = [here(capsys, "lint", ".", *options, "--jobs", jobs) for jobs in "12"]
-    assert told[0] == told[1]
-    assert told[0].status == 1
-    assert "ACME101" in told[0].out
-    assert "pod-security" in told[0].out
-    assert "metadata.nam" in told[0].out
+    runs = [here(capsys, "lint", ".", *options, "--jobs", jobs) for jobs in "12"]
+    assert runs[0] == runs[1]
+    assert runs[0].status == 1
+    assert "ACME101" in runs[0].out
+    assert "pod-security" in runs[0].out
+    assert "metadata.nam" in runs[0].out
 
 
 def test_two_runs_at_once(whole: Path) -> None:
@@ -318,9 +318,9 @@ def test_two_runs_at_once(whole: Path) -> None:
         subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
         for _ in range(2)
     ]
-    said = {(*one.communicate(timeout=60), one.returncode) for one in both}
-    assert len(said) == 1
-    ((out, err, status),) = said
+    outputs = {(*one.communicate(timeout=60), one.returncode) for one in both}
+    assert len(outputs) == 1
+    ((out, err, status),) = outputs
     assert process("lint", "--no-cache", ".", cwd=whole) == Ran(status, out.decode(), err.decode())
     assert [path.suffix for path in (whole / "cache" / "ptcompile").iterdir()] == [".entry"]
 
@@ -357,7 +357,7 @@ def codes(capsys: Capture, *words: str | Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "expected"),
     [
         ((), ["PTC302"]),
         (("--select", "PTC3"), ["PTC302"]),
@@ -368,8 +368,8 @@ def codes(capsys: Capture, *words: str | Path) -> list[str]:
         (("--ignore", "PTC501", "--ignore", "missing-shm"), []),
     ],
 )
-def test_selection(words: tuple[str, ...], found: list[str], pod: Path, capsys: Capture) -> None:
-    assert codes(capsys, pod, *words) == found
+def test_selection(words: tuple[str, ...], expected: list[str], pod: Path, capsys: Capture) -> None:
+    assert codes(capsys, pod, *words) == expected
 
 
 def test_rejections_are_reported_regardless_of_selection(pod: Path, capsys: Capture) -> None:
@@ -379,7 +379,7 @@ def test_rejections_are_reported_regardless_of_selection(pod: Path, capsys: Capt
 
 
 @pytest.mark.parametrize(
-    ("text", "words", "found"),
+    ("text", "words", "expected"),
     [
         ('ignore = ["PTC3"]', (), []),
         ('ignore = ["PTC3"]', ("--isolated",), ["PTC302"]),
@@ -394,11 +394,11 @@ def test_rejections_are_reported_regardless_of_selection(pod: Path, capsys: Capt
     ],
 )
 def test_configuration(
-    text: str, words: tuple[str, ...], found: list[str], pod: Path, capsys: Capture
+    text: str, words: tuple[str, ...], expected: list[str], pod: Path, capsys: Capture
 ) -> None:
     (pod.parent / "ptcompile.toml").write_text(text)
     (pod.parent / "other.toml").touch()
-    assert codes(capsys, pod, *words) == found
+    assert codes(capsys, pod, *words) == expected
 
 
 def test_the_nearest_file_is_used(
@@ -417,7 +417,7 @@ def test_the_nearest_file_is_used(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('selct = ["PTC3"]', "did you mean select"),
         ('ignore = ["PTC999"]', "no rule 'PTC999'"),
@@ -429,12 +429,12 @@ def test_the_nearest_file_is_used(
     ],
 )
 def test_a_wrong_configuration_is_reported(
-    text: str, told: str, pod: Path, capsys: Capture
+    text: str, message: str, pod: Path, capsys: Capture
 ) -> None:
     (pod.parent / "ptcompile.toml").write_text(text)
     ran = here(capsys, "lint", pod)
     assert (ran.status, ran.out) == (2, "")
-    assert told in ran.err
+    assert message in ran.err
 
 
 def test_all_mistakes_of_a_configuration_are_reported_together(pod: Path, capsys: Capture) -> None:

@@ -98,7 +98,7 @@ def test_a_bad_profile_is_a_finding_at_its_line(tmp_path: Path, capsys: Capture)
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "told"),
+    ("words", "status", "message"),
     [
         (("platform",), 2, "CLUSTER"),
         (("requires",), 2, "--help"),
@@ -111,13 +111,13 @@ def test_a_bad_profile_is_a_finding_at_its_line(tmp_path: Path, capsys: Capture)
     ],
 )
 def test_wrong_usage(
-    words: tuple[str, ...], status: int, told: str, tmp_path: Path, capsys: Capture
+    words: tuple[str, ...], status: int, message: str, tmp_path: Path, capsys: Capture
 ) -> None:
     (tmp_path / "empty").mkdir()
     places = {"SPEC": spec(tmp_path), "PROFILE": profile(tmp_path), "EMPTY": tmp_path / "empty"}
     ran = here(capsys, *(places.get(word, word) for word in words))
     assert (ran.status, ran.out) == (status, "")
-    assert told in ran.err
+    assert message in ran.err
 
 
 def test_as_a_process(tmp_path: Path) -> None:

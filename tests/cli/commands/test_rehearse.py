@@ -59,10 +59,10 @@ def test_a_job_that_fails_is_1_and_the_json_says_why(
 ) -> None:
     python = fake_python(tmp_path, status=1)
     assert main(["rehearse", spec, "--python", python, "--format", "json", "--limit", "60s"]) == 1
-    found = json.loads(capsys.readouterr().out)
-    jsonschema.validate(found, SCHEMA)
-    assert (found["verdict"]["claimed"], found["verdict"]["seen"]) == ("all", "fail")
-    assert {pod["exit"] for pod in found["pods"]} == {1}
+    report = json.loads(capsys.readouterr().out)
+    jsonschema.validate(report, SCHEMA)
+    assert (report["verdict"]["claimed"], report["verdict"]["seen"]) == ("all", "fail")
+    assert {pod["exit"] for pod in report["pods"]} == {1}
 
 
 @pytest.mark.usefixtures("able")
@@ -156,11 +156,11 @@ def test_faults_count_from_when_the_processes_of_a_command_are_connected(
         "job",
     ]
     main(["rehearse", str(path), *words, "--limit", "60s", "--format", "json"])
-    found = json.loads(capsys.readouterr().out)
-    jsonschema.validate(found, SCHEMA)
-    assert found["training"]["sign"] == "connections"
-    assert 2 < found["training"]["seconds"] < 25
-    assert [pod["lost"] for pod in found["pods"]] == [False, True]
+    report = json.loads(capsys.readouterr().out)
+    jsonschema.validate(report, SCHEMA)
+    assert report["training"]["sign"] == "connections"
+    assert 2 < report["training"]["seconds"] < 25
+    assert [pod["lost"] for pod in report["pods"]] == [False, True]
 
 
 _GROUP = """

@@ -35,9 +35,9 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def live() -> Iterator[Live]:
-    with Live() as found:
-        found.show("<p>one</p>")
-        yield found
+    with Live() as page:
+        page.show("<p>one</p>")
+        yield page
 
 
 def get(live: Live, path: str, method: str = "GET", **headers: str) -> tuple[HTTPResponse, str]:
@@ -122,11 +122,11 @@ def test_a_change_is_answered_immediately(live: Live) -> None:
 
 
 def test_it_ends_while_a_request_waits() -> None:
-    with Live() as found:
-        found.show("x")
+    with Live() as page:
+        page.show("x")
         answers: list[str] = []
         waiting = threading.Thread(
-            target=lambda: answers.append(get(found, f"/{found.token}/version?1")[1])
+            target=lambda: answers.append(get(page, f"/{page.token}/version?1")[1])
         )
         waiting.start()
         time.sleep(0.3)
@@ -347,8 +347,8 @@ def _contains(tab: Browser, text: str) -> bool:
 
 
 def _text(tab: Browser) -> str:
-    found: str = tab.run(f"({SHOWN} && {SHOWN}.body ? {SHOWN}.body.textContent : '')") or ""
-    return found
+    shown: str = tab.run(f"({SHOWN} && {SHOWN}.body ? {SHOWN}.body.textContent : '')") or ""
+    return shown
 
 
 def test_ctrl_c_ends_it(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> None:

@@ -55,8 +55,8 @@ def test_target_checks_report_unsupported_fields() -> None:
         *documents(smallest("nodes: 2\nenv: {RANK: '0'}\nmanifest: {pod: {x: 1}, jobb: {}}"))
     )
     assert spec is not None
-    found = check_target(spec, lower(spec, DEFAULT_CLUSTER), context(target="pod"))
-    assert {(finding.problem.name, finding.problem.path[1]) for finding in found} == {
+    problems = check_target(spec, lower(spec, DEFAULT_CLUSTER), context(target="pod"))
+    assert {(finding.problem.name, finding.problem.path[1]) for finding in problems} == {
         ("unsupported-by-target", "nodes"),
         ("unknown-target", "manifest"),
     }

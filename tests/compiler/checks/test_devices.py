@@ -156,7 +156,7 @@ def test_an_unknown_fabric_is_an_error(body: str, profile: dict[str, Any], messa
 
 
 @pytest.mark.parametrize(
-    ("body", "profile", "said"),
+    ("body", "profile", "is_reported"),
     [
         ("resources: {cpu: 1, gpu: 8}", "cloud: eks", True),
         ("resources: {cpu: 1, gpu: 1}\naccelerator: nvidia-h100", "cloud: eks", True),
@@ -169,15 +169,17 @@ def test_an_unknown_fabric_is_an_error(body: str, profile: dict[str, Any], messa
         ),
     ],
 )
-def test_an_unknown_number_of_devices_is_a_warning(body: str, profile: str, said: bool) -> None:
+def test_an_unknown_number_of_devices_is_a_warning(
+    body: str, profile: str, is_reported: bool
+) -> None:
     cluster = making.profile(yaml.safe_load(profile))
     problems = making.compiled(making.smallest(f"fabric: efa\n{body}"), "job", cluster).problems
     names = [problem.name for problem in problems if problem.severity != "note"]
-    assert names == (["partial-fabric"] if said else [])
+    assert names == (["partial-fabric"] if is_reported else [])
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         (
             "resources: {gpu: 8}\naccelerator: nvidia-h200",
@@ -194,22 +196,24 @@ def test_an_unknown_number_of_devices_is_a_warning(body: str, profile: str, said
         ("resources: {gpu: 8}\naccelerator: nvidia-b200", None),
     ],
 )
-def test_machines_with_different_device_counts_are_a_warning(body: str, told: str | None) -> None:
+def test_machines_with_different_device_counts_are_a_warning(
+    body: str, message: str | None
+) -> None:
     problems = making.compiled(
         making.smallest(f"fabric: efa\n{body}"), "job", making.profile({"cloud": "eks"})
     ).problems
-    assert [problem.name for problem in problems] == (["partial-fabric"] if told else [])
-    assert all(told and told in problem.message for problem in problems)
+    assert [problem.name for problem in problems] == (["partial-fabric"] if message else [])
+    assert all(message and message in problem.message for problem in problems)
 
 
-@pytest.mark.parametrize(("cloud", "said"), [("aks", True), (None, False)])
-def test_infiniband_devices_are_only_counted_on_aks(cloud: str | None, said: bool) -> None:
+@pytest.mark.parametrize(("cloud", "is_reported"), [("aks", True), (None, False)])
+def test_infiniband_devices_are_only_counted_on_aks(cloud: str | None, is_reported: bool) -> None:
     body = "fabric: infiniband\naccelerator: nvidia-h100\nresources: {gpu: 4}"
     problems = making.compiled(
         making.smallest(body), "job", making.profile({"cloud": cloud})
     ).problems
     names = [problem.name for problem in problems if problem.severity != "note"]
-    assert names == (["partial-fabric"] if said else [])
+    assert names == (["partial-fabric"] if is_reported else [])
 
 
 GB200 = "accelerator: nvidia-gb200\nfabric: nvlink-domain\nresources: {cpu: 8, memory: 64Gi, gpu: %s}\nnodes: %s"

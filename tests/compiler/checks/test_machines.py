@@ -103,7 +103,7 @@ def test_messages_for_nodes_that_fit_no_machine(
 ) -> None:
     reported = [problem.message for problem in machine_problems(body, cloud)]
     assert len(reported) == len(messages)
-    assert all(said.startswith(wanted) for said, wanted in zip(reported, messages, strict=True))
+    assert all(text.startswith(wanted) for text, wanted in zip(reported, messages, strict=True))
 
 
 def test_a_profile_s_default_is_reported_at_the_accelerator() -> None:
@@ -150,7 +150,7 @@ def notes(body: str, cloud: str | None, name: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("body", "cloud", "said"),
+    ("body", "cloud", "message"),
     [
         (H100 + "{gpu: 8}", "eks", None),
         (H100 + "{gpu: 1}", "eks", None),  # p5.4xlarge has one GPU
@@ -163,12 +163,12 @@ def notes(body: str, cloud: str | None, name: str) -> list[str]:
         ("accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: 1}", "eks", None),
     ],
 )  # fmt: skip
-def test_using_part_of_a_machine_is_a_note(body: str, cloud: str, said: str | None) -> None:
-    assert notes(body, cloud, PARTS) == ([said] if said else [])
+def test_using_part_of_a_machine_is_a_note(body: str, cloud: str, message: str | None) -> None:
+    assert notes(body, cloud, PARTS) == ([message] if message else [])
 
 
 @pytest.mark.parametrize(
-    ("body", "cloud", "said"),
+    ("body", "cloud", "message"),
     [
         (H100 + "{gpu: 8, ephemeralStorage: 17Gi}", "eks", None),
         (H100 + "{gpu: 8, ephemeralStorage: 100Gi}", "eks",
@@ -181,9 +181,9 @@ def test_using_part_of_a_machine_is_a_note(body: str, cloud: str, said: str | No
     ],
 )  # fmt: skip
 def test_ephemeral_storage_is_checked_against_the_disks(
-    body: str, cloud: str, said: str | None
+    body: str, cloud: str, message: str | None
 ) -> None:
-    assert notes(body, cloud, DISK) == ([said] if said else [])
+    assert notes(body, cloud, DISK) == ([message] if message else [])
 
 
 def test_network_devices_are_checked_against_the_machine() -> None:

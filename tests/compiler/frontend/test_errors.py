@@ -458,13 +458,13 @@ def test_a_resource_outside_of_devices_has_its_place() -> None:
     ],
 )
 def test_a_pattern_is_described(body: str, message: str, help: str) -> None:
-    (found,) = decode_profile(
+    (problem,) = decode_profile(
         yaml.safe_load(f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{{body}}}")
     )[1]
-    assert found.message.startswith(message)
-    assert help in (found.help or "")
+    assert problem.message.startswith(message)
+    assert help in (problem.help or "")
 
 
 def test_a_pattern_of_the_spec_is_described() -> None:
-    (found,) = decode_spec(yaml.safe_load(smallest("podSecurity: strict")))[1]
-    assert "pattern" not in found.message
+    (problem,) = decode_spec(yaml.safe_load(smallest("podSecurity: strict")))[1]
+    assert "pattern" not in problem.message

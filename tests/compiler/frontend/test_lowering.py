@@ -128,7 +128,7 @@ def test_the_main_container_is_named_like_the_role() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "name", "said"),
+    ("body", "name", "message"),
     [
         ("roles: {master: {}}", "master", "spec.master"),
         ("roles: {worker: {}}", "worker", "spec.worker"),
@@ -153,12 +153,12 @@ def test_the_main_container_is_named_like_the_role() -> None:
         ),  # docs/facts/volcano.md#the-svc-plugin: VC_<TASK>_HOSTS
     ],
 )
-def test_an_invalid_role_name(body: str, name: str, said: str) -> None:
+def test_an_invalid_role_name(body: str, name: str, message: str) -> None:
     (problem,) = compiled(smallest(body), "jobset").problems
     assert problem.name == "spec-invalid-value"
     assert problem.path == ("spec", "roles", name)
     assert problem.on_key
-    assert said in (problem.help or "")
+    assert message in (problem.help or "")
 
 
 def test_a_role_named_like_a_container_of_the_profile() -> None:
@@ -207,7 +207,7 @@ def lines(
 
 
 @pytest.mark.parametrize(
-    ("body", "found"),
+    ("body", "expected"),
     [
         ("roles:\n  loader:\n    comand: [x]", [("spec-unknown-field", 3)]),
         ("roles:\n  loader:\n    resources:\n      gpus: 1", [("spec-unknown-field", 4)]),
@@ -234,9 +234,9 @@ def lines(
     ],
 )
 def test_a_mistake_in_a_role_is_reported_at_its_line(
-    body: str, found: list[tuple[str, int]]
+    body: str, expected: list[tuple[str, int]]
 ) -> None:
-    assert lines(body) == found
+    assert lines(body) == expected
 
 
 def test_a_missing_image_is_reported_at_the_role_that_needs_it() -> None:

@@ -31,8 +31,10 @@ def test_options_of_the_rendezvous(option: str, why: str | None) -> None:
     wrong = option.partition(":")[0] != "timeout"  # only static reads it
     for backend in ("c10d", "static", None) if why else ("c10d",):
         reads = backend is None or wrong == (backend == "c10d")
-        said = body.replace("rdzvBackend: c10d, ", f"rdzvBackend: {backend}, " if backend else "")
-        diagnostics = ptcompile.compile(smallest(said)).diagnostics
+        changed = body.replace(
+            "rdzvBackend: c10d, ", f"rdzvBackend: {backend}, " if backend else ""
+        )
+        diagnostics = ptcompile.compile(smallest(changed)).diagnostics
         if why and reads:
             (diagnostic,) = diagnostics
             assert diagnostic.path == ("spec", "elastic", "rdzvConfigs", option.partition(":")[0])
@@ -153,12 +155,12 @@ NCCL = [
 def test_nccl_without_a_gpu(target: str, body: str, path: Path | None) -> None:
     """Without a GPU, another backend such as gloo is needed (reference document 004)."""
     result = ptcompile.compile(smallest(f"nodes: 2\n{body}"), target=target)
-    told = [
+    messages = [
         (diagnostic.path, diagnostic.severity)
         for diagnostic in result.diagnostics
         if diagnostic.name == "nccl-without-gpu"
     ]
-    assert told == ([] if path is None else [(path, "warning")])
+    assert messages == ([] if path is None else [(path, "warning")])
     more = "resources: {gpu: 1, cpu: 4, memory: 8Gi}"
     others = ptcompile.compile(smallest(f"nodes: 2\n{body}\n{more}"), target=target).diagnostics
     assert {other.name for other in others} <= {"misread-launch-word"}, (
@@ -186,13 +188,13 @@ BESIDE: list[tuple[str, Path | None]] = [
 @pytest.mark.parametrize(("body", "block"), BESIDE, ids=[body for body, _ in BESIDE])
 def test_another_container_with_the_same_image_is_a_warning(body: str, block: Path | None) -> None:
     result = ptcompile.compile(smallest(body), target="jobset")
-    told = [
+    messages = [
         (diagnostic.path, diagnostic.severity)
         for diagnostic in result.diagnostics
         if diagnostic.name == "same-image-beside"
     ]
     path = (*(block or ()), "podTemplate", "spec", "containers", 0)
-    assert told == ([] if block is None else [(path, "warning")])
+    assert messages == ([] if block is None else [(path, "warning")])
     assert result.ok
 
 

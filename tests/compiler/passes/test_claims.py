@@ -69,8 +69,8 @@ def test_no_rack_affinity_if_the_user_or_the_rack_size_prevents_it(fields: dict[
     done = after(
         {"nvidia.com/gpu": "4"}, EKS, fabric="nvlink-domain", accelerator="nvidia-gb200", **fields
     )
-    said = fields.get("template", {}).get("affinity", {})
-    assert done.roles[0].template.affinity == said
+    written = fields.get("template", {}).get("affinity", {})
+    assert done.roles[0].template.affinity == written
 
 
 def test_a_rack_of_gke_is_a_sub_block() -> None:

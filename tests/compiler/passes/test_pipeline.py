@@ -54,8 +54,10 @@ def lowered(cluster: ClusterProfile) -> Job:
 def test_running_twice_changes_nothing(target: str, cluster: ClusterProfile) -> None:
     """CONTRIBUTING.md#laws 3: running a pass again changes nothing."""
     where = making.context(cluster, target)
-    for one, step in zip(passes.PASSES, passes.pass_runs(lowered(cluster), where), strict=True):
-        assert one(step.after, where) == step.after, one.__name__
+    for compiler_pass, step in zip(
+        passes.PASSES, passes.pass_runs(lowered(cluster), where), strict=True
+    ):
+        assert compiler_pass(step.after, where) == step.after, compiler_pass.__name__
     job = passes.run(lowered(cluster), where)
     assert passes.run(job, where) == job
 
@@ -88,8 +90,9 @@ def test_one_pass_per_file_in_the_documented_order() -> None:
     files = {path.stem for path in FOLDER.glob("*.py")} - {"__init__"}
     assert files == {one.__name__ for one in passes.PASSES}
     assert all(
-        one.__module__ == f"ptcompile.compiler.passes.{one.__name__}" and one.__doc__
-        for one in passes.PASSES
+        compiler_pass.__module__ == f"ptcompile.compiler.passes.{compiler_pass.__name__}"
+        and compiler_pass.__doc__
+        for compiler_pass in passes.PASSES
     )
 
 

@@ -249,8 +249,8 @@ def test_the_user_s_command_gets_the_variables() -> None:
 @pytest.mark.parametrize(("launch", "there"), [(C10D, True), (STATIC, False), (ETCD, False)])
 def test_pods_on_the_host_network_advertise_their_address(launch: Launch, there: bool) -> None:
     """c10d advertises the node's host name otherwise (measured: all three pods of three exit with 1)."""
-    found = dict(variables(launch, 3, extra={"hostNetwork": True}))
-    assert found.get("PET_LOCAL_ADDR") == (
+    settings = dict(variables(launch, 3, extra={"hostNetwork": True}))
+    assert settings.get("PET_LOCAL_ADDR") == (
         {"fieldRef": {"fieldPath": "status.podIP"}} if there else None
     )
     assert "PET_LOCAL_ADDR" not in dict(variables(launch, 3))

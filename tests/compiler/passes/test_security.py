@@ -86,9 +86,9 @@ def test_every_target_passes_the_level_restricted(target: str) -> None:
 @pytest.mark.parametrize("target", ["jobset", "trainjob", "volcano"])
 def test_auxiliary_roles_pass_the_level_restricted(target: str) -> None:
     text = SPEC + "  nodes: 2\n  roles:\n    loader: {command: [x], image: l}\n"
-    found = list(pods(list(ptcompile.compile(text, target=target).unwrap())))
-    assert len(found) >= 2
-    assert not any(baseline(pod) | restricted(pod) for pod in found)
+    every_pod = list(pods(list(ptcompile.compile(text, target=target).unwrap())))
+    assert len(every_pod) >= 2
+    assert not any(baseline(pod) | restricted(pod) for pod in every_pod)
 
 
 def test_the_job_overrides_the_profile_s_level() -> None:
@@ -152,10 +152,10 @@ def test_other_levels_add_nothing(level: str | None) -> None:
 def test_a_violation_of_the_level_is_reported_at_its_field(
     body: str, path: tuple[str | int, ...]
 ) -> None:
-    found = ptcompile.compile(smallest(f"podSecurity: restricted\n{body}"), target="job")
-    assert not found.ok
+    result = ptcompile.compile(smallest(f"podSecurity: restricted\n{body}"), target="job")
+    assert not result.ok
     assert [
-        diagnostic.path for diagnostic in found.diagnostics if diagnostic.name == "pod-security"
+        diagnostic.path for diagnostic in result.diagnostics if diagnostic.name == "pod-security"
     ] == [path]
 
 

@@ -113,17 +113,17 @@ def test_zero_gpus_need_no_toleration(zero: str) -> None:
 def test_added_tolerations_are_sorted(
     limits: dict[str, str], fields: dict[str, Any], wanted: list[str]
 ) -> None:
-    (found,) = run(making.job(making.template(limits=limits), **fields), CLUSTER)
-    assert [one["key"] for one in found] == wanted
+    (of_role,) = run(making.job(making.template(limits=limits), **fields), CLUSTER)
+    assert [one["key"] for one in of_role] == wanted
 
 
 def test_the_user_s_tolerations_come_first_unchanged_and_once() -> None:
     job = making.job(
         making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(SPOT, MINE)), spot=True
     )
-    (found,) = run(job, CLUSTER)
-    assert found[:2] == [SPOT, MINE]
-    assert [one["key"] for one in found] == ["spot", "mine", "b", "every", "z"]
+    (of_role,) = run(job, CLUSTER)
+    assert of_role[:2] == [SPOT, MINE]
+    assert [one["key"] for one in of_role] == ["spot", "mine", "b", "every", "z"]
 
 
 def test_one_taint_named_twice_by_the_profile_is_one_toleration() -> None:
@@ -171,14 +171,14 @@ def test_tolerations_by_resource(fields: dict[str, Any], wanted: list[str]) -> N
 
     Source: docs/facts/flyte.md#gpu-tolerations, #order-of-tolerations, #cases 23, 30.
     """
-    (found,) = run(
+    (of_role,) = run(
         making.job(making.template(**fields)), making.profile({"resourceTolerations": BY_RESOURCE})
     )
-    assert [one["key"] for one in found] == wanted
+    assert [one["key"] for one in of_role] == wanted
 
 
 def test_tolerations_of_the_profile_s_template_come_after_the_user_s() -> None:
     base = {"spec": {"tolerations": [{"key": "z"}, SPOT]}}
     where = making.profile({"defaults": {"podTemplate": base, "tolerations": [{"key": "a"}]}})
-    (found,) = run(making.job(making.template(tolerations=(MINE, SPOT))), where)
-    assert [one["key"] for one in found] == ["mine", "spot", "a", "z"]
+    (of_role,) = run(making.job(making.template(tolerations=(MINE, SPOT))), where)
+    assert [one["key"] for one in of_role] == ["mine", "spot", "a", "z"]

@@ -44,9 +44,11 @@ def live(file: Json) -> Json:
 
 
 def verdict(difference: Difference) -> tuple[str, list[str]]:
-    (found,) = difference.objects
-    assert found.apply is not None
-    return found.apply.outcome, [d.message for d in difference.diagnostics if d.severity == "error"]
+    (change,) = difference.objects
+    assert change.apply is not None
+    return change.apply.outcome, [
+        d.message for d in difference.diagnostics if d.severity == "error"
+    ]
 
 
 def same(_job: Json) -> None:
@@ -191,9 +193,9 @@ def test_a_refused_apply_is_shown_though_nothing_differs(
 
 
 def why(difference: Difference, kind: str) -> str:
-    (found,) = [item for item in difference.objects if str(item.after).startswith(f"{kind}/")]
-    assert found.apply is not None
-    return str(found.apply)
+    (change,) = [item for item in difference.objects if str(item.after).startswith(f"{kind}/")]
+    assert change.apply is not None
+    return str(change.apply)
 
 
 def relabeled(manifests: list[Any]) -> list[Any]:

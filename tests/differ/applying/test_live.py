@@ -121,15 +121,15 @@ def test_a_null_removes_a_field_and_a_broken_annotation_removes_nothing() -> Non
 def test_a_file_without_a_namespace_is_in_the_one_of_the_option(
     namespace: str | None, paired: bool
 ) -> None:
-    (found, *_) = ptcompile.diff(live_job(), job_file(parallelism=2), namespace=namespace).objects
-    assert (found.apply is not None) == paired
+    (change, *_) = ptcompile.diff(live_job(), job_file(parallelism=2), namespace=namespace).objects
+    assert (change.apply is not None) == paired
 
 
 def test_two_live_objects_of_one_name_are_not_guessed() -> None:
     other = live_job()
     other["metadata"] = {**other["metadata"], "namespace": "other"}
     difference = ptcompile.diff([live_job(), other], job_file(parallelism=2))
-    assert [found.apply for found in difference.objects if found.apply is not None] == []
+    assert [change.apply for change in difference.objects if change.apply is not None] == []
 
 
 MANAGED = [

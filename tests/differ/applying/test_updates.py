@@ -92,7 +92,7 @@ def test_a_job_may_change(path: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "said"),
+    ("path", "value", "expected"),
     [
         (
             "spec.template.spec.containers.0.image",
@@ -111,11 +111,11 @@ def test_a_job_may_change(path: str, value: Any) -> None:
         ),
     ],
 )
-def test_a_job_may_not_change(path: str, value: Any, said: str) -> None:
+def test_a_job_may_not_change(path: str, value: Any, expected: str) -> None:
     assert [
         message
         for message in refused(job(), changed(job(), path, value))
-        if message.startswith(said)
+        if message.startswith(expected)
     ]
 
 
@@ -273,11 +273,11 @@ def test_objects_of_a_rejected_apply_are_still_compared() -> None:
     difference = ptcompile.diff(
         job(), changed(job(), "spec.template.spec.containers.0.image", "i:2")
     )
-    (one,) = difference.objects
-    assert one.changes
-    assert one.apply is not None
-    assert one.apply.outcome == "refused"
-    assert "field is immutable" in str(one.apply.why)
+    (change,) = difference.objects
+    assert change.changes
+    assert change.apply is not None
+    assert change.apply.outcome == "refused"
+    assert "field is immutable" in str(change.apply.why)
 
 
 def test_a_live_object_equals_its_manifest() -> None:

@@ -23,8 +23,8 @@ CASES: dict[str, Given] = {
 
 @pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
+    with browser() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="package")

@@ -24,11 +24,11 @@ class Element:
 
     def all(self, name: str = "") -> Iterator[Element]:
         """Yield the descendants in document order."""
-        for one in self.inside:
-            if isinstance(one, Element):
-                if name in ("", one.name):
-                    yield one
-                yield from one.all(name)
+        for inner in self.inside:
+            if isinstance(inner, Element):
+                if name in ("", inner.name):
+                    yield inner
+                yield from inner.all(name)
 
     def find(self, name: str) -> Element:
         """Return the first descendant of this name."""

@@ -26,8 +26,8 @@ def lit(tab: Browser) -> set[str]:
 
 
 def why(tab: Browser) -> str:
-    said: str = tab.run("document.querySelector('[role=status][aria-live=polite]').textContent")
-    return said
+    reason: str = tab.run("document.querySelector('[role=status][aria-live=polite]').textContent")
+    return reason
 
 
 @pytest.mark.parametrize("case", ["example", "six", "parameter-server"])
@@ -52,15 +52,15 @@ def test_pointing_at_a_manifest_line_highlights_its_input_lines(case: str, show:
 def test_value_lines_are_distinguished_from_existence_lines(show: Any) -> None:
     tab = show("example")
     tab.hover("#spec-14 code")  # the line of `resources`
-    found = tab.run(LIT)
+    lit_lines = tab.run(LIT)
     texts = [
-        tab.run(f"document.querySelector('#{one} code').textContent.trim()")
-        for one in found["value"]
+        tab.run(f"document.querySelector('#{line} code').textContent.trim()")
+        for line in lit_lines["value"]
     ]
     assert 'nvidia.com/gpu: "8"' in texts
     assert "- key: nvidia.com/gpu" in [
-        tab.run(f"document.querySelector('#{one} code').textContent.trim()")
-        for one in found["there"]
+        tab.run(f"document.querySelector('#{line} code').textContent.trim()")
+        for line in lit_lines["there"]
     ]
 
 
@@ -113,7 +113,7 @@ def test_the_keyboard_works_like_the_pointer(show: Any) -> None:
     tab.press(*["ArrowDown"] * 13)
     assert tab.run("document.activeElement.id") == "spec-14"
     assert tab.run("document.getElementById('spec-14').getAttribute('aria-selected')") == "true"
-    by_keys, said = lit(tab), why(tab)
+    by_keys, reason = lit(tab), why(tab)
     tab.press("ArrowRight")
     assert tab.run("document.activeElement.id") in by_keys
     assert "spec-14" in lit(tab)
@@ -127,7 +127,7 @@ def test_the_keyboard_works_like_the_pointer(show: Any) -> None:
     assert not lit(tab)
     assert tab.run("document.activeElement === document.body")
     tab.hover("#spec-14 code")
-    assert (lit(tab), why(tab)) == (by_keys, said)
+    assert (lit(tab), why(tab)) == (by_keys, reason)
 
 
 def test_a_click_holds_a_line_until_escape(show: Any) -> None:

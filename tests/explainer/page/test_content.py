@@ -187,13 +187,13 @@ def listings(case: str) -> list[Listing]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_listings_equal_the_output_of_compile_with_masked_secrets(case: str) -> None:
-    found = listings(case)
-    assert found
-    for one in found:
+    shown = listings(case)
+    assert shown
+    for listing in shown:
         written = emitter.emit_all(
-            [without_secrets(manifest) for manifest in one.explanation.manifests]
+            [without_secrets(manifest) for manifest in listing.explanation.manifests]
         )
-        assert "\n".join([*one.text.lines, ""]) == written
+        assert "\n".join([*listing.text.lines, ""]) == written
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -48,8 +48,8 @@ def read(request: pytest.FixtureRequest) -> Element:
 
 
 def data(read: Element) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(read.id("data").text)
-    return found
+    embedded: dict[str, Any] = json.loads(read.id("data").text)
+    return embedded
 
 
 def test_ids_are_unique_and_references_resolve(read: Element) -> None:
@@ -147,19 +147,19 @@ def test_the_first_line_of_an_author_shows_the_name() -> None:
 
 
 def test_the_script_knows_every_reason(read: Element) -> None:
-    found = data(read)
-    for name, reasons in found["targets"].items():
+    embedded = data(read)
+    for name, reasons in embedded["targets"].items():
         lines = len(list(read.id(f"{name}-lines").all("li"))) if reasons else 0
         for first, last, by, rule, origins in reasons:
             assert 1 <= first <= last <= lines
-            assert found["authors"][by]
-            assert found["rules"][rule]
+            assert embedded["authors"][by]
+            assert embedded["rules"][rule]
             for file, line, other, strength in origins:
-                assert found["strengths"][strength]
+                assert embedded["strengths"][strength]
                 assert (
                     read.id(f"{('spec', 'cluster')[file]}-{other}")
                     if line
-                    else found["words"][other]
+                    else embedded["words"][other]
                 )
 
 

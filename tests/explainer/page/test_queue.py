@@ -274,7 +274,7 @@ def test_parts_of_a_bar(quota: QuotaShare, parts: list[tuple[str, int, int]], wo
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_bars_stand_out_from_their_grounds(scheme: str) -> None:
     """By WCAG 2.2, graphics need a contrast of 3."""
-    found = colours(scheme)
+    shades = colours(scheme)
     pairs = [
         ("accent", "here"),
         ("accent", "faint"),
@@ -282,7 +282,7 @@ def test_bars_stand_out_from_their_grounds(scheme: str) -> None:
         ("error", "paper"),
         ("soft", "paper"),
     ]
-    assert all(contrast(found[one], found[other]) >= 3 for one, other in pairs)
+    assert all(contrast(shades[one], shades[other]) >= 3 for one, other in pairs)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

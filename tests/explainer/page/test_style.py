@@ -57,7 +57,7 @@ def contrast(one: str, other: str) -> float:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_text_has_enough_contrast_on_every_background(scheme: str) -> None:
-    found = colours(scheme)
+    shades = colours(scheme)
     pairs = [
         *itertools.product(TEXTS, (*GROUNDS, *MARKED)),
         ("soft", "error-ground"),
@@ -65,14 +65,14 @@ def test_every_text_has_enough_contrast_on_every_background(scheme: str) -> None
     ]
     pairs += [("ink", f"{sort}-ground") for sort in ("error", "warning")]
     pairs += [(sort, f"{sort}-ground") for sort in ("error", "warning")]
-    poor = {pair: round(contrast(found[pair[0]], found[pair[1]]), 2) for pair in pairs}
+    poor = {pair: round(contrast(shades[pair[0]], shades[pair[1]]), 2) for pair in pairs}
     assert {pair: ratio for pair, ratio in poor.items() if ratio < AA} == {}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_author_has_a_distinct_color(scheme: str) -> None:
-    found = colours(scheme)
-    assert len({found[f"a{i}"] for i in range(len(AUTHORS))}) == len(AUTHORS)
+    shades = colours(scheme)
+    assert len({shades[f"a{i}"] for i in range(len(AUTHORS))}) == len(AUTHORS)
     assert all(f".a{i} {{" in css() for i in range(len(AUTHORS)))
 
 
@@ -88,6 +88,6 @@ def test_graph_styles_apply_only_to_graphs() -> None:
 
 @pytest.mark.parametrize("count", [14, 30])
 def test_more_passes_get_distinct_colors(count: int) -> None:
-    found = re.findall(r"--a\d+: (#[0-9a-f]{6});", author_styles(count))
-    assert len(found) == 2 * count
-    assert all(len(set(half)) == count for half in (found[:count], found[count:]))
+    colors = re.findall(r"--a\d+: (#[0-9a-f]{6});", author_styles(count))
+    assert len(colors) == 2 * count
+    assert all(len(set(half)) == count for half in (colors[:count], colors[count:]))

@@ -27,9 +27,9 @@ def _service(name: str = "train", namespace: str | None = None, **spec: Any) -> 
 
 @pytest.mark.parametrize(("pods", "nodes"), [(None, 1), (0, 1), (1, 1), (2, 2), (8, 8)])
 def test_the_number_of_nodes(pods: int | None, nodes: int) -> None:
-    (found,) = read(_job(pods), (_service(),))
-    (role,) = found.pods
-    assert (found.target, found.fields["nodes"], role.role, role.main) == (
+    (job,) = read(_job(pods), (_service(),))
+    (role,) = job.pods
+    assert (job.target, job.fields["nodes"], role.role, role.main) == (
         "job",
         nodes,
         "node",
@@ -44,20 +44,20 @@ def test_the_number_of_nodes(pods: int | None, nodes: int) -> None:
 def test_nodes_that_run_one_after_the_other_are_no_job(
     parallelism: int, completions: int, is_read: bool
 ) -> None:
-    (found,) = read(_job(None, parallelism=parallelism, completions=completions), ())
-    assert bool(found.pods) is is_read
+    (job,) = read(_job(None, parallelism=parallelism, completions=completions), ())
+    assert bool(job.pods) is is_read
     if not is_read:
-        (problem,) = found.problems
+        (problem,) = job.problems
         assert problem.path == ("spec", "completions")
         assert f"{parallelism} of {completions} pods run at a time" in problem.message
 
 
 def test_set_fields_of_the_job_are_its_run_policy() -> None:
-    (found,) = read(
+    (job,) = read(
         _job(1, ttlSecondsAfterFinished=5, activeDeadlineSeconds=60, suspend=True, backoffLimit=3),
         (),
     )
-    assert found.fields["runPolicy"] == {
+    assert job.fields["runPolicy"] == {
         "ttlSecondsAfterFinished": 5,
         "activeDeadlineSeconds": 60,
         "suspend": True,
@@ -65,10 +65,10 @@ def test_set_fields_of_the_job_are_its_run_policy() -> None:
 
 
 def test_the_headless_service_of_the_subdomain_names_the_pods() -> None:
-    (found,) = read(_job(), (_service("other"), _service()))
-    assert "manifest" not in found.fields
-    assert "names" not in found.fields
-    (service,) = found.objects
+    (job,) = read(_job(), (_service("other"), _service()))
+    assert "manifest" not in job.fields
+    assert "names" not in job.fields
+    (service,) = job.objects
     assert service["metadata"]["name"] == "train"
     assert service["spec"]["selector"] == {"batch.kubernetes.io/job-name": "train", "team": "ml"}
 
@@ -79,20 +79,20 @@ def test_the_headless_service_of_the_subdomain_names_the_pods() -> None:
     ids=["none", "another name", "not headless", "another namespace"],
 )
 def test_without_a_service_the_pods_have_no_names(services: tuple[Json, ...]) -> None:
-    (found,) = read(_job(), services)
-    assert found.fields["manifest"] == {"job/Service": None}
-    assert found.objects == ()
+    (job,) = read(_job(), services)
+    assert job.fields["manifest"] == {"job/Service": None}
+    assert job.objects == ()
 
 
 def test_a_subdomain_of_another_name_names_the_service() -> None:
     job = _job()
     job["spec"]["template"]["spec"]["subdomain"] = "hosts"
-    (found,) = read(job, (_service("hosts"),))
-    assert found.fields["names"] == {"service": "hosts"}
-    assert len(found.objects) == 1
+    (read_job,) = read(job, (_service("hosts"),))
+    assert read_job.fields["names"] == {"service": "hosts"}
+    assert len(read_job.objects) == 1
 
 
 def test_a_single_node_needs_no_service() -> None:
-    (found,) = read(_job(1), (_service(),))
-    assert "manifest" not in found.fields
-    assert found.objects == ()
+    (job,) = read(_job(1), (_service(),))
+    assert "manifest" not in job.fields
+    assert job.objects == ()

@@ -144,7 +144,7 @@ def test_rules_of_pods_see_the_template() -> None:
     assert codes(manifest) == ["PTC302"]
 
 
-def test_metadata_that_awss_client_writes_twice_has_no_finding() -> None:
+def test_metadata_that_the_aws_client_writes_twice_has_no_finding() -> None:
     """hyperpod-pytorch-job-template 1.5, v1_1/model.py: the same metadata for the job and its template."""
     manifest = job()
     labels = {"kueue.x-k8s.io/queue-name": "gpus", "kueue.x-k8s.io/priority-class": "high"}
@@ -152,7 +152,8 @@ def test_metadata_that_awss_client_writes_twice_has_no_finding() -> None:
         "kueue.x-k8s.io/podset-preferred-topology": "topology.k8s.aws/network-node-layer-1"
     }
     metadata = {"name": "llama", "namespace": "ml", "labels": labels, "annotations": annotations}
-    manifest["metadata"] = manifest["spec"]["replicaSpecs"][0]["template"]["metadata"] = metadata
+    manifest["metadata"] = metadata
+    manifest["spec"]["replicaSpecs"][0]["template"]["metadata"] = metadata
     assert codes(manifest) == []
 
 

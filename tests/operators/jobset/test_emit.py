@@ -75,8 +75,11 @@ def test_roles_become_replicated_jobs() -> None:
         ("master", 1),
         ("worker", 3),
     ]
-    for one in (master, worker):
-        assert (one["template"]["spec"]["completions"], one["template"]["spec"]["parallelism"]) == (
+    for replicated_job in (master, worker):
+        assert (
+            replicated_job["template"]["spec"]["completions"],
+            replicated_job["template"]["spec"]["parallelism"],
+        ) == (
             1,
             1,
         )

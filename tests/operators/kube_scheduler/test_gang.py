@@ -42,13 +42,15 @@ def test_pod_group_of_each_release(
     target: str, release: str, version: str, disruption: Any
 ) -> None:
     made_for = cluster(release, featureGates={"kubernetes": ALL_ON}, **RACK)
-    found = group("nodes: 3\npriorityClassName: high\ntopology: {required: rack}", target, made_for)
-    assert (found["apiVersion"], found["kind"], found["metadata"]) == (
+    pod_group = group(
+        "nodes: 3\npriorityClassName: high\ntopology: {required: rack}", target, made_for
+    )
+    assert (pod_group["apiVersion"], pod_group["kind"], pod_group["metadata"]) == (
         version,
         "PodGroup",
         {"name": "train"},
     )
-    assert found["spec"] == {
+    assert pod_group["spec"] == {
         "schedulingPolicy": {"gang": {"minCount": 3}},
         "schedulingConstraints": {"topology": [{"key": "example.com/rack"}]},
         "priorityClassName": "high",
@@ -58,9 +60,14 @@ def test_pod_group_of_each_release(
 
 def test_workload_of_1_35() -> None:
     done = compiled(smallest("nodes: 3\npriorityClassName: high"), "job", cluster("1.35"))
-    found = group("nodes: 3\npriorityClassName: high", "job", cluster("1.35"))
-    assert (found["apiVersion"], found["kind"]) == ("scheduling.k8s.io/v1alpha1", "Workload")
-    assert found["spec"] == {"podGroups": [{"name": "pods", "policy": {"gang": {"minCount": 3}}}]}
+    pod_group = group("nodes: 3\npriorityClassName: high", "job", cluster("1.35"))
+    assert (pod_group["apiVersion"], pod_group["kind"]) == (
+        "scheduling.k8s.io/v1alpha1",
+        "Workload",
+    )
+    assert pod_group["spec"] == {
+        "podGroups": [{"name": "pods", "policy": {"gang": {"minCount": 3}}}]
+    }
     pod = done.manifests[-1]["spec"]["template"]["spec"]
     assert pod["workloadRef"] == {"name": "train", "podGroup": "pods"}
     assert "schedulingGroup" not in pod
@@ -78,8 +85,8 @@ def test_the_pods_of_all_roles_are_members(target: str) -> None:
 
 def test_fields_whose_gate_is_off_are_left_out() -> None:
     """1.36 drops priority and disruption mode without WorkloadAwarePreemption."""
-    found = group("nodes: 2\npriorityClassName: high", "job", cluster("1.36"))
-    assert found["spec"] == {"schedulingPolicy": {"gang": {"minCount": 2}}}
+    pod_group = group("nodes: 2\npriorityClassName: high", "job", cluster("1.36"))
+    assert pod_group["spec"] == {"schedulingPolicy": {"gang": {"minCount": 2}}}
 
 
 def test_group_of_the_user_is_kept() -> None:

@@ -74,8 +74,8 @@ def test_queue_is_a_kueue_label() -> None:
     ],
 )
 def test_unsupported_fields_are_rejected(body: str, path: tuple[str, ...]) -> None:
-    (found,) = refused(body)
-    assert found == path or path[: len(found)] == found == ("spec",)
+    (problem,) = refused(body)
+    assert problem == path or path[: len(problem)] == problem == ("spec",)
 
 
 @pytest.mark.parametrize(

@@ -190,17 +190,17 @@ def test_complete_run_policy() -> None:
     ],
 )
 @pytest.mark.parametrize("restart", ["", "restartPolicy: Never", "restartPolicy: Always"])
-@pytest.mark.parametrize("said", ["", "None", "All", "Running"])
+@pytest.mark.parametrize("clean_pod_policy", ["", "None", "All", "Running"])
 def test_running_pods_are_deleted_unless_the_spec_keeps_them(
-    words: str, restart: str, said: str
+    words: str, restart: str, clean_pod_policy: str
 ) -> None:
     """Pods that outlive a failed job would keep their GPUs; no other field changes this."""
     if words == "onPodFailure: FailJob" and restart == "restartPolicy: Always":
         return  # these two fields contradict each other
-    own = f"cleanPodPolicy: {said}" if said else ""
+    own = f"cleanPodPolicy: {clean_pod_policy}" if clean_pod_policy else ""
     policy = ", ".join(one for one in (words, own) if one)
     assert spec(f"runPolicy: {{{policy}}}\n{restart}")["runPolicy"]["cleanPodPolicy"] == (
-        said or "Running"
+        clean_pod_policy or "Running"
     )
 
 

@@ -38,9 +38,9 @@ def test_an_elastic_policy_with_all_fields_sets_all_variables() -> None:
         "minReplicas": 1, "maxReplicas": 3, "rdzvBackend": "c10d", "rdzvPort": 1234, "rdzvHost": "localhost",
         "rdzvId": "rdzv-id", "rdzvConf": conf, "maxRestarts": 3,
     }  # fmt: skip
-    found = env(pods(pytorchjob(None, 1, elasticPolicy=policy))["test-job-worker-0"])
+    variables = env(pods(pytorchjob(None, 1, elasticPolicy=policy))["test-job-worker-0"])
     assert {
-        k: v for k, v in found.items() if k.startswith("PET_") and k != "PET_NPROC_PER_NODE"
+        k: v for k, v in variables.items() if k.startswith("PET_") and k != "PET_NPROC_PER_NODE"
     } == {
         "PET_MAX_RESTARTS": "3",
         "PET_RDZV_BACKEND": "c10d",
@@ -59,9 +59,9 @@ def test_the_elastic_endpoint_is_worker_0_and_its_port() -> None:
     )
     world = expand(job)
     assert [p.name for p in world.pods] == [f"elastic-job-worker-{i}" for i in range(3)]
-    found = env(world.pods[0])
-    assert found["PET_RDZV_ENDPOINT"] == "elastic-job-worker-0:8080"
-    assert (found["PET_RDZV_BACKEND"], found["PET_NNODES"]) == ("c10d", "1:3")
+    variables = env(world.pods[0])
+    assert variables["PET_RDZV_ENDPOINT"] == "elastic-job-worker-0:8080"
+    assert (variables["PET_RDZV_BACKEND"], variables["PET_NNODES"]) == ("c10d", "1:3")
     assert [s["metadata"]["name"] for s in world.services] == [p.name for p in world.pods]
     assert all(s["spec"]["clusterIP"] == "None" for s in world.services)
 
@@ -88,8 +88,8 @@ def test_the_master_has_rank_0_and_workers_follow() -> None:
     ],
 )
 def test_world_size(workers: int, nproc: str, world: str, nnodes: str) -> None:
-    found = env(pods(pytorchjob(1, workers, nprocPerNode=nproc))["test-job-worker-0"])
-    assert (found["WORLD_SIZE"], found["PET_NNODES"], found["PET_NPROC_PER_NODE"]) == (
+    variables = env(pods(pytorchjob(1, workers, nprocPerNode=nproc))["test-job-worker-0"])
+    assert (variables["WORLD_SIZE"], variables["PET_NNODES"], variables["PET_NPROC_PER_NODE"]) == (
         world,
         nnodes,
         nproc,
@@ -98,8 +98,8 @@ def test_world_size(workers: int, nproc: str, world: str, nnodes: str) -> None:
 
 def test_variables_have_the_order_of_the_operator() -> None:
     """Source: docs/facts/training-operator.md#environment."""
-    found = list(env(pods(pytorchjob(1, 1))["test-job-worker-0"]))
-    assert found == [
+    names = list(env(pods(pytorchjob(1, 1))["test-job-worker-0"]))
+    assert names == [
         "PYTHONUNBUFFERED", "MASTER_PORT", "PET_MASTER_PORT", "MASTER_ADDR", "PET_MASTER_ADDR", "WORLD_SIZE", "RANK",
         "PET_NODE_RANK", "PET_NPROC_PER_NODE", "PET_NNODES",
     ]  # fmt: skip
@@ -135,8 +135,10 @@ def test_missing_elastic_bounds_have_defaults(policy: Json, workers: int, nnodes
 
 def test_elastic_nproc_goes_before_the_default() -> None:
     """Case 12 of docs/facts/training-operator.md#cases."""
-    found = env(pods(pytorchjob(None, 1, elasticPolicy={"nProcPerNode": 4}))["test-job-worker-0"])
-    assert found["PET_NPROC_PER_NODE"] == "4"
+    variables = env(
+        pods(pytorchjob(None, 1, elasticPolicy={"nProcPerNode": 4}))["test-job-worker-0"]
+    )
+    assert variables["PET_NPROC_PER_NODE"] == "4"
 
 
 def test_slashes_become_dashes() -> None:
@@ -157,14 +159,16 @@ def test_the_restart_policy_is_that_of_the_replica_type(given: str | None, made:
 
 def test_workers_alone_get_no_master_and_no_rank() -> None:
     """Source: docs/facts/training-operator.md#environment."""
-    found = env(pods(pytorchjob(None, 4))["test-job-worker-3"])
-    assert found == {"PYTHONUNBUFFERED": "1", "PET_NPROC_PER_NODE": "auto", "PET_NNODES": "4"}
+    variables = env(pods(pytorchjob(None, 4))["test-job-worker-3"])
+    assert variables == {"PYTHONUNBUFFERED": "1", "PET_NPROC_PER_NODE": "auto", "PET_NNODES": "4"}
 
 
 def test_standalone_is_the_empty_string() -> None:
     """Source: docs/facts/training-operator.md#environment."""
-    found = env(pods(pytorchjob(None, 1, elasticPolicy={"standalone": True}))["test-job-worker-0"])
-    assert found["PET_STANDALONE"] == ""
+    variables = env(
+        pods(pytorchjob(None, 1, elasticPolicy={"standalone": True}))["test-job-worker-0"]
+    )
+    assert variables["PET_STANDALONE"] == ""
 
 
 def test_every_container_gets_variables_after_those_of_the_user() -> None:
@@ -217,8 +221,10 @@ def test_variables_depend_on_the_release(
 ) -> None:
     """Source: docs/facts/training-operator.md#environment."""
     versions = Versions(training_operator=version)
-    found = env(pods(pytorchjob(1, 1, nprocPerNode="2"), versions=versions)["test-job-master-0"])
-    assert {k: found.get(k) for k in expected} == expected
+    variables = env(
+        pods(pytorchjob(1, 1, nprocPerNode="2"), versions=versions)["test-job-master-0"]
+    )
+    assert {k: variables.get(k) for k in expected} == expected
 
 
 def test_an_empty_rdzv_conf_panics() -> None:

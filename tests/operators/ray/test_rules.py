@@ -13,7 +13,7 @@ TRAIN = "python train.py --num-workers {} --use-gpu"
 
 
 def _has(code: str, manifest: dict[str, Any]) -> bool:
-    return code in {found for found, _ in findings(manifest)}
+    return code in {reported for reported, _ in findings(manifest)}
 
 
 @pytest.mark.parametrize(

@@ -103,8 +103,8 @@ def test_before_1_32_there_are_no_claims() -> None:
 def test_one_template_per_number_of_gpus() -> None:
     body = "nodes: 2\nresources: {gpu: 8}\nroles: {scorer: {command: [serve], resources: {gpu: 1}}}"
     kinds = [
-        (one["kind"], one["metadata"]["name"])
-        for one in made(body, {"gpu": {"claim": {}}}, "jobset")
+        (manifest["kind"], manifest["metadata"]["name"])
+        for manifest in made(body, {"gpu": {"claim": {}}}, "jobset")
     ]
     assert kinds == [
         ("ResourceClaimTemplate", "train-gpu-8"), ("ResourceClaimTemplate", "train-gpu-1"), ("JobSet", "train"),
@@ -137,13 +137,13 @@ def test_volcano_pod_group(target: str) -> None:
     Source: docs/facts/volcano.md#gangs, #minresources.
     """
     body = "elastic: {nnodes: '2:4'}\nresources: {cpu: 2, gpu: 8}\nqueue: q\npriority: high\ntopology: {required: rack}"
-    found = group(target, body, VOLCANO)
-    assert found is not None
-    assert (found["apiVersion"], found["metadata"]["name"]) == (
+    pod_group = group(target, body, VOLCANO)
+    assert pod_group is not None
+    assert (pod_group["apiVersion"], pod_group["metadata"]["name"]) == (
         "scheduling.volcano.sh/v1beta1",
         "train",
     )
-    assert found["spec"] == {
+    assert pod_group["spec"] == {
         "minMember": 2,
         "minResources": {"cpu": "4", "nvidia.com/gpu": "16"},
         "queue": "q",
@@ -154,10 +154,10 @@ def test_volcano_pod_group(target: str) -> None:
 
 def test_the_requests_of_every_role_and_sidecar() -> None:
     sidecar = "\npodTemplate: {spec: {containers: [{name: s, image: s, resources: {requests: {cpu: 500m}}}]}}"
-    found = group("jobset", ROLES + sidecar, PLUGINS)
-    assert found is not None
-    assert found["spec"]["minResources"] == {"cpu": "15", "memory": "6Gi"}
-    assert found["spec"]["minMember"] == 4
+    pod_group = group("jobset", ROLES + sidecar, PLUGINS)
+    assert pod_group is not None
+    assert pod_group["spec"]["minResources"] == {"cpu": "15", "memory": "6Gi"}
+    assert pod_group["spec"]["minMember"] == 4
 
 
 BESIDE = "\nroles: {loader: {replicas: 3, command: [serve], resources: {cpu: 1, memory: 2Gi}}}"
@@ -166,10 +166,10 @@ BESIDE = "\nroles: {loader: {replicas: 3, command: [serve], resources: {cpu: 1, 
 def test_auxiliary_pods_are_in_the_gang() -> None:
     """The gang includes all auxiliary pods, so no node holds GPUs while it waits for a data loader."""
     body = "elastic: {nnodes: '2:4'}\nresources: {cpu: 8}\nqueue: q\npriority: high" + BESIDE
-    found = group("jobset", body, VOLCANO)
-    assert found is not None
-    assert found["spec"]["minMember"] == 5
-    assert found["spec"]["minResources"] == {"cpu": "19", "memory": "6Gi"}
+    pod_group = group("jobset", body, VOLCANO)
+    assert pod_group is not None
+    assert pod_group["spec"]["minMember"] == 5
+    assert pod_group["spec"]["minResources"] == {"cpu": "19", "memory": "6Gi"}
     jobset = compiled(smallest(body), "jobset", VOLCANO).manifests[-1]
     runtime = compiled(smallest(body), "trainjob", VOLCANO).manifests[0]
     for owner in (jobset["spec"], runtime["spec"]["template"]["spec"]):
@@ -184,9 +184,9 @@ def test_auxiliary_pods_are_in_the_gang() -> None:
 
 
 def test_one_node_and_an_auxiliary_pod_form_a_gang() -> None:
-    found = group("jobset", "nodes: 1" + BESIDE, PLUGINS)
-    assert found is not None
-    assert found["spec"]["minMember"] == 4
+    pod_group = group("jobset", "nodes: 1" + BESIDE, PLUGINS)
+    assert pod_group is not None
+    assert pod_group["spec"]["minMember"] == 4
 
 
 @pytest.mark.parametrize(
@@ -222,11 +222,11 @@ def test_pod_group_precedes_the_pods_that_name_it() -> None:
 
 
 def test_kueue_queue_is_not_set_in_the_pod_group() -> None:
-    found = group(
+    pod_group = group(
         "job", "nodes: 2\nqueue: q\npriority: p", making.profile({"gangScheduler": "volcano"})
     )
-    assert found is not None
-    assert found["spec"].keys() == {"minMember"}
+    assert pod_group is not None
+    assert pod_group["spec"].keys() == {"minMember"}
 
 
 @pytest.mark.parametrize(

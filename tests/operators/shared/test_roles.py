@@ -149,17 +149,21 @@ def test_volcano_schedules_all_pods_of_a_trainjob() -> None:
 
 
 def test_role_is_a_task_of_the_gang() -> None:
-    spec, found = tasks(f"nodes: 3\n{LOADER}")
-    assert list(found) == ["master", "worker", "loader"]
+    spec, by_name = tasks(f"nodes: 3\n{LOADER}")
+    assert list(by_name) == ["master", "worker", "loader"]
     assert spec["minAvailable"] == 5
-    assert [(t["replicas"], t["minAvailable"]) for t in found.values()] == [(1, 1), (2, 2), (2, 2)]
-    assert "dependsOn" not in found["master"]
+    assert [(t["replicas"], t["minAvailable"]) for t in by_name.values()] == [
+        (1, 1),
+        (2, 2),
+        (2, 2),
+    ]
+    assert "dependsOn" not in by_name["master"]
 
 
 def test_gang_has_fewest_nodes_and_all_pods_of_the_role() -> None:
-    spec, found = tasks(f"elastic: {{nnodes: '2:4'}}\n{LOADER}")
+    spec, by_name = tasks(f"elastic: {{nnodes: '2:4'}}\n{LOADER}")
     assert spec["minAvailable"] == 4
-    assert [t["minAvailable"] for t in found.values()] == [1, 1, 2]
+    assert [t["minAvailable"] for t in by_name.values()] == [1, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -172,15 +176,15 @@ def test_gang_has_fewest_nodes_and_all_pods_of_the_role() -> None:
     ],
 )
 def test_restarts_in_place_of_a_role_are_limited(body: str, retries: int) -> None:
-    _, found = tasks(f"{LOADER}\n{body}")
-    assert found["loader"]["maxRetry"] == retries
-    assert found["loader"]["policies"] == [{"event": "TaskFailed", "action": "TerminateJob"}]
-    assert found["loader"]["template"]["spec"]["restartPolicy"] == "OnFailure"
+    _, by_name = tasks(f"{LOADER}\n{body}")
+    assert by_name["loader"]["maxRetry"] == retries
+    assert by_name["loader"]["policies"] == [{"event": "TaskFailed", "action": "TerminateJob"}]
+    assert by_name["loader"]["template"]["spec"]["restartPolicy"] == "OnFailure"
 
 
 def test_role_with_policy_never_restarts_the_job() -> None:
-    _, found = tasks("roles: {loader: {restartPolicy: Never}}")
-    assert "policies" not in found["loader"]
+    _, by_name = tasks("roles: {loader: {restartPolicy: Never}}")
+    assert "policies" not in by_name["loader"]
 
 
 def test_before_1_12_volcano_counts_roles_in_the_world_size() -> None:

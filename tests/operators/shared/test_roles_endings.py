@@ -33,13 +33,13 @@ def test_success_policy_names_the_training_roles(
     target: str, shape: str, whose: str | None, jobs: list[str], index: str | None
 ) -> None:
     word = f"runPolicy: {{successPolicy: {whose}}}" if whose else ""
-    spec, found = replicated(f"{shape}\n{LOADER}\n{word}", target)
+    spec, by_name = replicated(f"{shape}\n{LOADER}\n{word}", target)
     assert spec["successPolicy"] == {"operator": "All", "targetReplicatedJobs": jobs}
-    first = found[jobs[0]]["template"]["spec"].get(
+    first = by_name[jobs[0]]["template"]["spec"].get(
         "successPolicy", {"rules": [{"succeededIndexes": None}]}
     )
     assert first["rules"][0]["succeededIndexes"] == index
-    assert "successPolicy" not in found["loader"]["template"]["spec"]
+    assert "successPolicy" not in by_name["loader"]["template"]["spec"]
 
 
 @pytest.mark.parametrize(
@@ -73,11 +73,11 @@ def test_policies_are_set_on_the_affected_tasks(
 
     Source: docs/facts/volcano.md#policies.
     """
-    spec, found = tasks(body)
+    spec, by_name = tasks(body)
     assert spec.get("policies", []) == (
         [{"events": of_all, "action": "RestartJob"}] if of_all else []
     )
-    for name, task in found.items():
+    for name, task in by_name.items():
         own = [
             policy["event"]
             for policy in task.get("policies", [])
@@ -87,19 +87,19 @@ def test_policies_are_set_on_the_affected_tasks(
 
 
 def test_no_task_policy_for_lost_pods_if_training_pods_are_replaced_alone() -> None:
-    spec, found = tasks(f"nodes: 2\nrunPolicy: {{onPodFailure: RestartPod}}\n{LOADER}")
+    spec, by_name = tasks(f"nodes: 2\nrunPolicy: {{onPodFailure: RestartPod}}\n{LOADER}")
     assert spec["policies"] == [{"events": ["PodFailed"], "action": "RestartPod"}]
     assert all(
         policy["event"] != "PodEvicted"
-        for task in found.values()
+        for task in by_name.values()
         for policy in task.get("policies", [])
     )
 
 
 def test_only_lost_training_nodes_are_uncounted() -> None:
-    spec, found = tasks(f"nodes: 2\nspot: true\n{LOADER}", SPOT)
+    spec, by_name = tasks(f"nodes: 2\nspot: true\n{LOADER}", SPOT)
     assert spec["policies"] == [{"events": ["PodFailed"], "action": "TerminateJob"}]
-    assert {"event": "PodEvicted", "action": "RestartJob"} in found["worker"]["policies"]
+    assert {"event": "PodEvicted", "action": "RestartJob"} in by_name["worker"]["policies"]
 
 
 def test_success_of_all_nodes_counts_all_roles() -> None:

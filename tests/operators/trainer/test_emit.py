@@ -327,8 +327,8 @@ def test_emitted_manifests_have_no_findings_in_each_release(body: str, trainer: 
     cluster = release(trainer)
     versions = cluster.versions()
     made = [to_current_fields(one, versions.trainer) for one in both(body, cluster)]
-    for one in made:
-        problems: list[Problem] = validate(one, versions=versions, others=made)
+    for manifest in made:
+        problems: list[Problem] = validate(manifest, versions=versions, others=made)
         assert not problems
 
 

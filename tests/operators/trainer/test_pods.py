@@ -37,8 +37,8 @@ def made(policy: Json | None, trainer: Json | None, *jobs: Json, **spec: Any) ->
 def test_torch_sets_its_variables_and_port() -> None:
     """Case 35 of docs/facts/trainer.md#cases."""
     pod = made({"torch": {}}, {"numNodes": 2})["trainJob-node-0-0"]
-    found = env(pod)
-    assert found == {
+    variables = env(pod)
+    assert variables == {
         "PET_NNODES": "2",
         "PET_NPROC_PER_NODE": "1",
         "PET_NODE_RANK": "$(metadata.annotations['batch.kubernetes.io/job-completion-index'])",
@@ -109,9 +109,9 @@ def test_a_plain_policy_changes_nothing_but_env_and_number() -> None:
     ]
     world = made({"numNodes": 100}, {"env": given}, node(env=own))
     assert len(world) == 100
-    found = env(world["trainJob-node-0-0"])
-    found.pop("JOB_COMPLETION_INDEX")
-    assert list(found.items()) == [
+    variables = env(world["trainJob-node-0-0"])
+    variables.pop("JOB_COMPLETION_INDEX")
+    assert list(variables.items()) == [
         ("TRAIN_JOB", "override"),
         ("RUNTIME", "test:runtime"),
         ("TRAIN_JOB_CUSTOM", "test:trainjob"),

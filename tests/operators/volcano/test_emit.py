@@ -99,10 +99,10 @@ def test_failure_restarts_the_job_and_master_completes_it() -> None:
     assert spec("nodes: 2")["policies"] == [
         {"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}
     ]
-    found = tasks("nodes: 2")
-    assert found["master"]["policies"] == [{"event": "TaskCompleted", "action": "CompleteJob"}]
-    assert "policies" not in found["worker"]
-    assert {task["template"]["spec"]["restartPolicy"] for task in found.values()} == {"Never"}
+    by_name = tasks("nodes: 2")
+    assert by_name["master"]["policies"] == [{"event": "TaskCompleted", "action": "CompleteJob"}]
+    assert "policies" not in by_name["worker"]
+    assert {task["template"]["spec"]["restartPolicy"] for task in by_name.values()} == {"Never"}
 
 
 def test_restarts_in_place_are_counted_per_task() -> None:
@@ -110,11 +110,11 @@ def test_restarts_in_place_are_counted_per_task() -> None:
 
     Source: docs/facts/volcano.md#policies.
     """
-    found = tasks("nodes: 2\nrestartPolicy: OnFailure\nrunPolicy: {backoffLimit: 3}")
-    assert {task["maxRetry"] for task in found.values()} == {3}
+    by_name = tasks("nodes: 2\nrestartPolicy: OnFailure\nrunPolicy: {backoffLimit: 3}")
+    assert {task["maxRetry"] for task in by_name.values()} == {3}
     assert all(
         {"event": "TaskFailed", "action": "TerminateJob"} in task["policies"]
-        for task in found.values()
+        for task in by_name.values()
     )
     events = spec("nodes: 2\nrestartPolicy: OnFailure")["policies"][0]["events"]
     assert "PodFailed" not in events

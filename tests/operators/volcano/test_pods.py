@@ -42,9 +42,9 @@ def test_no_variables_without_a_master() -> None:
 def test_the_port_of_the_master_is_added_once(given: list[Json]) -> None:
     """Cases C2 and C3 of docs/facts/volcano.md#cases."""
     pod = pods(volcano(task("master", 1, container(ports=given)), task("worker"), plugins=PLUGIN))
-    found = env(pod["test-pytorch-master-0"])
-    assert (found["MASTER_ADDR"], found["MASTER_PORT"]) == (ADDRESS, "23456")
-    assert (found["WORLD_SIZE"], found["RANK"]) == ("2", "0")
+    variables = env(pod["test-pytorch-master-0"])
+    assert (variables["MASTER_ADDR"], variables["MASTER_PORT"]) == (ADDRESS, "23456")
+    assert (variables["WORLD_SIZE"], variables["RANK"]) == ("2", "0")
     assert ports(pod["test-pytorch-master-0"]) == [("pytorchjob-port", 23456)]
 
 
@@ -65,8 +65,8 @@ def test_tasks_other_than_master_and_worker_get_no_rank() -> None:
 
 
 def test_before_1_12_every_task_counted() -> None:
-    found = env(pods(four(), versions=Versions(volcano=(1, 11)))["test-pytorch-worker-0"])
-    assert found["WORLD_SIZE"] == "5"
+    variables = env(pods(four(), versions=Versions(volcano=(1, 11)))["test-pytorch-worker-0"])
+    assert variables["WORLD_SIZE"] == "5"
 
 
 def inits(manifest: Json) -> dict[str, list[tuple[str, str | None]]]:
@@ -77,9 +77,9 @@ def inits(manifest: Json) -> dict[str, list[tuple[str, str | None]]]:
 
 def test_only_workers_wait_for_the_master() -> None:
     """Cases C8 to C10 of docs/facts/volcano.md#cases."""
-    found = inits(four("--wait-master-enabled"))
-    assert found["test-pytorch-worker-0"] == [("wait-for-master", "busybox:1.36.1")]
-    assert found["test-pytorch-master-0"] == []
+    init_containers = inits(four("--wait-master-enabled"))
+    assert init_containers["test-pytorch-worker-0"] == [("wait-for-master", "busybox:1.36.1")]
+    assert init_containers["test-pytorch-master-0"] == []
     assert inits(four())["test-pytorch-worker-0"] == []
 
 
@@ -110,8 +110,8 @@ def test_the_master_address_is_the_host_name_of_the_template() -> None:
     """Case C14 of docs/facts/volcano.md#cases."""
     master = task("master")
     master["template"]["spec"] |= {"hostname": "h", "subdomain": "s"}
-    found = env(pods(volcano(master, task("worker"), plugins=PLUGIN))["test-pytorch-worker-0"])
-    assert found["MASTER_ADDR"] == "h.s"
+    variables = env(pods(volcano(master, task("worker"), plugins=PLUGIN))["test-pytorch-worker-0"])
+    assert variables["MASTER_ADDR"] == "h.s"
 
 
 def test_an_invalid_port_becomes_0() -> None:

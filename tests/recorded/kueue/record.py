@@ -162,27 +162,27 @@ def played(server: Server, objects: list[Json], jobs: list[Json]) -> dict[str, J
             stored = made.create(job)
             by_uid[stored["metadata"].get("uid", "")] = named(job)
             until(partial(is_answered, server, named(job)), ANSWER_SECONDS)
-        found = workloads(server)
+        created = workloads(server)
         made.remove(keep=1 + len(objects))
         # without Kubernetes' garbage collector, the Workloads outlive their jobs
-        for name in {named(job) for job in jobs} & found.keys():
-            server.request("DELETE", f"{WORKLOADS}/{named(found[name])}")
-        return {named(job): became(found.get(named(job)), by_uid) for job in jobs}
+        for name in {named(job) for job in jobs} & created.keys():
+            server.request("DELETE", f"{WORKLOADS}/{named(created[name])}")
+        return {named(job): became(created.get(named(job)), by_uid) for job in jobs}
 
 
 def workloads(server: Server) -> dict[str, Json]:
     """Return the Workloads by the name of their job."""
     return {
-        owner["name"]: one
-        for one in server.items(WORKLOADS)
-        for owner in one["metadata"].get("ownerReferences", ())
+        owner["name"]: workload
+        for workload in server.items(WORKLOADS)
+        for owner in workload["metadata"].get("ownerReferences", ())
     }
 
 
 def condition(workload: Json, name: str) -> Json:
     """Return a condition of a workload, or an empty mapping."""
-    found = workload.get("status", {}).get("conditions", ())
-    return next((one for one in found if one["type"] == name), {})
+    conditions = workload.get("status", {}).get("conditions", ())
+    return next((one for one in conditions if one["type"] == name), {})
 
 
 def is_answered(server: Server, job: str) -> bool:

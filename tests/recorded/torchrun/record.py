@@ -53,9 +53,9 @@ def _pod(pod: dict[str, Any]) -> dict[str, Any]:
     """
     least = min((one["rank"] for one in pod["rounds"]), default=None)
     meetings: list[list[int]] = []
-    for one in pod["rounds"]:
-        if [one["world"], one["nodes"]] not in meetings[-1:]:
-            meetings.append([one["world"], one["nodes"]])
+    for join in pod["rounds"]:
+        if [join["world"], join["nodes"]] not in meetings[-1:]:
+            meetings.append([join["world"], join["nodes"]])
     return {
         "meetings": meetings,
         "rank": pod["rounds"][-1]["group"] if least is not None else None,

@@ -160,12 +160,12 @@ def test_specs(name: str) -> None:
         iter([(form, renderer(form)(result.diagnostics, {"f.yaml": text})) for form in FORMATS])
     )
     why = ptcompile.explain(text, filename="f.yaml")
-    told = [
+    outputs = [
         why.text(),
         *(why.text(query) for query in ("env", "args", "metadata")),
         json.dumps(why.to_dict()),
     ]
-    assert not leaks(iter([("explain", one) for one in [*told, html(gather(text))]]))
+    assert not leaks(iter([("explain", one) for one in [*outputs, html(gather(text))]]))
 
 
 def test_the_law_can_fail() -> None:

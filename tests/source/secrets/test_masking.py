@@ -185,9 +185,9 @@ def test_the_difference_of_worlds_contains_no_secret() -> None:
         ptcompile.simulate(text, target="job")
         for text in (spec, spec.replace(SECRET, SECRET + "2"))
     )
-    told = world_differences(one, other)
-    assert any("env HF_TOKEN" in line for line in told)
-    assert not any(SECRET[:24] in line for line in told)
+    differences = world_differences(one, other)
+    assert any("env HF_TOKEN" in line for line in differences)
+    assert not any(SECRET[:24] in line for line in differences)
 
 
 def test_a_secret_repeated_in_a_command_is_hidden_in_diff_and_explain() -> None:
@@ -265,11 +265,11 @@ def test_a_line_of_a_secret_with_a_wrong_indentation_is_masked(wrong: str) -> No
 
 def test_a_common_word_as_a_value_does_not_hide_names() -> None:
     world = ptcompile.simulate(FALSE)
-    told = world.to_dict()
-    assert {job["name"] for job in told["jobs"]} == {"train"}
-    assert all(pod["name"].startswith("train") for pod in told["pods"])
-    assert {pod["env"]["MY_TOKEN"] for pod in told["pods"]} == {"***"}
-    assert {pod["env"]["SORT_KEY"] for pod in told["pods"]} == {"train"}
+    data = world.to_dict()
+    assert {job["name"] for job in data["jobs"]} == {"train"}
+    assert all(pod["name"].startswith("train") for pod in data["pods"])
+    assert {pod["env"]["MY_TOKEN"] for pod in data["pods"]} == {"***"}
+    assert {pod["env"]["SORT_KEY"] for pod in data["pods"]} == {"train"}
     shown = [line for line in overview(world).splitlines() if "***" in line.replace("*****", "")]
     assert shown
     assert all(line.split()[0].lstrip("+") == "MY_TOKEN" for line in shown)

@@ -144,10 +144,10 @@ def test_roles_that_meet(manifest: Json) -> None:
     assert names(manifest) & MEETING == set()
 
 
-@pytest.mark.parametrize(("manifest", "found"), APART.values(), ids=APART)
-def test_roles_that_do_not_meet(manifest: Json, found: set[str]) -> None:
+@pytest.mark.parametrize(("manifest", "expected"), APART.values(), ids=APART)
+def test_roles_that_do_not_meet(manifest: Json, expected: set[str]) -> None:
     assert can_meet(manifest) == [False]
-    assert names(manifest) & MEETING == found
+    assert names(manifest) & MEETING == expected
 
 
 def test_another_id_is_another_rendezvous() -> None:
@@ -207,9 +207,9 @@ def test_pods_of_two_objects_may_meet(manifests: list[Json]) -> None:
     assert can_meet(*manifests) == [None, None]
     notes = [
         note
-        for one in map(job_rendezvous, simulate(manifests).jobs)
-        if one is not None
-        for note in one.notes
+        for rendezvous in map(job_rendezvous, simulate(manifests).jobs)
+        if rendezvous is not None
+        for note in rendezvous.notes
     ]
     assert [note.rpartition(" in ")[2] for note in notes if "outside" in note] == ["Pod/b", "Pod/a"]
     assert (
@@ -239,10 +239,10 @@ def test_a_job_without_a_subdomain_meets_at_a_service_of_one_pod() -> None:
         {"job-name": "train", "batch.kubernetes.io/job-completion-index": "0"},
         clusterIP="None",
     )
-    (one,) = simulate([ranked, lead]).jobs
-    rendezvous = job_rendezvous(one)
+    (simulated,) = simulate([ranked, lead]).jobs
+    rendezvous = job_rendezvous(simulated)
     assert rendezvous is not None
-    assert can_rendezvous(one, rendezvous)
+    assert can_rendezvous(simulated, rendezvous)
     assert rendezvous.host == "Service lead"
     assert rendezvous.notes == ()
     assert names(ranked, others=[lead]) & MEETING == set()

@@ -135,11 +135,11 @@ def test_the_finding_is_at_the_number() -> None:
         pytorchjob(master=["torchrun", "t.py"], nprocPerNode="2"), "more-processes-than-gpus"
     ) == ["spec.nprocPerNode: 2 processes on a node with 1 GPU: the extra ones find no device"]
     by_env = pod("torchrun", "t.py", env=[{"name": "PET_NPROC_PER_NODE", "value": "2"}])
-    (found,) = run(by_env, only={"more-processes-than-gpus"})
-    assert found.path == ("spec", "containers", 0, "env", 0, "value")
-    assert found.fix is not None
-    assert [(edit.op, edit.path, edit.value) for edit in found.fix.edits] == [
-        ("set", found.path, "1")
+    (problem,) = run(by_env, only={"more-processes-than-gpus"})
+    assert problem.path == ("spec", "containers", 0, "env", 0, "value")
+    assert problem.fix is not None
+    assert [(edit.op, edit.path, edit.value) for edit in problem.fix.edits] == [
+        ("set", problem.path, "1")
     ]
 
 
@@ -151,15 +151,15 @@ def test_the_finding_is_at_the_number() -> None:
     ],
 )
 def test_a_fix_keeps_the_form_of_the_flag(command: list[str], index: int, value: str) -> None:
-    (found,) = run(pod(*command), only={"more-processes-than-gpus"})
-    assert found.fix is not None
-    (edit,) = found.fix.edits
+    (problem,) = run(pod(*command), only={"more-processes-than-gpus"})
+    assert problem.fix is not None
+    (edit,) = problem.fix.edits
     assert (edit.path, edit.value) == (("spec", "containers", 0, "command", index), value)
 
 
 def test_a_script_is_not_rewritten() -> None:
-    (found,) = run(
+    (problem,) = run(
         pod("sh", "-c", "torchrun --nproc-per-node=2 t.py"), only={"more-processes-than-gpus"}
     )
-    assert found.path == ("spec", "containers", 0, "command", 2)
-    assert found.fix is None
+    assert problem.path == ("spec", "containers", 0, "command", 2)
+    assert problem.fix is None

@@ -126,23 +126,23 @@ def test_env(manifest: Json, expected: set[str]) -> None:
 
 
 def test_one_finding_names_all_variables_of_a_value() -> None:
-    (found,) = run(torch(URL="tcp://$(MASTER_ADDR):$(MASTER_PORT)"), only={"literal-variable"})
-    assert "$(MASTER_ADDR), $(MASTER_PORT)" in found.message
+    (problem,) = run(torch(URL="tcp://$(MASTER_ADDR):$(MASTER_PORT)"), only={"literal-variable"})
+    assert "$(MASTER_ADDR), $(MASTER_PORT)" in problem.message
 
 
 @pytest.mark.parametrize(("other", "safe"), [("x", True), ("$(WORLD_SIZE)", False)])
 def test_removing_an_unreferenced_variable_is_safe(other: str, *, safe: bool) -> None:
-    (found,) = run(torch(WORLD_SIZE="8", OTHER=other), only={"reserved-env"})
-    assert found.fix is not None
-    assert found.fix.safe is safe
+    (problem,) = run(torch(WORLD_SIZE="8", OTHER=other), only={"reserved-env"})
+    assert problem.fix is not None
+    assert problem.fix.safe is safe
 
 
 def test_sidecars_are_overwritten_too() -> None:
     manifest = pytorchjob(master=["torchrun", "t.py"])
     spec = manifest["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]
     spec["containers"].append({"name": "side", "image": "i:1", **env(RANK="7")})
-    (found,) = run(manifest, only={"reserved-env"})
-    assert found.path[-4:] == ("containers", 1, "env", 0)
+    (problem,) = run(manifest, only={"reserved-env"})
+    assert problem.path[-4:] == ("containers", 1, "env", 0)
 
 
 @pytest.mark.parametrize(

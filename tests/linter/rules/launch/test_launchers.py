@@ -251,9 +251,9 @@ def test_env_from_of_the_stream_and_of_other_files() -> None:
         + "          envFrom: [{configMapRef: {name: cfg}}]\n"
     )
     service = SERVICE % ("", BY_JOB)
-    said = [{d.name for d in ptcompile.lint(text).diagnostics} for text in (
+    rule_names = [{d.name for d in ptcompile.lint(text).diagnostics} for text in (
         service + config % "HOST" + job, service + config % "HOTS" + job, service + job)]  # fmt: skip
-    assert said == [set(), {"literal-variable"}, set()]
+    assert rule_names == [set(), {"literal-variable"}, set()]
 
 
 def test_two_jobs_of_a_stream_that_meet() -> None:
@@ -313,9 +313,9 @@ def test_a_script_alone(script: str, is_found: bool) -> None:
             if diagnostic.severity == "warning"
         }
         assert ("launcher-alone" in names) is is_found
-        told = text.replace("env: []", f"env: [{POD}]")
+        manifest_with_variable = text.replace("env: []", f"env: [{POD}]")
         assert "launcher-alone" not in {
-            diagnostic.name for diagnostic in ptcompile.lint(told).diagnostics
+            diagnostic.name for diagnostic in ptcompile.lint(manifest_with_variable).diagnostics
         }
 
 

@@ -255,8 +255,8 @@ def test_pods_that_meet(manifest: Json, expected: set[str]) -> None:
 
 
 def test_messages_describe_what_the_pods_do() -> None:
-    told = set_of("--nnodes=4", *C10D, pods=3)
-    assert messages(told, "too-few-pods") == [
+    with_count = set_of("--nnodes=4", *C10D, pods=3)
+    assert messages(with_count, "too-few-pods") == [
         "spec.replicatedJobs[0].template.spec.template.spec.containers[0].command[1]: "
         "torchrun waits for 4 nodes, but the job has 3 pods"
     ]

@@ -24,8 +24,8 @@ SHARED = {**OWN, "value": "0"}
 def paths_of(manifest: Json, rule: str, **versions: Any) -> list[str]:
     """Return the paths of a rule's findings."""
     return [
-        ".".join(map(str, one.path))
-        for one in run(manifest, only={rule}, versions=Versions()._replace(**versions))
+        ".".join(map(str, problem.path))
+        for problem in run(manifest, only={rule}, versions=Versions()._replace(**versions))
     ]
 
 

@@ -47,7 +47,7 @@ TWICE = "two of them may be of one GPU"
 
 
 @pytest.mark.parametrize(
-    ("objects", "said"),
+    ("objects", "expected"),
     [
         ([pod(labels={PRODUCT: "NVIDIA-A100-SXM4-80GB-SHARED"})], TWICE),
         ([pod("nvidia.com/gpu.shared")], TWICE),
@@ -76,12 +76,12 @@ TWICE = "two of them may be of one GPU"
         ([pod("amd.com/gpu", labels={PRODUCT: "NVIDIA-A100-SXM4-80GB-SHARED"})], ""),
     ],
 )
-def test_several_processes_on_shares_of_gpus(objects: list[Json], said: str) -> None:
+def test_several_processes_on_shares_of_gpus(objects: list[Json], expected: str) -> None:
     messages = [
         message for name, message in messages_of(*objects) if name == "processes-on-shared-gpus"
     ]
-    assert len(messages) == bool(said)
-    assert all(said in message for message in messages)
+    assert len(messages) == bool(expected)
+    assert all(expected in message for message in messages)
 
 
 def test_slices_that_count_as_gpus() -> None:
@@ -135,7 +135,7 @@ def test_the_labels_of_all_nodes_that_take_the_pod(nodes: list[Json], names: lis
 
 
 @pytest.mark.parametrize(
-    ("cluster", "said"),
+    ("cluster", "expected"),
     [
         ({"gpu": {"sharing": {"strategy": "time-slicing"}}}, TWICE),
         ({"gpu": {"sharing": {"strategy": "mps"}}}, REFUSED),
@@ -162,12 +162,12 @@ def test_the_labels_of_all_nodes_that_take_the_pod(nodes: list[Json], names: lis
         ({}, ""),
     ],
 )
-def test_the_profile(cluster: Json, said: str) -> None:
+def test_the_profile(cluster: Json, expected: str) -> None:
     profile = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": cluster}
     findings = ptcompile.lint(pod(), cluster=profile).diagnostics
     messages = [each.message for each in findings if each.name.startswith("processes-on-")]
-    assert len(messages) == bool(said)
-    assert all(said in message for message in messages)
+    assert len(messages) == bool(expected)
+    assert all(expected in message for message in messages)
 
 
 def test_a_compiled_job_too() -> None:

@@ -41,8 +41,8 @@ def affinity(*terms: dict[str, list[str]]) -> dict[str, Any]:
 
 
 def findings_of(manifest: dict[str, Any]) -> list[tuple[str, str, object]]:
-    found = run(manifest, only={"fits-no-machine", "takes-the-whole-machine"})
-    return [(one.name, one.severity, one.path[-1]) for one in found]
+    problems = run(manifest, only={"fits-no-machine", "takes-the-whole-machine"})
+    return [(one.name, one.severity, one.path[-1]) for one in problems]
 
 
 @pytest.mark.parametrize("name", sorted(machines_by_name()))

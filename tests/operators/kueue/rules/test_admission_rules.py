@@ -19,12 +19,12 @@ def test_no_job_is_condemned_that_fits_and_few_are_missed() -> None:
     for row in scenarios():
         stream = Stream([*row["objects"], *row["jobs"]])
         for job in row["jobs"]:
-            told = row["answers"].get(job["metadata"]["name"], {})
-            if "alone" not in told or job["metadata"]["name"] in row.get("webhook", ()):
+            answer = row["answers"].get(job["metadata"]["name"], {})
+            if "alone" not in answer or job["metadata"]["name"] in row.get("webhook", ()):
                 continue
             messages = findings(stream, Subject(job, stream=stream))
-            assert not (told["alone"] and messages), (row["id"], messages)
+            assert not (answer["alone"] and messages), (row["id"], messages)
             total += 1
-            missed += [] if told["alone"] or messages else [row["id"]]
+            missed += [] if answer["alone"] or messages else [row["id"]]
     assert total > 600
     assert len(missed) <= 0.015 * total, missed

@@ -125,9 +125,9 @@ def test_topology_is_moved_only_to_a_single_template() -> None:
         ([role("python"), role("python", name="more")], False),
     ):
         manifest = marked(jobset(*replicated), QUEUE, {TOP: "rack"})
-        (found,) = run(manifest, only={"topology-on-object"})
-        assert (found.fix is not None) is fixed
-        assert found.on_key
+        (problem,) = run(manifest, only={"topology-on-object"})
+        assert (problem.fix is not None) is fixed
+        assert problem.on_key
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_topology_is_moved_only_to_a_single_template() -> None:
     ],
 )
 def test_only_fixes_that_change_nothing_are_safe(manifest: Json, safe: dict[str, bool]) -> None:
-    found = run(manifest, only={*safe})
-    assert {problem.name: problem.fix and problem.fix.safe for problem in found} == safe
+    problems = run(manifest, only={*safe})
+    assert {problem.name: problem.fix and problem.fix.safe for problem in problems} == safe
 
 
 def test_pytorchjob_has_its_settings_in_the_run_policy() -> None:
@@ -153,10 +153,10 @@ def test_pytorchjob_has_its_settings_in_the_run_policy() -> None:
 def test_a_kind_that_kueue_leaves_out() -> None:
     """Kueue 0.18 manages PyTorchJobs by default, 0.19 does not; a profile says that the kind is switched on."""
     manifest = marked(pytorchjob(master=["python", "t.py"]), QUEUE)
-    (found,) = run(manifest, only={"kueue-framework-off"})
-    assert found.path[-1] == "kueue.x-k8s.io/queue-name"
-    assert str(found.help).startswith("use a TrainJob, or switch kubeflow.org/pytorchjob on")
-    assert found.on_key
+    (problem,) = run(manifest, only={"kueue-framework-off"})
+    assert problem.path[-1] == "kueue.x-k8s.io/queue-name"
+    assert str(problem.help).startswith("use a TrainJob, or switch kubeflow.org/pytorchjob on")
+    assert problem.on_key
     assert not list(run(manifest, only={"kueue-framework-off"}, versions=Versions(kueue=(0, 18))))
     assert not list(run(pytorchjob(master=["python", "t.py"]), only={"kueue-framework-off"}))
     assert not list(run(marked(job(), QUEUE), only={"kueue-framework-off"}))
@@ -175,10 +175,10 @@ def test_a_kind_that_kueue_leaves_out() -> None:
 def test_suspend_in_a_run_policy() -> None:
     suspended = replicas("MPIJob", "mpiReplicaSpecs", Launcher={})
     suspended["spec"]["runPolicy"] = {"suspend": False}
-    (found,) = run(suspended, only={"unsuspended-in-queue"})
-    assert found.path == ("spec", "runPolicy", "suspend")
-    assert found.fix is not None
-    assert found.fix.safe, "Kueue sets it anyway"
+    (problem,) = run(suspended, only={"unsuspended-in-queue"})
+    assert problem.path == ("spec", "runPolicy", "suspend")
+    assert problem.fix is not None
+    assert problem.fix.safe, "Kueue sets it anyway"
 
 
 @pytest.mark.parametrize("queue", [None, "default"])
@@ -190,8 +190,8 @@ def test_volcano_job_keeps_the_queue_that_it_names(queue: str | None) -> None:
         "metadata": {"name": "v"},
         "spec": spec,
     }
-    (found,) = run(marked(manifest, QUEUE), only={"unsupported-by-kueue"})
-    assert (found.fix is None) is (queue is not None)
+    (problem,) = run(marked(manifest, QUEUE), only={"unsupported-by-kueue"})
+    assert (problem.fix is None) is (queue is not None)
     assert not list(run(marked(manifest), only={"unsupported-by-kueue"}))
 
 

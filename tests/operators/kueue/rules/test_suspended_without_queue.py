@@ -34,7 +34,7 @@ def _job(metadata: Json | None = None, **spec: Any) -> Json:
         (_job(suspend=True, managedBy="kueue.x-k8s.io/multikueue"), False),
     ],
 )
-def test_jobs(job: Json, expected: bool) -> None:
+def test_a_suspended_job_needs_a_queue_or_an_owner(job: Json, expected: bool) -> None:
     assert fires("suspended-without-queue", job) is expected
 
 

@@ -16,8 +16,8 @@ FAMILIES = sorted({row["family"] for row in scenarios()})
 def answer(job: Json) -> Json:
     """Return a job's answer in the form of the recorded ones."""
     sets = [
-        {key: one[key] for key in ("name", "count", "flavors", "topology") if key in one}
-        for one in job["podSets"]
+        {key: pod_set[key] for key in ("name", "count", "flavors", "topology") if key in pod_set}
+        for pod_set in job["podSets"]
     ]
     return {"admitted": job["admitted"], "preempted": job["preempted"], "podSets": sets}
 
@@ -42,10 +42,10 @@ def test_jobs_are_admitted_as_by_kueue(family: str) -> None:
 def test_what_never_fits_is_what_kueue_does_not_admit_alone() -> None:
     for row in scenarios():
         jobs = ptcompile.admit(row["jobs"], state=objects_of(row)).to_dict()["jobs"]
-        for name, told in row["answers"].items():
-            if jobs.get(name, {"admitted": True})["admitted"] or "alone" not in told:
+        for name, expected in row["answers"].items():
+            if jobs.get(name, {"admitted": True})["admitted"] or "alone" not in expected:
                 continue
-            assert (jobs[name]["outcome"] == "waits") == told["alone"], (row["id"], name)
+            assert (jobs[name]["outcome"] == "waits") == expected["alone"], (row["id"], name)
 
 
 def test_the_reason_is_kueue_s_message() -> None:
@@ -53,9 +53,13 @@ def test_the_reason_is_kueue_s_message() -> None:
     same = different = 0
     for row in scenarios():
         jobs = ptcompile.admit(row["jobs"], state=objects_of(row)).to_dict()["jobs"]
-        for name, told in row["answers"].items():
-            if told["outcome"] == "pending" and "message" in told and told.get("alone") is False:
-                is_same = jobs[name]["reason"].startswith(told["message"])
+        for name, expected in row["answers"].items():
+            if (
+                expected["outcome"] == "pending"
+                and "message" in expected
+                and expected.get("alone") is False
+            ):
+                is_same = jobs[name]["reason"].startswith(expected["message"])
                 same, different = same + is_same, different + (not is_same)
     assert same > 100
     assert different <= 12

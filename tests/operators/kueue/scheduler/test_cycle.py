@@ -45,8 +45,8 @@ def test_a_job_that_did_not_fit_before_is_tried_again_once_something_is_released
     objects[-1]["value"] = 10
     urgent = job(pods=1)
     urgent["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] = "high"
-    (one, last) = ptcompile.admit([urgent, job("last", 1)], state=objects).jobs
-    assert (one.outcome, [victim.name for victim in one.victims]) == ("admitted", ["low"])
+    (first, last) = ptcompile.admit([urgent, job("last", 1)], state=objects).jobs
+    assert (first.outcome, [victim.name for victim in first.victims]) == ("admitted", ["low"])
     assert last.outcome == "waits", "next has the rest"
 
 

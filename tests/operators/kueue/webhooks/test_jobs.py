@@ -47,8 +47,8 @@ def with_pods(annotations: Json, **spec: object) -> Json:
     ],
 )
 def test_least_number_of_pods(least: str, why: str | None) -> None:
-    found = [reason.rpartition(": ")[2] for reason in reasons(with_pods({MINIMUM: least}))]
-    assert found == ([] if why is None else [why])
+    texts = [reason.rpartition(": ")[2] for reason in reasons(with_pods({MINIMUM: least}))]
+    assert texts == ([] if why is None else [why])
     assert rejected(labelled(JOBSET, None, {MINIMUM: least})) == []
 
 
@@ -90,8 +90,8 @@ def test_whether_completions_follow_the_parallelism(text: str | None, follows: b
 def test_elastic_jobs_request_no_level() -> None:
     elastic = labelled(JOB, None, {ELASTIC: "true"})
     for name in (REQUIRED, PREFERRED):
-        found = rejected(with_annotations(elastic, ("spec", "template"), {name: "rack"}))
-        assert found == [
+        rejections = rejected(with_annotations(elastic, ("spec", "template"), {name: "rack"}))
+        assert rejections == [
             ("refused-topology-request", ("spec", "template", "metadata", "annotations", name))
         ]
     assert rejected(with_annotations(elastic, ("spec", "template"), {UNCONSTRAINED: "true"})) == []

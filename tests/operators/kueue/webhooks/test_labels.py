@@ -31,12 +31,12 @@ ALL = (*JOBS, *SERVING)
 @pytest.mark.parametrize("manifest", ALL, ids=lambda manifest: manifest["kind"])
 def test_labels_of_every_kind(manifest: Json) -> None:
     assert rejected(manifest) == rejected(labelled(manifest, QUEUE)) == []
-    found = rejected(
+    rejections = rejected(
         labelled(manifest, {f"{K}queue-name": "My_Queue", f"{K}max-exec-time-seconds": "1h"})
     )
     queue = ("refused-queue-label", ("metadata", "labels", f"{K}queue-name"))
     seconds = ("refused-queue-label", ("metadata", "labels", f"{K}max-exec-time-seconds"))
-    assert found == ([queue] if manifest in SERVING else [queue, seconds])
+    assert rejections == ([queue] if manifest in SERVING else [queue, seconds])
 
 
 @pytest.mark.parametrize("space", ["kube-system", "kueue-system"])
@@ -86,17 +86,17 @@ def test_prebuilt_workload_in_the_annotation_wins() -> None:
 
 def test_kinds_without_prebuilt_workloads() -> None:
     labels = {f"{K}prebuilt-workload-name": "wl-1"}
-    found = {manifest["kind"]: reasons(labelled(manifest, labels)) for manifest in ALL}
-    assert {kind: why for kind, why in found.items() if why} == {
+    by_kind = {manifest["kind"]: reasons(labelled(manifest, labels)) for manifest in ALL}
+    assert {kind: why for kind, why in by_kind.items() if why} == {
         "JAXJob": ['Forbidden: Is not supported for "kubeflow.org/v1, Kind=JAXJob"']
     }
 
 
 def test_elastic_jobs() -> None:
-    found = {m["kind"]: rejected(labelled(m, None, {f"{K}elastic-job": "true"})) for m in ALL}
-    elastic = [kind for kind, problems in found.items() if not problems]
+    by_kind = {m["kind"]: rejected(labelled(m, None, {f"{K}elastic-job": "true"})) for m in ALL}
+    elastic = [kind for kind, problems in by_kind.items() if not problems]
     assert elastic == ["Job", "RayCluster", "RayJob"]
-    assert found["TrainJob"] == [
+    assert by_kind["TrainJob"] == [
         ("unsupported-by-kueue", ("metadata", "annotations", f"{K}elastic-job"))
     ]
     assert rejected(labelled(TRAINJOB, None, {f"{K}elastic-job": "True"})) == [], (

@@ -43,8 +43,8 @@ def test_groups_have_a_name_and_a_size(labels: Json, annotations: Json, path: Pa
 
 
 def test_the_name_of_a_group_is_that_of_an_object() -> None:
-    found = rejected(labelled(POD, {NAME: "a_b"}, {TOTAL: "2"}))
-    assert found == [("refused-queue-label", ("metadata", "labels", NAME))]
+    rejections = rejected(labelled(POD, {NAME: "a_b"}, {TOTAL: "2"}))
+    assert rejections == [("refused-queue-label", ("metadata", "labels", NAME))]
 
 
 def test_a_group_with_a_workload_shares_its_name() -> None:

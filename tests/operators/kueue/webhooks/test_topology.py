@@ -66,11 +66,11 @@ REQUESTS: list[tuple[Json, str | None]] = [
 @pytest.mark.parametrize(("annotations", "where"), REQUESTS)
 def test_requests(manifest: Json, annotations: Json, where: str | None) -> None:
     path = TEMPLATES[manifest["kind"]]
-    found = rejected(with_annotations(manifest, path, annotations))
+    rejections = rejected(with_annotations(manifest, path, annotations))
     if manifest["kind"] == "JobSet" and REQUIRED in annotations and GROUP in annotations:
-        found = found[:1]  # a group of one pod set is another problem
+        rejections = rejections[:1]  # a group of one pod set is another problem
     place = (*path, "metadata", "annotations", where or "")
-    assert found == ([("refused-topology-request", place)] if where else [])
+    assert rejections == ([("refused-topology-request", place)] if where else [])
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,13 @@ def test_queue_of_a_running_job(manifest: Json) -> None:
     labels, moved = {**QUEUE, SECONDS: "60"}, {f"{K}queue-name": "other", SECONDS: "70"}
     running = suspended(labelled(manifest, labels), waits=False)
     waiting = suspended(labelled(manifest, labels))
-    found = rejected_update(running, {**running, "metadata": labelled(manifest, moved)["metadata"]})
-    assert found == ["queue-name: field is immutable", "max-exec-time-seconds: field is immutable"]
+    rejections = rejected_update(
+        running, {**running, "metadata": labelled(manifest, moved)["metadata"]}
+    )
+    assert rejections == [
+        "queue-name: field is immutable",
+        "max-exec-time-seconds: field is immutable",
+    ]
     assert (
         rejected_update(waiting, {**waiting, "metadata": labelled(manifest, moved)["metadata"]})
         == []

@@ -181,6 +181,6 @@ def test_fields_of_another_scheduler(scheduler: str, field: Json, *, ignored: bo
 
 @pytest.mark.parametrize(("word", "safe"), [("running", True), ("Runing", False)])
 def test_only_a_wrong_case_is_fixed_safely(word: str, *, safe: bool) -> None:
-    (found,) = run(policy(cleanPodPolicy=word))
-    assert found.fix is not None
-    assert (found.fix.edits[0].value, found.fix.safe) == ("Running", safe)
+    (problem,) = run(policy(cleanPodPolicy=word))
+    assert problem.fix is not None
+    assert (problem.fix.edits[0].value, problem.fix.safe) == ("Running", safe)
