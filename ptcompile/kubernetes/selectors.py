@@ -14,9 +14,9 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
-    as_string,
-    as_strings,
     nested_map,
+    nested_string,
+    nested_strings,
     string_map,
 )
 
@@ -50,7 +50,7 @@ def selects(selector: Json, labels: Mapping[str, Any], *, partly: bool = False) 
     return all(
         meets(labels, requirement)
         for requirement in requirements
-        if not partly or as_string(requirement.get("key")) in labels
+        if not partly or nested_string(requirement, "key") in labels
     )
 
 
@@ -69,8 +69,8 @@ def meets(labels: Mapping[str, Any], requirement: Json) -> bool:
     """Return whether labels meet a requirement. An unknown operator, which the API server
     refuses, is never met.
     """
-    key = as_string(requirement.get("key"))
-    values = as_strings(requirement.get("values"))
+    key = nested_string(requirement, "key")
+    values = nested_strings(requirement, "values")
     match requirement.get("operator"):
         case "In":
             return labels.get(key) in values
@@ -81,7 +81,7 @@ def meets(labels: Mapping[str, Any], requirement: Json) -> bool:
         case "DoesNotExist":
             return key not in labels
         case "Lt" | "Gt" as operator:
-            return len(values) == 1 and _compares(as_string(labels.get(key)), operator, values[0])
+            return len(values) == 1 and _compares(nested_string(labels, key), operator, values[0])
         case _:
             return False
 
@@ -105,13 +105,12 @@ def tolerates(toleration: Json, taint: Json, *, compares: bool = False) -> bool:
     which is off up to Kubernetes 1.36; Kueue 0.19 and Karpenter 1.14 always compare. Without it
     they tolerate nothing.
     """
-    if toleration.get("effect") not in (None, "", taint.get("effect")):
-        return False
-    if toleration.get("key") not in (None, "", taint.get("key")):
-        return False
+    for field in ("effect", "key"):
+        if toleration.get(field) not in (None, "", taint.get(field)):
+            return False
 
-    value = as_string(toleration.get("value"))
-    own = as_string(taint.get("value"))
+    value = nested_string(toleration, "value")
+    own = nested_string(taint, "value")
     match toleration.get("operator"):
         case "Exists":
             return True

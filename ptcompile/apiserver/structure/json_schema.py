@@ -139,12 +139,10 @@ def _enum() -> Keyword:
 
     def enum(_validator: Any, values: list[Any], instance: Any, _schema: Any) -> Iterator[Any]:
         if id(values) not in prepared:
-            more = len(values) - _MAX_LISTED_CHOICES
-            first = ", ".join(map(repr, values[:_MAX_LISTED_CHOICES]))
-            prepared[id(values)] = (
-                frozenset(map(comparable_form, values)),
-                f"[{first}{f', and {more} more' * (more > 0)}]",
-            )
+            choices = ", ".join(map(repr, values[:_MAX_LISTED_CHOICES]))
+            if len(values) > _MAX_LISTED_CHOICES:
+                choices += f", and {len(values) - _MAX_LISTED_CHOICES} more"
+            prepared[id(values)] = frozenset(map(comparable_form, values)), f"[{choices}]"
 
         allowed, choices = prepared[id(values)]
         if comparable_form(instance) not in allowed:

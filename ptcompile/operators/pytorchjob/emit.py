@@ -38,6 +38,7 @@ from ptcompile.operators.shared.emitting import (
     reject_host_names,
     scheduling_policy,
     unsupported_by_target,
+    without_none,
 )
 from ptcompile.operators.shared.endings import meets_by_c10d, reject_restart_in_place
 from ptcompile.operators.table import has_feature
@@ -180,7 +181,7 @@ def _run_policy(job: Job, cluster: ClusterProfile) -> JsonDict:
         "schedulingPolicy": scheduling_policy(job, cluster),
     }
 
-    return {key: value for key, value in fields.items() if value is not None}
+    return without_none(fields)
 
 
 def _etcd_fields(endpoint: str | None) -> JsonDict:
