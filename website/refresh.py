@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from ptcompile.apiserver.kinds import BUILT_IN
+from ptcompile.apiserver.kinds import BUILT_IN, is_built_in, known_kinds
 from ptcompile.apiserver.validation import has_field_rules
 from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabrics import FABRICS
@@ -50,7 +50,7 @@ def kind_tables() -> dict[str, str]:
     tables = {}
     for marker, checked in (("kinds with field rules", True), ("other kinds", False)):
         groups: dict[str, set[str]] = {}
-        for version, name in built_in_kinds():
+        for version, name in filter(is_built_in, known_kinds()):
             if has_field_rules((version, name)) == checked:
                 groups.setdefault(version.rpartition("/")[0], set()).add(name)
         if not checked:  # an older model of a kind that has rules
@@ -66,8 +66,8 @@ def kind_tables() -> dict[str, str]:
 
 
 def _with_rules(group: str) -> set[str]:
-    kinds = [kind for kind in built_in_kinds() if kind[0].rpartition("/")[0] == group]
-    return {name for version, name in kinds if has_field_rules((version, name))}
+    kinds = [kind for kind in known_kinds() if is_built_in(kind) and has_field_rules(kind)]
+    return {name for version, name in kinds if version.rpartition("/")[0] == group}
 
 
 def kinds() -> None:

@@ -302,7 +302,7 @@ def _too_much() -> Problem:
 def _is_job(manifest: Json, system: QueueSystem) -> bool:
     """Return whether an object runs pods or names a queue."""
     named_by = system.named_by
-    has_queue = named_by is not None and bool(named_by(nested_map(manifest, "metadata")))
+    has_queue = named_by is not None and bool(named_by(manifest))
     return kind_of(manifest) in JOB_KINDS or (has_queue and isinstance(manifest.get("kind"), str))
 
 

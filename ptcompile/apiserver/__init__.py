@@ -142,6 +142,11 @@ def _server_problems(
             *_user_definition_problems(manifest, kind, context, definitions, problems),
         ]
 
+    return _built_in_problems(manifest, kind, context)
+
+
+def _built_in_problems(manifest: Json, kind: GroupVersionKind, context: ApiServer) -> list[Problem]:
+    """Return what structure and field rules say of an object of a kind that Kubernetes serves."""
     from ptcompile.apiserver.validation import built_in_problems
 
     return _merge_problems(
@@ -226,12 +231,7 @@ def _other_kind_problems(
     if served_kind is not None:
         if not served_kind.served(context.kubernetes):
             return [not_served(kind, context.kubernetes)]
-        from ptcompile.apiserver.validation import built_in_problems
-
-        return _merge_problems(
-            structure_violations(manifest, kind, known_version(context.kubernetes), context.gates),
-            built_in_problems(manifest, context),
-        )
+        return _built_in_problems(manifest, kind, context)
 
     definition = _find_definition(kind, definitions)
     if definition is None:

@@ -7,11 +7,12 @@ platforms without a wheel of it, Python's `re` matches only the patterns that ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def unmatchable_patterns(schema: Any) -> list[str]:
     while pending:
         node = pending.pop()
         if isinstance(node, Mapping):
-            patterns = [node.get("pattern"), *_keys_of(node.get("patternProperties"))]
+            patterns = [node.get("pattern"), *nested_map(node, "patternProperties")]
             unmatchable.update(
                 {
                     pattern: None
@@ -132,7 +133,3 @@ def unmatchable_patterns(schema: Any) -> list[str]:
             pending += node
 
     return sorted(unmatchable)
-
-
-def _keys_of(value: Any) -> Iterable[Any]:
-    return value if isinstance(value, Mapping) else ()

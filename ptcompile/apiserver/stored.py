@@ -154,7 +154,7 @@ def _stages(
     yield decoding
     yield from _creation_stages(kind, others, releases)
     if kind in KINDS:
-        operator = KINDS[kind][0]
+        operator, _ = KINDS[kind]
         yield (
             f"{operator.authority} webhook",
             partial(_after_webhook, release=operator.release_in(releases)),

@@ -227,7 +227,7 @@ class _Places:
 
 
 def _expression(place: str) -> str:
-    """Return what finds an option, a variable or a text in a value; options have `-` or `_`."""
+    """Return a pattern for an option, a variable or a text in a value; options have `-` or `_`."""
     text = re.escape(place.lstrip("=$"))
     if place.startswith("--"):
         return rf"(?<![\w-])--{text[4:].replace(re.escape('-'), '[-_]')}(?![\w-])"

@@ -20,6 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     nested_map,
+    nested_maps,
     nested_string,
     object_name,
 )
@@ -315,9 +316,9 @@ def _unwrapped(line: str) -> tuple[str, str, str]:
     text = line[match.end() :] if match else line
     if text.startswith("{") and text.rstrip().endswith("}"):
         logged = _json_of(text)
-        texts = (as_string(logged.get(key)) for key in ("msg", "log", "message", "err", "error"))
+        texts = (nested_string(logged, key) for key in ("msg", "log", "message", "err", "error"))
         text = ": ".join(filter(None, texts)) or text
-        pod = pod or as_string(nested_map(logged, "kubernetes").get("pod_name"))
+        pod = pod or nested_string(logged, "kubernetes", "pod_name")
         stamp = stamp or as_string(logged.get("time") or logged.get("ts"))
 
     return text.replace("\r", "\n"), pod, stamp
@@ -343,7 +344,7 @@ def _objects(content: str | bytes) -> list[Mapping[str, Any]] | None:
     data = _json_of(text)
     if "kind" not in data:
         return None
-    return as_mappings(data.get("items")) if "items" in data else [data]
+    return nested_maps(data, "items") if "items" in data else [data]
 
 
 def _states(objects: list[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
@@ -358,12 +359,12 @@ def _states(objects: list[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
             pod = nested_string(about, "name") if about.get("kind") == "Pod" else ""
             yield pod, time, f"{item.get('reason')} {item.get('message') or item.get('note')}"
 
-        for state in (status, *as_mappings(status.get("conditions"))):
+        for state in (status, *nested_maps(status, "conditions")):
             time = nested_string(state, "lastTransitionTime")
             if state.get("reason") or state.get("message"):
                 yield pod, time, f"{state.get('reason', '')}: {state.get('message', '')}"
 
-        for container in as_mappings(status.get("containerStatuses")):
+        for container in nested_maps(status, "containerStatuses"):
             for key in ("lastState", "state"):
                 for state in as_mappings([*nested_map(container, key).values()]):
                     code = f" exit code {state['exitCode']}" if "exitCode" in state else ""

@@ -67,7 +67,7 @@ class Fix(NamedTuple):
     title: str
     """What the fix does, as text: "set completions to 4"."""
     edits: tuple[Edit, ...]
-    safe: bool
+    safe: bool = False
     """Whether the job certainly keeps its author's intent; otherwise the fix needs
     `--unsafe-fixes`.
     """

@@ -119,8 +119,8 @@ class CloudAccelerator(NamedTuple):
 
 def row_of(name: str) -> tuple[AcceleratorRow | None, str]:
     """Return the row of a name, and the slice after its slash, or ""."""
-    base, _, part = name.partition("/")
-    return ROWS.get(ALIASES.get(base, base)), part
+    _, _, part = name.partition("/")
+    return ROWS.get(row_name(name)), part
 
 
 def find(name: str, cloud: str) -> CloudAccelerator | None:
@@ -162,12 +162,17 @@ def find(name: str, cloud: str) -> CloudAccelerator | None:
     )
 
 
+def row_name(accelerator: str) -> str:
+    """Return the name of the row of an accelerator or of a slice."""
+    base, _, _ = accelerator.partition("/")
+    return ALIASES.get(base, base)
+
+
 def machines_of(name: str, cloud: str | None, *, largest: bool = True) -> Machines:
     """Return the machines of an accelerator or of its slices: the largest, or all; () if they
     are unknown.
     """
-    base = name.partition("/")[0]
-    machines = MACHINES.get(ALIASES.get(base, base), {}).get(cloud or ANYWHERE, ())
+    machines = MACHINES.get(row_name(name), {}).get(cloud or ANYWHERE, ())
     most = max((machine.devices for machine in machines), default=0)
     return tuple(machine for machine in machines if machine.devices == most or not largest)
 

@@ -16,10 +16,8 @@ from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mapping,
-    as_mappings,
-    as_string,
     nested_map,
+    nested_maps,
     nested_string,
     nested_value,
 )
@@ -90,10 +88,10 @@ def gaps(template: Json) -> Iterator[FabricGap]:
         key.endswith(("cni.cncf.io/networks", "networking.gke.io/interfaces"))
         for key in annotations
     )
-    for index, manifest in enumerate(as_mappings(spec.get("containers"))):
+    for index, manifest in enumerate(nested_maps(spec, "containers")):
         requests = nested_map(manifest, "resources", "requests")
         limits = nested_map(manifest, "resources", "limits")
-        if not concerns(as_mappings(manifest.get("env")), (*requests, *limits)):
+        if not concerns(nested_maps(manifest, "env"), (*requests, *limits)):
             continue
 
         container = _read_container(
@@ -112,7 +110,7 @@ def gaps(template: Json) -> Iterator[FabricGap]:
 def _read_container(container: Json, path: Path, host: bool, networks: bool) -> _Container:
     env = {}
     where = {}
-    for index, entry in enumerate(as_mappings(container.get("env"))):
+    for index, entry in enumerate(nested_maps(container, "env")):
         name = nested_string(entry, "name")
         where[name] = index
         if "valueFrom" not in entry:
@@ -121,9 +119,7 @@ def _read_container(container: Json, path: Path, host: bool, networks: bool) -> 
     resources = nested_map(container, "resources")
     security = nested_map(container, "securityContext")
     devices = {
-        str(name): half
-        for half in ("requests", "limits")
-        for name in as_mapping(resources.get(half))
+        str(name): half for half in ("requests", "limits") for name in nested_map(resources, half)
     }
     added = nested_value(security, "capabilities", "add")
     if isinstance(added, list | tuple):
@@ -132,7 +128,7 @@ def _read_container(container: Json, path: Path, host: bool, networks: bool) -> 
         names = set()
 
     privileged = security.get("privileged") is True
-    hidden = privileged or bool(as_mappings(resources.get("claims")))
+    hidden = privileged or bool(nested_maps(resources, "claims"))
     locks = privileged or bool(names & {"IPC_LOCK", "ALL"})
 
     return _Container(path, env, where, devices, hidden, locks, host, networks)
@@ -290,25 +286,20 @@ def _excludes_eth0(value: str, names: list[str]) -> bool:
     return any(name and "eth0".startswith(name) for name in names)
 
 
+_GPUDIRECT = ("NCCL_GPUDIRECTTCPX_", "NCCL_FASTRAK_")
+"""Beginnings of the variables of GPUDirect-TCPX and -TCPXO."""
+
+
 def _gpudirect_gaps(container: _Container, template: Json) -> Iterator[FabricGap]:
     """Yield gaps of GPUDirect-TCPX and -TCPXO, which need the networks and the daemon that
     receives for the GPUs.
     """
-    variable = next(
-        (
-            name
-            for name in container.env
-            if name.startswith(("NCCL_GPUDIRECTTCPX_", "NCCL_FASTRAK_"))
-        ),
-        None,
-    )
+    variable = next((name for name in container.env if name.startswith(_GPUDIRECT)), None)
     if variable is None:
         return
 
-    if (
-        "networking.gke.io/interfaces" not in nested_map(template, "metadata", "annotations")
-        and not container.host
-    ):
+    has_networks = "networking.gke.io/interfaces" in nested_map(template, "metadata", "annotations")
+    if not has_networks and not container.host:
         message = (
             f"{variable} names interfaces, but no annotation networking.gke.io/interfaces "
             "attaches any"
@@ -323,7 +314,7 @@ def _gpudirect_gaps(container: _Container, template: Json) -> Iterator[FabricGap
     images = [
         nested_string(c, "image")
         for key in ("containers", "initContainers")
-        for c in as_mappings(pod.get(key))
+        for c in nested_maps(pod, key)
     ]
     if not any("tcpgpudmarxd" in image for image in images):
         message = (
@@ -376,7 +367,7 @@ def _unused_bandwidth(checked: _Container, container: Json, spec: Json) -> Itera
             continue
 
         amounts = nested_map(container, "resources", resources_half)
-        requested = as_string(amounts.get(resource)) or str(amounts.get(resource))
+        requested = nested_string(amounts, resource) or str(amounts.get(resource))
         available = machine.fabrics.get(fabric, 0)
         devices = [str(amounts[name]) for name in amounts if is_accelerator(str(name))]
         if devices == [str(machine.devices)] and requested.isdigit() and int(requested) < available:

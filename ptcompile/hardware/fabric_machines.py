@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ptcompile.hardware.accelerators import ALIASES, ROWS
+from ptcompile.hardware.accelerators import ROWS, row_name
 from ptcompile.hardware.fabrics import FABRICS
 from ptcompile.hardware.machines import MACHINES, Machines, machines_by_name
 
@@ -54,12 +54,11 @@ def machines_with(accelerator: str, cloud: str) -> Machines | None:
     GKE attaches T4 and V100 to N1 machines, and its TPU v4 hosts have no row: none of these has a
     fabric.
     """
-    base = accelerator.partition("/")[0]
-    base = ALIASES.get(base, base)
-    row = ROWS.get(base)
+    name = row_name(accelerator)
+    row = ROWS.get(name)
     if row is None or not row.nodes.get(cloud):
         return None
-    return MACHINES.get(base, {}).get(cloud, ())
+    return MACHINES.get(name, {}).get(cloud, ())
 
 
 def accelerators_with(fabric: str, cloud: str) -> list[str]:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
-from ptcompile.hardware.accelerators import ALIASES
+from ptcompile.hardware.accelerators import row_name
 from ptcompile.kubernetes.unstructured import Json
 
 _EMPTY: Json = {}
@@ -161,17 +161,11 @@ def fabric_in(name: str, cloud: str | None, accelerator: str | None) -> FabricNe
     unknown name.
     """
     needs = FABRICS.get(name)
-    row_name = _row_name(accelerator)
     if needs is None:
         return None
-    needs = needs.by_accelerator.get(row_name, needs)
-    needs = needs._replace(env={**needs.env, **recommended_env(name, cloud, row_name)})
+    base_name = row_name(accelerator or "")
+    needs = needs.by_accelerator.get(base_name, needs)
+    needs = needs._replace(env={**needs.env, **recommended_env(name, cloud, base_name)})
     companion = needs.companions.get(cloud or "")
     extra = fabric_in(companion, cloud, accelerator) if companion is not None else None
     return needs.with_companion(extra) if extra is not None else needs
-
-
-def _row_name(accelerator: str | None) -> str:
-    """Return the row name of an accelerator or of a slice."""
-    base = (accelerator or "").partition("/")[0]
-    return ALIASES.get(base, base)

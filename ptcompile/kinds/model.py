@@ -47,6 +47,16 @@ path is specific to it.
 """
 
 
+FixedFields = tuple[tuple[str, str], ...]
+"""Fields that a CRD makes immutable, each with the CRD's message; `*` is any item with a key."""
+
+UnseenChanges = tuple[tuple[KeyPath, str], ...]
+"""Paths whose changes only affect later pods, each with what happens instead."""
+
+ObjectsByKind = Mapping[str, Sequence[Json]]
+"""The objects of a cluster, by kind."""
+
+
 class KindDefaults(NamedTuple):
     """Default values by path, and those computed from the mapping that would contain the field."""
 
@@ -86,8 +96,8 @@ class QueueSystem(NamedTuple):
     configuration that switches it on, and why.
     """
     named_by: Callable[[Json], str] | None = None
-    """For another operator's object, the queue that its metadata names, or ""."""
-    profile_fields: Callable[[Mapping[str, Sequence[Json]]], JsonDict] | None = None
+    """For another operator's object, the queue that it names, or ""."""
+    profile_fields: Callable[[ObjectsByKind], JsonDict] | None = None
     """Fields of a profile that the objects of a cluster, by kind, show."""
     admit: Callable[[AdmissionRequest], list[JobAdmission | None]] | None = None
     """What becomes of each job, if its admission is modeled; None for a part of another job."""
@@ -472,18 +482,16 @@ class Kind:
     def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
         """Append the API server's errors for the pods, Jobs and claims that are created."""
 
-    def immutable_fields(self) -> tuple[tuple[str, str], ...]:
-        """Return the fields that the CRD makes immutable, each with the CRD's message; `*` is
-        any item with a key.
-        """
+    def immutable_fields(self) -> FixedFields:
+        """Return the fields that the CRD makes immutable."""
         return ()
 
     def validate_update(self, update: Update) -> Problems:
         """Yield the validating webhook's rejections of an update."""
         return iter(())
 
-    def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
-        """Return paths whose changes only affect later pods, each with what happens instead."""
+    def unseen_changes(self, old: Json) -> UnseenChanges:
+        """Return the paths whose changes only affect later pods."""
         return ()
 
 

@@ -9,12 +9,11 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_int,
-    as_mapping,
-    as_mappings,
-    as_string,
     as_strings,
+    nested_int,
     nested_map,
+    nested_maps,
+    nested_string,
 )
 
 TYPE_CHECKING = False
@@ -37,17 +36,17 @@ class ContainerView(NamedTuple):
     @property
     def image(self) -> str | None:
         """The image, or None if the container has none."""
-        return as_string(self.spec.get("image")) or None
+        return nested_string(self.spec, "image") or None
 
     @property
     def env(self) -> tuple[Json, ...]:
         """The env entries in order; of two with the same name, the last one wins."""
-        return tuple(as_mappings(self.spec.get("env")))
+        return tuple(nested_maps(self.spec, "env"))
 
     @property
     def ports(self) -> tuple[Json, ...]:
         """The container ports."""
-        return tuple(as_mappings(self.spec.get("ports")))
+        return tuple(nested_maps(self.spec, "ports"))
 
     @property
     def command(self) -> tuple[str, ...] | None:
@@ -66,12 +65,12 @@ class ContainerView(NamedTuple):
     @property
     def resources(self) -> Json:
         """Requests, limits and claims."""
-        return as_mapping(self.spec.get("resources"))
+        return nested_map(self.spec, "resources")
 
     @property
     def mounts(self) -> tuple[Json, ...]:
         """The volume mounts."""
-        return tuple(as_mappings(self.spec.get("volumeMounts")))
+        return tuple(nested_maps(self.spec, "volumeMounts"))
 
     def to_dict(self) -> JsonDict:
         """Return the JSON form."""
@@ -84,7 +83,7 @@ class ContainerView(NamedTuple):
             "env": [env_entry(e) for e in self.env],
             "ports": [port_entry(p) for p in self.ports],
             "resources": self.resources,
-            "mounts": [as_string(m.get("mountPath")) for m in self.mounts],
+            "mounts": [nested_string(m, "mountPath") for m in self.mounts],
         }
 
 
@@ -117,21 +116,21 @@ class PodView(NamedTuple):
     @property
     def restart_policy(self) -> str:
         """The restart policy; Kubernetes' default is Always."""
-        return as_string(self.spec.get("restartPolicy")) or "Always"
+        return nested_string(self.spec, "restartPolicy") or "Always"
 
     @property
     def containers(self) -> tuple[ContainerView, ...]:
         """Init containers first, then the others."""
-        inits = as_mappings(self.spec.get("initContainers"))
-        containers = as_mappings(self.spec.get("containers"))
+        inits = nested_maps(self.spec, "initContainers")
+        containers = nested_maps(self.spec, "containers")
 
         return (
             *[
-                ContainerView(as_string(container.get("name")), True, container)
+                ContainerView(nested_string(container, "name"), True, container)
                 for container in inits
             ],
             *[
-                ContainerView(as_string(container.get("name")), False, container)
+                ContainerView(nested_string(container, "name"), False, container)
                 for container in containers
             ],
         )
@@ -144,17 +143,17 @@ class PodView(NamedTuple):
     @property
     def node_selector(self) -> Json:
         """Labels that a node must have."""
-        return as_mapping(self.spec.get("nodeSelector"))
+        return nested_map(self.spec, "nodeSelector")
 
     @property
     def tolerations(self) -> tuple[Json, ...]:
         """Taints that the pod tolerates."""
-        return tuple(as_mappings(self.spec.get("tolerations")))
+        return tuple(nested_maps(self.spec, "tolerations"))
 
     @property
     def volumes(self) -> tuple[Json, ...]:
         """The pod's volumes."""
-        return tuple(as_mappings(self.spec.get("volumes")))
+        return tuple(nested_maps(self.spec, "volumes"))
 
 
 def main_container_of(
@@ -308,12 +307,12 @@ def env_entry(entry: Json) -> JsonDict:
 
     `from` is `secret:NAME/KEY` or `configmap:NAME/KEY`; other sources keep Kubernetes' form.
     """
-    entry_json: JsonDict = {"name": as_string(entry.get("name"))}
-    source = {k: v for k, v in as_mapping(entry.get("valueFrom")).items() if isinstance(v, Mapping)}
+    entry_json: JsonDict = {"name": nested_string(entry, "name")}
+    source = {k: v for k, v in nested_map(entry, "valueFrom").items() if isinstance(v, Mapping)}
     if entry.get("value") or not source:
-        return {**entry_json, "value": as_string(entry.get("value"))}
+        return {**entry_json, "value": nested_string(entry, "value")}
     if "fieldRef" in source:
-        return {**entry_json, "fieldRef": as_string(source["fieldRef"].get("fieldPath"))}
+        return {**entry_json, "fieldRef": nested_string(source["fieldRef"], "fieldPath")}
 
     key_reference = reference(source)
     if key_reference is None:
@@ -331,17 +330,17 @@ def reference(source: Json) -> str | None:
         # checking dict first takes a tenth of the ABC check's time
         if type(key_source) is dict or isinstance(key_source, Mapping):
             return (
-                f"{prefix}:{as_string(key_source.get('name'))}/{as_string(key_source.get('key'))}"
+                f"{prefix}:{nested_string(key_source, 'name')}/{nested_string(key_source, 'key')}"
             )
     return None
 
 
 def port_entry(port: Json) -> JsonDict:
     """Return a container port in the JSON form."""
-    out: JsonDict = {"containerPort": as_int(port.get("containerPort"))}
-    if as_string(port.get("name")):
-        out = {"name": as_string(port.get("name")), **out}
-    return {**out, "protocol": as_string(port.get("protocol")) or "TCP"}
+    out: JsonDict = {"containerPort": nested_int(port, "containerPort")}
+    if nested_string(port, "name"):
+        out = {"name": nested_string(port, "name"), **out}
+    return {**out, "protocol": nested_string(port, "protocol") or "TCP"}
 
 
 def template_parts(template: Any) -> tuple[Json, Json]:

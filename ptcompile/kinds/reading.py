@@ -14,11 +14,9 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_int,
-    as_mappings,
-    as_string,
     nested_map,
+    nested_maps,
     nested_string,
-    nested_value,
 )
 
 MAIN_CONTAINER = "pytorch"
@@ -77,10 +75,10 @@ def main_container(template: Json, *names: str) -> str:
     """Return the name of the training container: the first of `names` that exists, else the one
     with devices, else the first.
     """
-    containers = as_mappings(nested_value(template, "spec", "containers"))
-    called = [as_string(container.get("name")) for container in containers]
+    containers = nested_maps(template, "spec", "containers")
+    called = [nested_string(container, "name") for container in containers]
     devices = [
-        as_string(container.get("name")) for container in containers if _asks_for_devices(container)
+        nested_string(container, "name") for container in containers if _asks_for_devices(container)
     ]
     return next((name for name in (*names, *devices, *called) if name in called), MAIN_CONTAINER)
 

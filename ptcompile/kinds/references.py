@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.kubernetes.unstructured import Json, as_list, as_mapping, as_string, nested_map
+from ptcompile.kinds.templates import indexed_mappings
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    nested_map,
+    nested_string,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +75,7 @@ def references(value: Any, path: Path) -> Iterator[PodReference]:
 
 def _direct_references(mapping: Json, path: Path) -> Iterator[PodReference]:
     """Yield the references of a pod spec, a container or any mapping with their fields."""
-    if account := as_string(mapping.get("serviceAccountName")):
+    if account := nested_string(mapping, "serviceAccountName"):
         yield PodReference(
             (*path, "serviceAccountName"), "ServiceAccount", account, is_optional=False
         )
@@ -105,7 +111,7 @@ def _env_references(source: Json, path: Path, kinds: dict[str, str]) -> Iterator
         if "name" not in reference:
             continue
 
-        key = ((*reference_path, "key"), as_string(reference.get("key")))
+        key = ((*reference_path, "key"), nested_string(reference, "key"))
         yield PodReference(
             (*reference_path, "name"),
             kind,
@@ -131,13 +137,13 @@ def _volume_references(
             name=str(reference[name]),
             is_optional=reference.get("optional") is True,
             keys=tuple(
-                ((*item_path, "key"), as_string(item.get("key"))) for item_path, item in items
+                ((*item_path, "key"), nested_string(item, "key")) for item_path, item in items
             ),
         )
 
 
 def _items(mapping: Json, field: str, path: Path) -> Iterator[tuple[Path, Json]]:
     """Yield the mappings of a list field with their paths."""
-    for i, item in enumerate(as_list(mapping.get(field))):
-        if as_mapping(item):
-            yield (*path, field, i), as_mapping(item)
+    for i, item in indexed_mappings(mapping.get(field)):
+        if item:
+            yield (*path, field, i), item

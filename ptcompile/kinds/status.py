@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_value
+from ptcompile.kubernetes.unstructured import Json, JsonDict, nested_maps, nested_string
 
 
 class Condition(NamedTuple):
@@ -153,9 +153,9 @@ def true_conditions(live: Json) -> dict[str, Json]:
     """Return the conditions whose status is "True", keyed by type. The last one of the list is
     not the state.
     """
-    conditions = as_mappings(nested_value(live, "status", "conditions"))
+    conditions = nested_maps(live, "status", "conditions")
     return {
-        as_string(condition.get("type")): condition
+        nested_string(condition, "type"): condition
         for condition in conditions
         if condition.get("status") == "True"
     }
@@ -165,8 +165,8 @@ def status_from_condition(state: State, condition: Json) -> Status:
     """Return a state with the reason and message of a condition."""
     return Status(
         state,
-        as_string(condition.get("reason")) or None,
-        as_string(condition.get("message")) or None,
+        nested_string(condition, "reason") or None,
+        nested_string(condition, "message") or None,
     )
 
 

@@ -12,8 +12,9 @@ from ptcompile.kubernetes.unstructured import (
     JsonDict,
     as_list,
     as_mapping,
-    as_mappings,
-    as_string,
+    nested_map,
+    nested_maps,
+    nested_string,
 )
 
 _RESTART: dict[str, str] = {
@@ -25,7 +26,7 @@ _RESTART: dict[str, str] = {
 
 def restart_sentence(template: Json, default: str) -> str:
     """Return what the kubelet does when a container exits, according to the pod's restartPolicy."""
-    policy = as_string(template.get("restartPolicy")) or default
+    policy = nested_string(template, "restartPolicy") or default
     return f"restartPolicy {policy}: {_RESTART.get(policy, 'unknown policy')}"
 
 
@@ -34,18 +35,17 @@ def restart_sentences(template: Json, default: str) -> Iterator[str]:
     containers' own policies and rules (Kubernetes 1.35; docs/facts/gangs.md#restarts-in-place).
     """
     yield restart_sentence(template, default)
-    is_counted = (as_string(template.get("restartPolicy")) or default) == "OnFailure"
+    is_counted = (nested_string(template, "restartPolicy") or default) == "OnFailure"
     limit = "" if is_counted else ", and no limit counts that"
 
-    for container in as_mappings(template.get("containers")):
-        name = as_string(container.get("name"))
-        policy = as_string(container.get("restartPolicy"))
-        rules = as_mappings(container.get("restartPolicyRules"))
+    for container in nested_maps(template, "containers"):
+        name = nested_string(container, "name")
+        policy = nested_string(container, "restartPolicy")
+        rules = nested_maps(container, "restartPolicyRules")
         for rule in rules:
-            effect = _RULE_EFFECTS.get(as_string(rule.get("action")), "unknown action")
+            effect = _RULE_EFFECTS.get(nested_string(rule, "action"), "unknown action")
             yield (
-                f"container {name}, {_exit_codes(as_mapping(rule.get('exitCodes')))}: "
-                f"{effect}{limit}"
+                f"container {name}, {_exit_codes(nested_map(rule, 'exitCodes'))}: {effect}{limit}"
             )
 
         if policy:
@@ -75,12 +75,12 @@ def restarts_by_rule(template: Json, exit_code: int | None) -> bool:
     """Return whether the kubelet restarts the first container in its pod by the container's own
     rules or policy, which override the pod's; `exit_code` is None if the pod is lost.
     """
-    container = next(iter(as_mappings(template.get("containers"))), {})
+    container = next(iter(nested_maps(template, "containers")), {})
     if exit_code is None or not container.get("restartPolicy"):
         return False
 
-    for rule in as_mappings(container.get("restartPolicyRules")):
-        codes = as_mapping(rule.get("exitCodes"))
+    for rule in nested_maps(container, "restartPolicyRules"):
+        codes = nested_map(rule, "exitCodes")
         values = codes.get("values")
         is_listed = isinstance(values, list) and exit_code in values
         if is_listed == (codes.get("operator") == "In"):
@@ -128,7 +128,7 @@ def with_containers(spec: Json, change: Callable[[Json], Json], *, init: bool) -
     """
     key = "initContainers" if init else "containers"
     if spec.get(key):
-        return {**spec, key: [change(c) for c in as_mappings(spec.get(key))]}
+        return {**spec, key: [change(c) for c in nested_maps(spec, key)]}
     return dict(spec)
 
 
@@ -136,7 +136,7 @@ def with_env(container: Json, entries: Iterable[Json]) -> JsonDict:
     """Return the container with env entries appended; entries of the same name remain as
     duplicates.
     """
-    added = [*as_mappings(container.get("env")), *entries]
+    added = [*nested_maps(container, "env"), *entries]
     return {**container, "env": added} if added else dict(container)
 
 
@@ -144,7 +144,7 @@ def upsert_env(container: Json, entries: Iterable[Json]) -> JsonDict:
     """Return the container with env entries appended; an entry of the same name replaces the old
     one.
     """
-    return {**container, "env": upsert(as_mappings(container.get("env")), entries)}
+    return {**container, "env": upsert(nested_maps(container, "env"), entries)}
 
 
 def upsert(old: Iterable[Json], entries: Iterable[Json]) -> list[Json]:
@@ -153,7 +153,7 @@ def upsert(old: Iterable[Json], entries: Iterable[Json]) -> list[Json]:
     """
     by_name: dict[str, Json] = {}
     for entry in (*old, *entries):
-        by_name[as_string(entry.get("name"))] = entry
+        by_name[nested_string(entry, "name")] = entry
     return list(by_name.values())
 
 
@@ -170,7 +170,7 @@ def env_from_field(name: str, path: str) -> JsonDict:
 def with_items(spec: Json, key: str, added: Sequence[Json]) -> JsonDict:
     """Return the mapping with items appended to the list under `key`."""
     if added:
-        return {**spec, key: [*as_mappings(spec.get(key)), *added]}
+        return {**spec, key: [*nested_maps(spec, key), *added]}
     return dict(spec)
 
 

@@ -9,16 +9,17 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
+from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.unstructured import (
     Json,
     api_group,
-    as_list,
     as_mapping,
-    as_mappings,
     as_string,
     get,
     kind_of,
     nested_map,
+    nested_maps,
+    nested_string,
     nested_value,
     object_name,
 )
@@ -143,27 +144,27 @@ def _cron_job(cron: Json) -> WrappedObject:
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": nested_map(template, "metadata"),
-        "spec": as_mapping(template.get("spec")),
+        "spec": nested_map(template, "spec"),
     }
     return WrappedObject(("spec", "jobTemplate"), _named_by(cron, job), is_carried=False)
 
 
 def _items(data: Json, path: Path) -> Iterator[tuple[Path, Json]]:
-    for i, item in enumerate(as_list(get(data, path))):
-        yield (*path, i), as_mapping(item)
+    for i, item in indexed_mappings(get(data, path)):
+        yield (*path, i), item
 
 
 def _steps(workflow: Json, root: Path) -> Iterator[WrappedObject]:
     """Yield the pods of the templates that are a container, apart from what Argo adds to them."""
     spec = as_mapping(get(workflow, root))
     for path, template in _items(workflow, (*root, "templates")):
-        if as_mapping(template.get("container")) and _PATCHES.isdisjoint((*template, *spec)):
+        if nested_map(template, "container") and _PATCHES.isdisjoint((*template, *spec)):
             yield _step(workflow, template, root, path)
 
 
 def _step(workflow: Json, template: Json, root: Path, path: Path) -> WrappedObject:
     container = nested_map(template, "container")
-    mounted = {as_string(mount.get("name")) for mount in as_mappings(container.get("volumeMounts"))}
+    mounted = {nested_string(mount, "name") for mount in nested_maps(container, "volumeMounts")}
     claims = [
         (place, _claimed(claim))
         for place, claim in _items(workflow, (*root, "volumeClaimTemplates"))
@@ -174,7 +175,7 @@ def _step(workflow: Json, template: Json, root: Path, path: Path) -> WrappedObje
         *claims,
     )
     volumes = [
-        (place, volume) for place, volume in written if as_string(volume.get("name")) in mounted
+        (place, volume) for place, volume in written if nested_string(volume, "name") in mounted
     ]
 
     owners = {
@@ -195,7 +196,7 @@ def _step(workflow: Json, template: Json, root: Path, path: Path) -> WrappedObje
         "metadata": nested_map(template, "metadata"),
         "spec": pod,
     }
-    name = f"{object_name(workflow)}-{as_string(template.get('name'))}"
+    name = f"{object_name(workflow)}-{nested_string(template, 'name')}"
     named = _named_by({"metadata": {**nested_map(workflow, "metadata"), "name": name}}, manifest)
 
     moves: list[tuple[Path, Path]] = [
@@ -220,7 +221,7 @@ def pod_of_template(owner: Json, template: Json) -> Json | None:
     """Return the Pod that a controller creates from a template, or None if the template has no
     containers.
     """
-    if not as_mappings(nested_value(template, "spec", "containers")):
+    if not nested_maps(template, "spec", "containers"):
         return None
 
     metadata = {**nested_map(template, "metadata"), "name": object_name(owner)}

@@ -11,7 +11,12 @@ from ptcompile.kubernetes.resources import (
     is_accelerator as is_known_accelerator,
     never_shared,
 )
-from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map, without_none
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    nested_map,
+    nested_maps,
+    without_none,
+)
 
 Quantities = Mapping[str, Quantity]
 """Quantities by resource name."""
@@ -63,11 +68,11 @@ def sum_containers(spec: Json, quantities: Callable[[Json], Quantities]) -> dict
     the largest other init container plus those that started before it.
     """
     needed: dict[str, Quantity] = {}
-    for container in as_mappings(spec.get("containers")):
+    for container in nested_maps(spec, "containers"):
         needed = add(needed, quantities(nested_map(container, "resources")))
     running: dict[str, Quantity] = {}
     peak: dict[str, Quantity] = {}
-    for container in as_mappings(spec.get("initContainers")):
+    for container in nested_maps(spec, "initContainers"):
         own_quantities = quantities(nested_map(container, "resources"))
         if container.get("restartPolicy") == "Always":
             running = add(running, own_quantities)

@@ -71,23 +71,27 @@ def _convert(default: Value, value: str) -> tuple[Value, bool]:
     return value, True
 
 
+def _without_sign(value: str) -> str:
+    return value[1:] if value[:1] in ("+", "-") else value
+
+
 def parse_int(value: str) -> tuple[int, bool]:
     """Return a number as `strconv.ParseInt(value, 0, 64)` parses it, and whether it could.
 
     The number is 0 on bad syntax and the nearest 64-bit number on overflow, which is what the flag
     then holds.
     """
-    sign, digits = (value[0], value[1:]) if value[:1] in {"+", "-"} else ("", value)
-    if not digits or not digits.isascii() or digits[0] in "+-_ " or digits != digits.strip():
+    digits = _without_sign(value)
+    if not digits.isascii() or digits[:1] in "+-_ " or digits != digits.strip():
         return 0, False
 
-    old_octal = len(digits) > 1 and digits[0] == "0" and digits[1] in "01234567_"
+    old_octal = digits.startswith("0") and digits[1:2] in tuple("01234567_")
     try:
         number = int("0o" + digits[1:] if old_octal else digits, 0)
     except ValueError:
         return 0, False
 
-    number = -number if sign == "-" else number
+    number = -number if value.startswith("-") else number
     if not _MIN <= number <= _MAX:
         return (_MAX if number > 0 else _MIN), False
 
@@ -98,8 +102,8 @@ def atoi(value: str) -> int | None:
     """Return a number as `strconv.Atoi` parses it, or None: an optional sign and decimal digits
     that fit in 64 bits.
     """
-    digits = value[1:] if value[:1] in {"+", "-"} else value
-    if not digits or not digits.isascii() or not digits.isdigit() or len(digits) > 400:
+    digits = _without_sign(value)
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 400:
         return None
     number = int(value)
     return number if _MIN <= number <= _MAX else None

@@ -13,10 +13,10 @@ from ptcompile._internal.schema_files import load_table
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mapping,
-    as_mappings,
     kind_of,
     namespace_of,
     nested_map,
+    nested_maps,
     nested_string,
     object_name,
     string_map,
@@ -36,14 +36,12 @@ if TYPE_CHECKING:
 ObjectIdentity = tuple[str, str, str, str]
 """API group, kind, namespace and name: all versions of a group have the same objects."""
 
-SERVICE: GroupVersionKind = ("v1", "Service")
-USER_SERVED: tuple[GroupVersionKind, ...] = (("v1", "Pod"), ("batch/v1", "Job"))
+SERVICE = ("v1", "Service")
+USER_SERVED = (("v1", "Pod"), ("batch/v1", "Job"))
 """Kinds whose Services users write themselves."""
-WRITING_KINDS: frozenset[GroupVersionKind] = frozenset(
-    {("v1", "LimitRange"), ("node.k8s.io/v1", "RuntimeClass")}
-)
+WRITING_KINDS = frozenset({("v1", "LimitRange"), ("node.k8s.io/v1", "RuntimeClass")})
 """Kinds whose objects make the API server write into pods of other files."""
-DATA_KINDS: frozenset[GroupVersionKind] = frozenset({("v1", "ConfigMap"), ("v1", "Secret")})
+DATA_KINDS = frozenset({("v1", "ConfigMap"), ("v1", "Secret")})
 """Kinds whose objects have variables and files of pods."""
 _KINDS = load_table("kubernetes/kinds.json")
 DECIDING = frozenset(_KINDS["deciding"])
@@ -86,9 +84,8 @@ class Objects(Sequence["Json"]):
             self._cache.pop(key, None)
 
     def __len__(self) -> int:
-        return len(self._objects) + (
-            sum(1 for _ in self._visible(self._related)) if self._related is not None else 0
-        )
+        related = () if self._related is None else self._visible(self._related)
+        return len(self._objects) + len(related)
 
     def __iter__(self) -> Iterator[Json]:
         if self._related is None:
@@ -292,7 +289,7 @@ def _entry(entry: Json) -> str:
 def _env_entries(document: Json) -> Iterator[Json]:
     """Yield every env entry of an object, at any depth."""
     for value in values_in(document):
-        yield from as_mappings(as_mapping(value).get("env"))
+        yield from nested_maps(as_mapping(value), "env")
 
 
 def with_existing(manifests: Sequence[Json], existing: Iterable[Json]) -> Objects:

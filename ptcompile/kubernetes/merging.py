@@ -8,11 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
-from ptcompile.kubernetes.unstructured import as_mapping, without_keys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Path = tuple[str | int, ...]
+from ptcompile.kubernetes.unstructured import FieldPath, nested_value, without_keys
 
 
 def merge(base: Any, patch: Any, key: str | None = None) -> Any:
@@ -66,7 +62,9 @@ def _merge_named(base: Sequence[Any], patch: Sequence[Any], name: str) -> list[A
     return items
 
 
-def patched_places(patch: Any, merged: Any, key: str = "") -> Iterator[tuple[Path, Path, bool]]:
+def patched_places(
+    patch: Any, merged: Any, key: str = ""
+) -> Iterator[tuple[FieldPath, FieldPath, bool]]:
     """Yield where each value of a patch is in the merged value, where it is in the patch, and
     whether it is set as a whole: a scalar, a null, a list that replaces another.
     """
@@ -87,7 +85,7 @@ def patched_places(patch: Any, merged: Any, key: str = "") -> Iterator[tuple[Pat
 
     yield (), (), not parts
     for place, index in parts:
-        inside = merged[place] if isinstance(merged, list) else as_mapping(merged).get(place)
+        inside = merged[place] if isinstance(merged, list) else nested_value(merged, place)
         for deeper, written, is_whole in patched_places(patch[index], inside, str(place)):
             yield (place, *deeper), (index, *written), is_whole
 

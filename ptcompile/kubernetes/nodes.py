@@ -19,17 +19,14 @@ from ptcompile.kubernetes.pod_spec import REQUIRED, request_path, terms_of
 from ptcompile.kubernetes.quantity import NANO, Quantity
 from ptcompile.kubernetes.selectors import meets, requirements_of, untolerated
 from ptcompile.kubernetes.unstructured import (
+    FieldPath,
     Json,
-    as_mappings,
-    as_strings,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_strings,
     nested_value,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    FieldPath = tuple[str | int, ...]
 
 NAME = "metadata.name"
 """The field of `matchFields`; groups have it among their labels."""
@@ -293,32 +290,33 @@ def may_meet(group: NodeGroup, choice: Sequence[Json], requirement: Json) -> boo
     key = nested_string(requirement, "key")
     own = group.requirements.get(key, ())
     of_key = [*own, *(other for other in choice if other.get("key") == key)]
+    values: Sequence[str] | None
     if key in group.labels:
-        return any(
-            all(meets({key: value}, other) for other in of_key) for value in group.labels[key]
+        values = group.labels[key]
+    elif own:
+        listed = (
+            nested_strings(other, "values") for other in of_key if other.get("operator") == "In"
         )
-    if own:
-        named = [
-            as_strings(other.get("values")) for other in of_key if other.get("operator") == "In"
-        ]
-        return not named or any(
-            all(meets({key: value}, other) for other in of_key) for value in named[0]
-        )
+        values = next(listed, None)
+    else:
+        return group.is_open(key) or meets({}, requirement)
 
-    return group.is_open(key) or meets({}, requirement)
+    return values is None or any(
+        all(meets({key: value}, other) for other in of_key) for value in values
+    )
 
 
 def _node_unschedulable(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     if (
         not group.is_cordoned
-        or untolerated([_CORDON], as_mappings(pod.spec.get("tolerations"))) is None
+        or untolerated([_CORDON], nested_maps(pod.spec, "tolerations")) is None
     ):
         return None
     return Refusal("is", "cordoned", (), f"uncordon {_names(group)} (`kubectl uncordon`)", 0)
 
 
 def _taint_toleration(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
-    taint = untolerated(group.taints, as_mappings(pod.spec.get("tolerations")))
+    taint = untolerated(group.taints, nested_maps(pod.spec, "tolerations"))
     if taint is None:
         return None
 
@@ -362,14 +360,14 @@ def _describe(requirement: Json, spec: Json) -> tuple[str, FieldPath]:
     """Return a requirement as text, and its path in the pod spec."""
     key = nested_string(requirement, "key")
     value = nested_value(spec, "nodeSelector", key)
-    if as_strings(requirement.get("values")) == [value]:
+    if nested_strings(requirement, "values") == [value]:
         return f"the label {key}={value}", ("nodeSelector", key)
     return f"the label {requirement_text(requirement)}", _AFFINITY
 
 
 def requirement_text(requirement: Json) -> str:
     """Return a requirement on a label as text, such as `zone NotIn [a, b]`."""
-    values = as_strings(requirement.get("values"))
+    values = nested_strings(requirement, "values")
     more = ", ..." if len(values) > _SHOWN else ""
     listed = f" [{', '.join(values[:_SHOWN])}{more}]" if values else ""
     return f"{nested_string(requirement, 'key')} {nested_string(requirement, 'operator')}{listed}"
@@ -425,11 +423,11 @@ def _volume_binding(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
 
 def _topology_labels(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     """Refuse nodes without the label by whose values a pod must be spread, or join others."""
-    constraints = as_mappings(pod.spec.get("topologySpreadConstraints"))
+    constraints = nested_maps(pod.spec, "topologySpreadConstraints")
     needed = [
         (_SPREAD, item) for item in constraints if item.get("whenUnsatisfiable") == "DoNotSchedule"
     ]
-    needed += [(_TOGETHER, term) for term in as_mappings(nested_value(pod.spec, *_TOGETHER))]
+    needed += [(_TOGETHER, term) for term in nested_maps(pod.spec, *_TOGETHER)]
     for path, item in needed:
         key = nested_string(item, "topologyKey")
         if key not in ("", _HOST) and not may_meet(group, (), {"key": key, "operator": "Exists"}):

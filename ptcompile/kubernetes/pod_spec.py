@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.unstructured import (
+    FieldPath,
     Json,
-    as_int,
-    as_mappings,
-    as_strings,
+    nested_int,
     nested_map,
-    nested_value,
-    string_map,
+    nested_maps,
+    nested_string,
+    nested_string_map,
+    nested_strings,
 )
 
 MERGE_KEYS = {
@@ -49,26 +50,27 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 def terms_of(spec: Json) -> list[Json]:
     """Return the terms of a pod's required node affinity, of which one must match."""
-    return as_mappings(
-        nested_value(spec, "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms")
-    )
+    return nested_maps(spec, "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms")
 
 
-def pinned_values(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...], list[str]]]:
+def pinned_values(spec: Json, label: str) -> Iterator[tuple[FieldPath, list[str]]]:
     """Yield where a pod's selector or affinity pins a label, as a path in the pod spec, and the
     values that it allows.
 
     Terms are alternatives: if there are several, each must pin the label, and all their values are
     allowed.
     """
-    selector = string_map(spec.get("nodeSelector"))
+    selector = nested_string_map(spec, "nodeSelector")
     if label in selector:
         yield ("nodeSelector", label), [selector[label]]
-    pins: list[tuple[tuple[str | int, ...], list[str]]] = []
+    pins: list[tuple[FieldPath, list[str]]] = []
     terms = terms_of(spec)
     for term_index, term in enumerate(terms):
-        for index, expression in enumerate(as_mappings(term.get("matchExpressions"))):
-            if expression.get("key") == label and expression.get("operator") == "In":
+        for index, expression in enumerate(nested_maps(term, "matchExpressions")):
+            if (
+                nested_string(expression, "key") == label
+                and nested_string(expression, "operator") == "In"
+            ):
                 path = (
                     "affinity",
                     "nodeAffinity",
@@ -78,14 +80,14 @@ def pinned_values(spec: Json, label: str) -> Iterator[tuple[tuple[str | int, ...
                     "matchExpressions",
                     index,
                 )
-                pins.append((path, as_strings(expression.get("values"))))
+                pins.append((path, nested_strings(expression, "values")))
                 break
 
     if pins and len(pins) == len(terms):
         yield pins[0][0], list(dict.fromkeys(value for _, values in pins for value in values))
 
 
-def request_path(spec: Json, name: str) -> tuple[str | int, ...]:
+def request_path(spec: Json, name: str) -> FieldPath:
     """Return the path in a pod spec of the first request, or limit, of a resource; empty if no
     container has it.
     """
@@ -104,7 +106,7 @@ GRACE_SECONDS = 30
 
 def grace_seconds(spec: Json) -> int:
     """Return how long a pod may run after SIGTERM, in seconds."""
-    return as_int(spec.get("terminationGracePeriodSeconds"), GRACE_SECONDS)
+    return nested_int(spec, "terminationGracePeriodSeconds", default=GRACE_SECONDS)
 
 
 SHM_PATH = "/dev/shm"  # noqa: S108 - compared with and mounted, never written to

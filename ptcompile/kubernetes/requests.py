@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import Json
+from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_value
 from ptcompile.kubernetes.versions import Version, Versions, is_switched, newest
 
 GroupVersionKind = tuple[str, str]
@@ -47,3 +47,11 @@ class Update(NamedTuple):
     def under(self, *path: str) -> list[tuple[str, ...]]:
         """Return the paths that differ at or below a path."""
         return [changed for changed in self.touched if changed[: len(path)] == path]
+
+    def values(self, *path: str) -> tuple[Any, Any]:
+        """Return the values at a path before and after the update, or None."""
+        return nested_value(self.old, *path), nested_value(self.new, *path)
+
+    def maps(self, *path: str) -> tuple[Json, Json]:
+        """Return the mappings at a path before and after the update, or empty ones."""
+        return nested_map(self.old, *path), nested_map(self.new, *path)

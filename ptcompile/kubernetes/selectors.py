@@ -14,9 +14,9 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
-    as_strings,
     nested_map,
     nested_string,
+    nested_strings,
     string_map,
 )
 
@@ -68,7 +68,7 @@ def meets(labels: Mapping[str, Any], requirement: Json) -> bool:
     refuses, is never met.
     """
     key = nested_string(requirement, "key")
-    values = as_strings(requirement.get("values"))
+    values = nested_strings(requirement, "values")
     match requirement.get("operator"):
         case "In":
             return labels.get(key) in values
@@ -103,10 +103,9 @@ def tolerates(toleration: Json, taint: Json, *, compares: bool = False) -> bool:
     which is off up to Kubernetes 1.36; Kueue 0.19 and Karpenter 1.14 always compare. Without it
     they tolerate nothing.
     """
-    if toleration.get("effect") not in (None, "", taint.get("effect")):
-        return False
-    if toleration.get("key") not in (None, "", taint.get("key")):
-        return False
+    for field in ("effect", "key"):
+        if toleration.get(field) not in (None, "", taint.get(field)):
+            return False
 
     value = nested_string(toleration, "value")
     own = nested_string(taint, "value")

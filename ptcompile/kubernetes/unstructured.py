@@ -21,6 +21,8 @@ Json = Mapping[str, Any]
 """A Kubernetes object, a spec, or a part of one, as plain data. Never changed in place."""
 JsonDict = dict[str, Any]
 """The same while it is made."""
+FieldPath = tuple[str | int, ...]
+"""Keys and indexes that lead to a value."""
 
 GENERATED = "abcde"
 """A placeholder for the five random characters that the API server appends to
@@ -56,6 +58,11 @@ def nested_value(value: Any, *keys: str) -> Any:
         if value is None:
             return None
     return value
+
+
+def nested_maps(value: Any, *keys: str) -> list[Json]:
+    """Return the mappings of the list under these keys, see `as_mappings`."""
+    return as_mappings(nested_value(value, *keys))
 
 
 def as_mappings(value: Any) -> list[Json]:
@@ -100,6 +107,11 @@ def as_strings(value: Any) -> list[str]:
     return [item or "" for item in value if item is None or isinstance(item, str)]
 
 
+def nested_strings(value: Any, *keys: str) -> list[str]:
+    """Return the strings of the list under these keys, see `as_strings`."""
+    return as_strings(nested_value(value, *keys))
+
+
 def as_int(value: Any, default: int = 0) -> int:
     """Return the value if it is an integer, clamped to 64 bits, else the default. Booleans do
     not count as integers.
@@ -109,6 +121,11 @@ def as_int(value: Any, default: int = 0) -> int:
     return max(-_INT64, min(value, _INT64 - 1))
 
 
+def nested_int(value: Any, *keys: str, default: int = 0) -> int:
+    """Return the integer under these keys, see `as_int`."""
+    return as_int(nested_value(value, *keys), default)
+
+
 def string_map(value: Any) -> dict[str, str]:
     """Return the string values of a mapping; null becomes an empty string, and other values are
     dropped.
@@ -116,6 +133,11 @@ def string_map(value: Any) -> dict[str, str]:
     return {
         str(k): v or "" for k, v in as_mapping(value).items() if v is None or isinstance(v, str)
     }
+
+
+def nested_string_map(value: Any, *keys: str) -> dict[str, str]:
+    """Return the string values of the mapping under these keys, see `string_map`."""
+    return string_map(nested_value(value, *keys))
 
 
 def entries_of(value: Any) -> Iterable[tuple[Any, Any]]:

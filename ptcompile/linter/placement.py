@@ -64,7 +64,7 @@ def _volume_places(subject: Subject, template: ManifestTemplate) -> Iterator[Vol
 
 def _possible_tolerations(subject: Subject) -> list[Json]:
     named_by = modeled_queue_system()[0].named_by
-    if named_by is None or not named_by(subject.metadata):
+    if named_by is None or not named_by(subject.manifest):
         return []
     return [
         {"tolerations": flavor.get("tolerations")}

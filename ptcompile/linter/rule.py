@@ -357,12 +357,12 @@ def found_at(
     return Finding(path, text, help, fix, on_key, severity, field)
 
 
-def fix_setting(title: str, path: Path, value: Any, *, safe: bool) -> Fix:
+def fix_setting(title: str, path: Path, value: Any, *, safe: bool = False) -> Fix:
     """Return a fix that only sets the value at a path."""
     return Fix(title, (Edit("set", path, value),), safe)
 
 
-def fix_removing(title: str, path: Path, *, safe: bool) -> Fix:
+def fix_removing(title: str, path: Path, *, safe: bool = False) -> Fix:
     """Return a fix that only removes the value at a path."""
     return Fix(title, (Edit("remove", path),), safe)
 

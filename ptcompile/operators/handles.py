@@ -14,11 +14,10 @@ from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_int,
-    as_mappings,
-    as_string,
     kind_of,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
     nested_value,
     object_name,
@@ -203,7 +202,7 @@ def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bo
         yield from ((item, _is_child_job(job, item)) for item in templates_of(kind_of(job), job))
         return
 
-    nodes = as_int(nested_value(job, "spec", "trainer", "numNodes"), 1)
+    nodes = nested_int(job, "spec", "trainer", "numNodes", default=1)
     runtime = next((item for item in before if item.get("kind") == "TrainingRuntime"), None)
     # without a TrainingRuntime among the objects, the job names one that Trainer provides
     if runtime is None:
@@ -224,13 +223,13 @@ def _is_child_job(manifest: Json, template: Template) -> bool:
     child: Any = manifest
     for key in template.path[:-1]:
         child = child[key]
-    return template.replicas > 1 and as_int(child.get("parallelism"), 1) == 1
+    return template.replicas > 1 and nested_int(child, "parallelism", default=1) == 1
 
 
 def _containers(template: Template) -> list[str]:
     return [
-        as_string(container.get("name"))
-        for container in as_mappings(nested_value(template.template, "spec", "containers"))
+        nested_string(container, "name")
+        for container in nested_maps(template.template, "spec", "containers")
     ]
 
 
@@ -259,7 +258,7 @@ def _reference(manifest: Json) -> Reference:
     # a kind whose end is not followed is an auxiliary object; their plurals are all regular
     plural = following.plural if following is not None else f"{kind.name.lower()}s"
     return Reference(
-        *kind, plural, True, as_string(metadata.get("namespace")) or None, object_name(manifest)
+        *kind, plural, True, nested_string(metadata, "namespace") or None, object_name(manifest)
     )
 
 

@@ -15,7 +15,7 @@ from ptcompile.kinds.model import (
 )
 from ptcompile.kinds.pods import ExpandedRole, Expansion, remember_first
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, as_string, kind_of
+from ptcompile.kubernetes.unstructured import Json, kind_of
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators import OPERATORS as OPERATORS
 
@@ -55,8 +55,8 @@ def kind_named(key: GroupVersionKind) -> Kind:
     """Return the kind with this apiVersion and name, or a `Kind` without anything if it is
     unknown.
     """
-    entry = KINDS.get(key)
-    return entry[1] if entry else _UNKNOWN
+    _, kind = KINDS.get(key, (None, _UNKNOWN))
+    return kind
 
 
 def kinds_with(method: Callable[..., Any]) -> frozenset[GroupVersionKind]:
@@ -78,19 +78,15 @@ def has_feature(name: str, versions: Versions) -> bool:
 
 def modeled_queue_system() -> tuple[QueueSystem, Authority]:
     """Return the queue system whose admission is modeled, and its name in findings."""
-    systems = (
-        (operator.queues(), operator.authority) for operator in OPERATORS if operator.queue_system
-    )
-    return next(item for item in systems if item[0].admit is not None)
+    operator = next(item for item in BY_QUEUE_SYSTEM.values() if item.queues().admit is not None)
+    return operator.queues(), operator.authority
 
 
 def status_of(live: Json) -> Status:
     """Return the state of a live object of a kind that ptcompile emits. Raises ValueError for
     another kind.
     """
-    status = kind_named((as_string(live.get("apiVersion")), as_string(live.get("kind")))).status(
-        live
-    )
+    status = kind_named(kind_of(live)).status(live)
     if status is None:
         kinds = ", ".join(
             sorted({f"{version}/{kind}" for version, kind in kinds_with(Kind.status)})
@@ -110,7 +106,7 @@ def templates_of(kind: GroupVersionKind, manifest: Json) -> Iterator[Template]:
 
 RUNS_PODS = kinds_with(Kind.pods)
 """Kinds, by apiVersion and name, that run pods: jobs, a Pod itself, and services."""
-JOB_KINDS = frozenset(key for key in RUNS_PODS if KINDS[key][1].trains)
+JOB_KINDS = frozenset(key for key in RUNS_PODS if kind_named(key).trains)
 """Those whose pods may be a training job."""
 
 

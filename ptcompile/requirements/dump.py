@@ -7,26 +7,27 @@ thing that they do not show. Every value that is written has been seen in the du
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.hardware.nodes import levels_of
+from ptcompile.kinds.model import ObjectsByKind
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     api_group,
-    as_int,
-    as_mappings,
-    as_strings,
     kind_of,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_string_map,
+    nested_strings,
     nested_value,
     object_name,
-    string_map,
     without_falsy,
 )
 from ptcompile.kubernetes.versions import Version, Versions, parse_version, version_text
@@ -138,7 +139,7 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
 
 
 def _unknown_pools(
-    spec: JsonDict, by_kind: Mapping[str, Sequence[Json]], nodes: Sequence[Json], *, is_shared: bool
+    spec: JsonDict, by_kind: ObjectsByKind, nodes: Sequence[Json], *, is_shared: bool
 ) -> Iterator[str]:
     """Yield what the dump does not show of the nodes and GPUs of a profile's spec."""
     if spec["otherPools"] and spec["nodePools"]:
@@ -175,7 +176,7 @@ def _cluster_domain(config_maps: Sequence[Json]) -> str | None:
     return None
 
 
-def _shared_gpus(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:
+def _shared_gpus(by_kind: ObjectsByKind) -> JsonDict:
     """Return how pods share GPUs by the device plugin's ConfigMap, of which the ClusterPolicy
     may name the default.
     """
@@ -190,14 +191,14 @@ def _shared_gpus(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:
     return {}
 
 
-def _controller_containers(by_kind: Mapping[str, Sequence[Json]]) -> Iterator[Json]:
+def _controller_containers(by_kind: ObjectsByKind) -> Iterator[Json]:
     for kind in sorted(_CONTROLLERS):
         for manifest in by_kind.get(kind, ()):
             if kind == "Pod":
                 spec = nested_map(manifest, "spec")
             else:
                 spec = nested_map(manifest, "spec", "template", "spec")
-            yield from as_mappings(spec.get("containers"))
+            yield from nested_maps(spec, "containers")
 
 
 def _versions(
@@ -262,7 +263,7 @@ def _tag_release(image: str) -> Version | None:
 
 def _flag_values(container: Json, flag: str) -> Iterator[str]:
     """Yield the values of a flag in the command line of a container."""
-    words = [*as_strings(container.get("command")), *as_strings(container.get("args"))]
+    words = [*nested_strings(container, "command"), *nested_strings(container, "args")]
     for word, following in zip(words, [*words[1:], ""], strict=False):
         name, equals, value = word.partition("=")
         if name.lstrip("-") == flag and name.startswith("-"):
@@ -306,7 +307,7 @@ def _gang_scheduler(containers: Iterable[Json], queue_settings: JsonDict) -> Jso
     return next(({"gangScheduler": names[value]} for value in values if value in names), {})
 
 
-def _queue_settings(by_kind: Mapping[str, Sequence[Json]]) -> tuple[JsonDict, list[str]]:
+def _queue_settings(by_kind: ObjectsByKind) -> tuple[JsonDict, list[str]]:
     """Return the profile's fields on queues, and what stays open: which of several queues is the
     default.
     """
@@ -352,7 +353,7 @@ def _is_kept(manifest: Json) -> bool:
     kind = kind_of(manifest).name
     name = object_name(manifest)
     if kind == "Namespace":
-        labels = string_map(nested_value(manifest, "metadata", "labels"))
+        labels = nested_string_map(manifest, "metadata", "labels")
         return not name.startswith(_BUILT_IN_NAMESPACES) and labels.keys() > {_NAME_LABEL}
     return bool(name) and not (kind == "PriorityClass" and name.startswith(_BUILT_IN_CLASSES))
 
@@ -366,7 +367,7 @@ def _without_state(manifest: Json) -> JsonDict:
     metadata: JsonDict = {"name": object_name(manifest)}
     if namespace := nested_string(written, "namespace"):
         metadata["namespace"] = namespace
-    if labels := string_map(written.get("labels")):
+    if labels := nested_string_map(written, "labels"):
         metadata["labels"] = labels
 
     fields = {
@@ -377,21 +378,19 @@ def _without_state(manifest: Json) -> JsonDict:
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}
 
 
-def _topology(by_kind: Mapping[str, Sequence[Json]], cloud: str | None) -> JsonDict:
+def _topology(by_kind: ObjectsByKind, cloud: str | None) -> JsonDict:
     """Return the levels of Topology objects and of HyperNodes that no built-in level of the
     cloud has.
     """
     built_in = {label: name for name, label in levels_of(cloud).items()}
     levels: JsonDict = {}
     for topology in by_kind.get("Topology", ()):
-        for level in as_mappings(nested_value(topology, "spec", "levels")):
+        for level in nested_maps(topology, "spec", "levels"):
             label = nested_string(level, "nodeLabel")
             if label and label not in built_in:
                 levels[_level_name(label)] = {"nodeLabel": label}
 
-    tiers = {
-        as_int(nested_value(node, "spec", "tier"), -1) for node in by_kind.get("HyperNode", ())
-    }
+    tiers = {nested_int(node, "spec", "tier", default=-1) for node in by_kind.get("HyperNode", ())}
     levels |= {f"tier-{tier}": {"tier": tier} for tier in sorted(tiers) if tier >= 0}
 
     return {"levels": levels} if levels else {}
@@ -402,7 +401,7 @@ def _level_name(label: str) -> str:
     return label.rpartition("/")[2].removeprefix("topology-") or label
 
 
-def _priorities(by_kind: Mapping[str, Sequence[Json]]) -> dict[str, int]:
+def _priorities(by_kind: ObjectsByKind) -> dict[str, int]:
     classes = [*by_kind.get("WorkloadPriorityClass", ()), *by_kind.get("PriorityClass", ())]
-    values = {object_name(each): as_int(each.get("value")) for each in classes if _is_kept(each)}
+    values = {object_name(each): nested_int(each, "value") for each in classes if _is_kept(each)}
     return dict(sorted(values.items(), key=itemgetter(0)))

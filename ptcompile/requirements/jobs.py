@@ -17,9 +17,10 @@ from ptcompile.kinds.model import Operator, QueueSystem
 from ptcompile.kinds.references import needed_objects
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
+    JsonDict,
     kind_of,
     nested_map,
+    nested_maps,
     nested_string,
     object_name,
 )
@@ -72,14 +73,15 @@ def drivers(classes: Iterable[str]) -> Iterator[Operator]:
 
 def class_objects(
     classes: Iterable[str], queues: QueueSystem | None, cluster: ClusterProfile
-) -> Iterator[tuple[str, str, str]]:
-    """Yield kind, name and reason of each object that a DeviceClass needs; `queues` is the queue
-    system that admits the job.
+) -> Iterator[Requirement]:
+    """Yield the objects that a DeviceClass needs; `queues` is the queue system that admits the
+    job.
     """
     for name in classes:
-        yield "object", f"DeviceClass/{name}", "of its DRA driver"
+        yield Requirement("object", f"DeviceClass/{name}", "", "of its DRA driver")
         if queues is not None and queues.devices is not None:
-            yield "object", *queues.devices(name, cluster.versions())
+            configuration, why = queues.devices(name, cluster.versions())
+            yield Requirement("object", configuration, "", why)
 
 
 def framework_objects(
@@ -104,13 +106,18 @@ def required_kubernetes(operator: Operator, cluster: ClusterProfile) -> Version 
     return rows[-1] if rows else None
 
 
+def document_of(spec: Spec) -> JsonDict:
+    """Return a spec as a file would have it, with the fields that it sets."""
+    return {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(only_set=True)}
+
+
 def oldest_kubernetes(spec: Spec, cluster: ClusterProfile, target: str) -> Version:
     """Return the oldest Kubernetes with a schema for which the job compiles to the same
     manifests.
     """
     from ptcompile.compiler.pipeline import compile_document
 
-    data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(only_set=True)}
+    data = document_of(spec)
     manifests = compile_document(data, cluster, target).manifests
     oldest = cluster.versions().kubernetes
     for release in reversed(versions()):
@@ -213,10 +220,7 @@ def requires_spec(
         for kind, name in _referenced_objects(pods, spec, target_name, cluster)
     ]
     queues = queue_operator(target_name, cluster).queues() if queue_of(spec, cluster) else None
-    out += [
-        Requirement(kind, name, "", why)
-        for kind, name, why in class_objects(classes, queues, cluster)
-    ]
+    out += class_objects(classes, queues, cluster)
     kinds = [BY_TARGET[target_name].kinds[0].key]
     out += [
         Requirement("object", name, "", why)
@@ -452,7 +456,7 @@ def _referenced_objects(
 def extended_resources(pods: Sequence[Json]) -> list[str]:
     """Return the extended resources that nodes must offer."""
     fields = ("initContainers", "containers")
-    containers = (item for pod in pods for field in fields for item in as_mappings(pod.get(field)))
+    containers = (item for pod in pods for field in fields for item in nested_maps(pod, field))
     limits = (name for item in containers for name in nested_map(item, "resources", "limits"))
     return sorted({name for name in limits if "/" in name})
 
@@ -495,10 +499,7 @@ def requires_manifests(
     queues = next(
         (operator.queues() for job in jobs for operator, _ in _admitting_systems(job)), None
     )
-    out += [
-        Requirement(kind, name, "", why)
-        for kind, name, why in class_objects(classes, queues, cluster)
-    ]
+    out += class_objects(classes, queues, cluster)
     queued = [kind_of(job) for job in jobs if any(_admitting_systems(job))]
     out += [
         Requirement("object", name, "", why)
@@ -526,7 +527,7 @@ def _admitting_systems(job: Json) -> Iterator[tuple[Operator, str]]:
     """
     for operator in BY_QUEUE_SYSTEM.values():
         named_by = operator.queues().named_by
-        if named_by is not None and (name := named_by(nested_map(job, "metadata"))):
+        if named_by is not None and (name := named_by(job)):
             yield operator, name
 
 

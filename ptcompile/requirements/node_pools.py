@@ -14,13 +14,11 @@ from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mappings,
-    as_string,
     nested_map,
+    nested_maps,
     nested_string,
-    nested_value,
+    nested_string_map,
     object_name,
-    string_map,
     without_falsy,
     without_keys,
 )
@@ -279,7 +277,7 @@ def _machine(labels: dict[str, str]) -> str | None:
 
 
 def _labels(node: Json) -> dict[str, str]:
-    return without_keys(string_map(nested_value(node, "metadata", "labels")), HOST)
+    return without_keys(nested_string_map(node, "metadata", "labels"), HOST)
 
 
 def _taints(node: Json) -> list[dict[str, str]]:
@@ -287,8 +285,8 @@ def _taints(node: Json) -> list[dict[str, str]]:
 
 
 def _yield_taints(node: Json) -> Iterator[dict[str, str]]:
-    for taint in as_mappings(nested_value(node, "spec", "taints")):
-        key, value, effect = (as_string(taint.get(field)) for field in ("key", "value", "effect"))
+    for taint in nested_maps(node, "spec", "taints"):
+        key, value, effect = (nested_string(taint, field) for field in ("key", "value", "effect"))
         if (
             key
             and effect in {"NoSchedule", "PreferNoSchedule", "NoExecute"}

@@ -12,12 +12,11 @@ from collections.abc import Iterator, Sequence
 from ptcompile.kubernetes.nodes import choices_of, requirement_text
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
-    as_string,
     kind_of,
+    nested_maps,
     nested_string,
+    nested_string_map,
     object_name,
-    string_map,
 )
 from ptcompile.linter.placement import gang_misfits, placements_of
 from ptcompile.linter.rule import Subject, subject_of
@@ -85,15 +84,15 @@ def _images(role: WorkloadRole, job: str) -> Iterator[Requirement]:
 
 def _marks(spec: Json, role: str) -> Iterator[Requirement]:
     """Yield the labels that a pod requires of its node, and the taints that it tolerates."""
-    for key, value in string_map(spec.get("nodeSelector")).items():
+    for key, value in nested_string_map(spec, "nodeSelector").items():
         yield Requirement("label", f"{key}={value}", "", role)
     choices = choices_of({**spec, "nodeSelector": None})
     required = [" and ".join(map(requirement_text, choice)) for choice in choices]
     if any(required):
         yield Requirement("label", " or ".join(required), "", role)
-    for toleration in as_mappings(spec.get("tolerations")):
+    for toleration in nested_maps(spec, "tolerations"):
         key, value, effect = (
-            as_string(toleration.get(field)) for field in ("key", "value", "effect")
+            nested_string(toleration, field) for field in ("key", "value", "effect")
         )
         named = "=".join(filter(None, [key or "any", value]))
         yield Requirement(

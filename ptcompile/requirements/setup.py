@@ -17,6 +17,7 @@ from ptcompile.operators.table import BY_QUEUE_SYSTEM, BY_TARGET
 from ptcompile.report.layout import join_escaped
 from ptcompile.requirements.jobs import (
     Requirement,
+    document_of,
     kubernetes_requirement,
     namespaces,
     operators_of,
@@ -218,12 +219,7 @@ def _target_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -
     for target, spec in jobs:
         operator = BY_TARGET[target]
         if is_overridden(operator, Operator.platform_objects):
-            data = {
-                "apiVersion": spec.api_version,
-                "kind": spec.kind,
-                **spec.document(only_set=True),
-            }
-            manifests = compile_document(data, cluster, target).manifests
+            manifests = compile_document(document_of(spec), cluster, target).manifests
             for obj in operator.platform_objects(manifests, cluster.versions()):
                 metadata = obj["metadata"]
                 objects.setdefault(

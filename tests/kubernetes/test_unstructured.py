@@ -22,6 +22,38 @@ def test_mapping_of_anything(value: Any) -> None:
     assert unstructured.string_map(value) == {}
 
 
+def test_fields_under_keys() -> None:
+    data = {
+        "spec": {
+            "names": ["a", None, 1],
+            "items": [{"name": "a"}, None, "b"],
+            "size": 2,
+            "labels": {"a": "b", "c": None, "d": 1},
+        }
+    }
+    assert unstructured.nested_strings(data, "spec", "names") == ["a", ""]
+    assert unstructured.nested_maps(data, "spec", "items") == [{"name": "a"}, {}]
+    assert unstructured.nested_int(data, "spec", "size", default=1) == 2
+    assert unstructured.nested_string_map(data, "spec", "labels") == {"a": "b", "c": ""}
+
+
+@pytest.mark.parametrize("value", [None, 1, "text", [], {}])
+def test_fields_that_are_absent(value: Any) -> None:
+    data = {"spec": value}
+    assert unstructured.nested_strings(data, "spec", "names") == []
+    assert unstructured.nested_maps(data, "spec", "items") == []
+    assert unstructured.nested_int(data, "spec", "size", default=1) == 1
+    assert unstructured.nested_string_map(data, "spec", "labels") == {}
+
+
+def test_kind_of_an_object() -> None:
+    kind = unstructured.kind_of({"apiVersion": "batch/v1", "kind": "Job"})
+    assert kind == ("batch/v1", "Job")
+    assert kind.api_version == "batch/v1"
+    assert kind.name == "Job"
+    assert unstructured.kind_of({"kind": 1}) == ("", "")
+
+
 def test_lists() -> None:
     assert unstructured.as_mappings([None, {"a": 1}, "x", 3]) == [{}, {"a": 1}]
     assert unstructured.as_mappings({"a": 1}) == []

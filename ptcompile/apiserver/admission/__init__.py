@@ -25,10 +25,11 @@ __all__ = ["ClusterState", "admission_problems"]
 
 def _pod_security(requests: Sequence[Request], state: ClusterState) -> Problems:
     namespaces = state.objects.of_kind(("v1", "Namespace"))
-    if requests[0].old is not None:
+    written, *_ = requests
+    if written.old is not None:
         return iter(())
     return pod_security_problems(
-        requests[0].object, namespaces, state.pod_security, state.versions.kubernetes
+        written.object, namespaces, state.pod_security, state.versions.kubernetes
     )
 
 

@@ -19,10 +19,11 @@ from ptcompile.apiserver.defaulting.decoding import with_defaults
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mappings,
-    as_string,
+    kind_of,
     namespace_of,
     nested_map,
+    nested_maps,
+    nested_string,
 )
 
 TYPE_CHECKING = False
@@ -69,7 +70,7 @@ class PolicyInput:
         """What validations read: the policy's variables too, each of which reads those before
         it.
         """
-        variables = as_mappings(self.spec.get("variables"))
+        variables = nested_maps(self.spec, "variables")
         if not variables:
             return self.names
         return {
@@ -83,9 +84,9 @@ class _PolicyVariables:
 
     def __init__(self, variables: Sequence[Json], names: Variables) -> None:
         self._names = names
-        self._expressions = [as_string(variable.get("expression")) for variable in variables]
+        self._expressions = [nested_string(variable, "expression") for variable in variables]
         self._positions = {
-            as_string(variable.get("name")): index for index, variable in enumerate(variables)
+            nested_string(variable, "name"): index for index, variable in enumerate(variables)
         }
         self._values: dict[int, Any] = {}
         """Values by position, or the exceptions of those that fail."""
@@ -142,8 +143,8 @@ def failures(policy_input: PolicyInput) -> Iterator[Failure]:
     """
     errors: list[str] = []
     unknown: list[str] = []
-    for condition in as_mappings(policy_input.spec.get("matchConditions")):
-        expression = as_string(condition.get("expression"))
+    for condition in nested_maps(policy_input.spec, "matchConditions"):
+        expression = nested_string(condition, "expression")
         try:
             if _evaluate(expression, policy_input.names, policy_input) is False:
                 return
@@ -157,12 +158,12 @@ def failures(policy_input: PolicyInput) -> Iterator[Failure]:
     elif errors:
         yield Failure(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]", is_error=True)
     else:
-        for validation in as_mappings(policy_input.spec.get("validations")):
+        for validation in nested_maps(policy_input.spec, "validations"):
             yield from _validate(validation, policy_input)
 
 
 def _validate(validation: Json, policy_input: PolicyInput) -> Iterator[Failure]:
-    expression = as_string(validation.get("expression"))
+    expression = nested_string(validation, "expression")
     try:
         if _evaluate(expression, policy_input.all_names, policy_input) is not True:
             yield Failure(_message(validation, policy_input))
@@ -193,7 +194,7 @@ _MAX_QUOTED = 200
 
 def _message(validation: Json, policy_input: PolicyInput) -> str:
     """Return the text that messageExpression makes, else the message, else the expression."""
-    expression = as_string(validation.get("messageExpression"))
+    expression = nested_string(validation, "messageExpression")
     if expression:
         try:
             text = _evaluate(expression, policy_input.all_names, policy_input)
@@ -203,8 +204,8 @@ def _message(validation: Json, policy_input: PolicyInput) -> str:
         if text and "\n" not in text and len(text.encode("utf-8", "replace")) <= _MESSAGE_MAX:
             return str(text)
 
-    message = as_string(validation.get("message")).strip()
-    return message or f"failed expression: {as_string(validation.get('expression')).strip()}"
+    message = nested_string(validation, "message").strip()
+    return message or f"failed expression: {nested_string(validation, 'expression').strip()}"
 
 
 def request_names(request: Request, state: ClusterState) -> Variables:
@@ -229,7 +230,7 @@ def _request_fields(request: Request, state: ClusterState) -> Variables:
         "resource": named,
         "requestKind": kind,
         "requestResource": named,
-        "name": as_string(nested_map(request.object, "metadata").get("name")),
+        "name": nested_string(request.object, "metadata", "name"),
         "namespace": namespace_of(request.object) if is_namespaced(request.kind, state) else "",
         "operation": "CREATE" if request.old is None else "UPDATE",
         "userInfo": ComputedFields(_unknown_user),
@@ -282,7 +283,6 @@ def _decoded_param(param: Json, state: ClusterState) -> Any:
 def decoded(manifest: Json, state: ClusterState) -> Any:
     """Return an object as expressions read it: with its defaults and its namespace."""
     value = with_defaults(manifest, state.definitions)
-    kind = as_string(manifest.get("apiVersion")), as_string(manifest.get("kind"))
-    if is_namespaced(kind, state):
+    if is_namespaced(kind_of(manifest), state):
         value["metadata"] = {**nested_map(value, "metadata"), "namespace": namespace_of(manifest)}
     return value

@@ -19,7 +19,14 @@ from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.quantity import MILLI, NANO, Quantity
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    namespace_of,
+    nested_map,
+    nested_maps,
+    nested_string,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,8 +68,8 @@ def _merge(ranges: Sequence[Json]) -> NamespaceLimits:
     for limit_range in ranges:
         own_limits: dict[str, Quantity] = {}
         own_requests: dict[str, Quantity] = {}
-        for item in as_mappings(nested_map(limit_range, "spec").get("limits")):
-            kind = as_string(item.get("type"))
+        for item in nested_maps(limit_range, "spec", "limits"):
+            kind = nested_string(item, "type")
             sides = bounds.setdefault(kind, {})
             for side, stricter in _STRICTER.items():
                 strictest = sides.setdefault(side, {})
@@ -138,7 +145,7 @@ _EVALUATIONS_PER_DEFAULT = 5
 
 
 def _count_containers(spec: Json) -> int:
-    return sum(len(as_mappings(spec.get(key))) for key in ("containers", "initContainers"))
+    return sum(len(nested_maps(spec, key)) for key in ("containers", "initContainers"))
 
 
 def limit_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
@@ -197,7 +204,7 @@ def _amount_problems(resources: Json, path: Path) -> FieldErrors:
 
 def _written_resources(request: Request, container: Json) -> Json:
     for key in ("containers", "initContainers"):
-        for candidate in as_mappings(nested_map(request.written, "spec").get(key)):
+        for candidate in nested_maps(request.written, "spec", key):
             if candidate.get("name") == container.get("name"):
                 return nested_map(candidate, "resources")
     return nested_map(container, "resources")

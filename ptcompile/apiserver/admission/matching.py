@@ -17,10 +17,10 @@ from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
-    as_string,
-    as_strings,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_strings,
     object_name,
 )
 
@@ -72,14 +72,14 @@ def _rules_match(
         decisions: dict[str | None, Decision] = {} if rules else {None: default}
         for rule in rules:
             decision = _rule_matches(rule, request, state, equivalent)
-            names: Sequence[str | None] = as_strings(rule.get("resourceNames"))
+            names: Sequence[str | None] = nested_strings(rule, "resourceNames")
             for listed in names or (None,):
                 decisions[listed] = max(decision, decisions.get(listed, Decision.NO))
 
         state.indexes[key] = decisions
 
     by_name: dict[str | None, Decision] = state.indexes[key]
-    name = as_string(nested_map(request.object, "metadata").get("name"))
+    name = nested_string(request.object, "metadata", "name")
 
     return max(by_name.get(None, Decision.NO), by_name.get(name, Decision.NO))
 
@@ -123,7 +123,7 @@ def _rule_matches(rule: Json, request: Request, state: ClusterState, equivalent:
     if not _lists(rule, "operations", operation) or not _lists(rule, "apiGroups", resource.group):
         return Decision.NO
     if not _in_scope(rule, request, state) or not any(
-        _names_resource(text, resource.plural) for text in as_strings(rule.get("resources"))
+        _names_resource(text, resource.plural) for text in nested_strings(rule, "resources")
     ):
         return Decision.NO
     if _lists(rule, "apiVersions", resource.version):
@@ -134,14 +134,14 @@ def _rule_matches(rule: Json, request: Request, state: ClusterState, equivalent:
         _is_served(
             (f"{resource.group}/{version}" if resource.group else version, request.kind.name), state
         )
-        for version in as_strings(rule.get("apiVersions"))
+        for version in nested_strings(rule, "apiVersions")
     )
 
     return Decision.UNKNOWN if converted else Decision.NO
 
 
 def _lists(rule: Json, key: str, value: str) -> bool:
-    listed = as_strings(rule.get(key))
+    listed = nested_strings(rule, key)
     return "*" in listed or value in listed
 
 

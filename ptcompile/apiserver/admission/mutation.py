@@ -26,13 +26,14 @@ from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mappings,
     as_string,
     kind_of,
     namespace_of,
     nested_map,
+    nested_maps,
+    nested_string,
+    nested_string_map,
     object_name,
-    string_map,
 )
 
 TYPE_CHECKING = False
@@ -66,7 +67,7 @@ def set_limit_ranges(pod: ObjectFields, state: ClusterState) -> ObjectFields:
 def _limit_notes(before: Json, after: Json) -> Iterator[str]:
     """Yield what LimitRanger writes about each container that it changes."""
     for key, title in (("initContainers", "init container"), ("containers", "container")):
-        pairs = zip(as_mappings(before.get(key)), as_mappings(after.get(key)), strict=True)
+        pairs = zip(nested_maps(before, key), nested_maps(after, key), strict=True)
         for old, new in pairs:
             for section, word in (("requests", "request"), ("limits", "limit")):
                 names = (
@@ -85,7 +86,7 @@ def set_service_account(pod: ObjectFields, state: ClusterState) -> ObjectFields:
     accounts = state.objects.in_namespace(namespace_of(pod)).by_name(
         ("v1", "ServiceAccount"), as_string(spec["serviceAccountName"])
     )
-    secrets = as_mappings(accounts[0].get("imagePullSecrets")) if accounts else []
+    secrets = nested_maps(accounts[0], "imagePullSecrets") if accounts else []
     if secrets and not spec.get("imagePullSecrets"):
         spec["imagePullSecrets"] = [{**secret} for secret in secrets]
 
@@ -125,7 +126,7 @@ def set_node_tolerations(pod: ObjectFields, state: ClusterState) -> ObjectFields
 def set_runtime_class(pod: ObjectFields, state: ClusterState) -> ObjectFields:
     """Set the overhead and the scheduling of the pod's RuntimeClass (RuntimeClass)."""
     spec = new_child(pod, "spec")
-    name = as_string(spec.get("runtimeClassName"))
+    name = nested_string(spec, "runtimeClassName")
     for runtime_class in (
         state.objects.by_name(("node.k8s.io/v1", "RuntimeClass"), name) if name else ()
     ):
@@ -133,12 +134,10 @@ def set_runtime_class(pod: ObjectFields, state: ClusterState) -> ObjectFields:
         scheduling = nested_map(runtime_class, "scheduling")
         if overhead:
             spec["overhead"] = {**overhead}
-        if labels := string_map(scheduling.get("nodeSelector")):
+        if labels := nested_string_map(scheduling, "nodeSelector"):
             spec["nodeSelector"] = {**labels, **child(spec, "nodeSelector")}
         present = children(spec, "tolerations")
-        new = [
-            {**item} for item in as_mappings(scheduling.get("tolerations")) if item not in present
-        ]
+        new = [{**item} for item in nested_maps(scheduling, "tolerations") if item not in present]
         if new:
             spec["tolerations"] = [*present, *new]
 
@@ -199,7 +198,7 @@ def _default_class(state: ClusterState, kind: tuple[str, str], annotation: str) 
     names = {
         object_name(item)
         for item in state.objects.of_kind(kind)
-        if string_map(nested_map(item, "metadata").get("annotations")).get(annotation) == "true"
+        if nested_string_map(item, "metadata", "annotations").get(annotation) == "true"
     }
     return names.pop() if len(names) == 1 else ""
 

@@ -19,13 +19,13 @@ from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
-    as_string,
     kind_of,
     namespace_of,
     nested_map,
+    nested_maps,
+    nested_string,
+    nested_string_map,
     object_name,
-    string_map,
 )
 
 TYPE_CHECKING = False
@@ -42,8 +42,9 @@ _UID_RANGE = "openshift.io/sa.scc.uid-range"
 def platform_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
     """Yield what the profile's platform refuses of the pods of an object."""
     platform = state.versions.platform
-    manifest = requests[0].written or requests[0].object
-    if platform is None or requests[0].old is not None:
+    request, *_ = requests
+    manifest = request.written or request.object
+    if platform is None or request.old is not None:
         return
 
     table = load_table(_TABLE)[platform]
@@ -89,12 +90,12 @@ def _is_refused(word: Any, row: Json) -> bool:
 def _marks(spec: Json) -> Iterator[str]:
     """Yield what a pod requests, tolerates and selects, as exceptions name it."""
     yield from (f"requests {name}" for name in amounts.pod_requests(spec))
-    tolerations = as_mappings(spec.get("tolerations"))
-    yield from (f"tolerates {as_string(toleration.get('key'))}" for toleration in tolerations)
+    tolerations = nested_maps(spec, "tolerations")
+    yield from (f"tolerates {nested_string(toleration, 'key')}" for toleration in tolerations)
     yield from (f"selects {key}" for key in nested_map(spec, "nodeSelector"))
     for term in terms_of(spec):
-        expressions = as_mappings(term.get("matchExpressions"))
-        yield from (f"selects {as_string(expression.get('key'))}" for expression in expressions)
+        expressions = nested_maps(term, "matchExpressions")
+        yield from (f"selects {nested_string(expression, 'key')}" for expression in expressions)
 
 
 def _is_exempt(spec: Json, meta: Json, role: str, state: ClusterState, namespace: str) -> bool:
@@ -102,14 +103,14 @@ def _is_exempt(spec: Json, meta: Json, role: str, state: ClusterState, namespace
     if _REQUIRED_SCC in nested_map(meta, "annotations"):
         return True
 
-    account = as_string(spec.get("serviceAccountName")) or "default"
+    account = nested_string(spec, "serviceAccountName") or "default"
     bindings = [
         item for item in state.objects if item.get("kind") in ("RoleBinding", "ClusterRoleBinding")
     ]
     for binding in bindings:
         is_here = binding.get("kind") == "ClusterRoleBinding" or namespace_of(binding) == namespace
-        grants = as_string(nested_map(binding, "roleRef").get("name")).startswith(role)
-        subjects = as_mappings(binding.get("subjects"))
+        grants = nested_string(binding, "roleRef", "name").startswith(role)
+        subjects = nested_maps(binding, "subjects")
         if (
             is_here
             and grants
@@ -136,7 +137,7 @@ def with_platform_fields(
     for container in containers:
         _fill(container, writes["container"])
     for namespace in state.objects.of_kind(("v1", "Namespace")):
-        ids = string_map(nested_map(namespace, "metadata").get("annotations")).get(_UID_RANGE, "")
+        ids = nested_string_map(namespace, "metadata", "annotations").get(_UID_RANGE, "")
         first = ids.partition("/")[0]
         if object_name(namespace) == namespace_of(pod) and first.isdecimal():
             _fill(spec, {"securityContext": {"fsGroup": int(first)}})

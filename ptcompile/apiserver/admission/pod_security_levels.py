@@ -9,7 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    nested_map,
+    nested_string,
+    nested_value,
+)
 
 CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
@@ -43,14 +49,14 @@ class CheckedPod(NamedTuple):
         """Yield the security contexts of the pod and of each container: path, subject of the
         message, context.
         """
-        yield ("spec", "securityContext"), "pod", as_mapping(self.spec.get("securityContext"))
+        yield ("spec", "securityContext"), "pod", nested_map(self.spec, "securityContext")
         for path, name, container in self.containers():
             context = nested_map(container, "securityContext")
             yield (*path, "securityContext"), f'container "{name}"', context
 
     def is_windows(self) -> bool:
         """Return whether the pod declares itself a Windows pod."""
-        return as_mapping(self.spec.get("os")).get("name") == "windows"
+        return nested_string(self.spec, "os", "name") == "windows"
 
 
 PolicyCheck = Callable[[CheckedPod], Iterator[Violation]]
@@ -105,12 +111,12 @@ def _app_armor(pod: CheckedPod) -> Iterator[Violation]:
     reason = "forbidden AppArmor profile"
     help = "use RuntimeDefault, or remove it"
     for path, subject, context in pod.contexts():
-        kind = nested_map(context, "appArmorProfile").get("type")
+        kind = nested_value(context, "appArmorProfile", "type")
         if isinstance(kind, str) and kind not in _ALLOWED_PROFILES:
             detail = f'{subject} must not set AppArmor profile type to "{kind}"'
             yield Violation((*path, "appArmorProfile", "type"), reason, detail, help)
 
-    for key, value in as_mapping(pod.meta.get("annotations")).items():
+    for key, value in nested_map(pod.meta, "annotations").items():
         allowed = value in ("", "runtime/default") or str(value).startswith("localhost/")
         if str(key).startswith(_APP_ARMOR_PREFIX) and not allowed:
             yield Violation(
@@ -120,7 +126,7 @@ def _app_armor(pod: CheckedPod) -> Iterator[Violation]:
 
 def _capabilities(pod: CheckedPod) -> Iterator[Violation]:
     for path, subject, context in pod.contexts():
-        added = as_list(nested_map(context, "capabilities").get("add"))
+        added = as_list(nested_value(context, "capabilities", "add"))
         for index, name in enumerate(added):
             if isinstance(name, str) and name not in _BASELINE_CAPABILITIES:
                 detail = f'{subject} must not include "{name}" in securityContext.capabilities.add'
@@ -143,7 +149,7 @@ def _host_namespaces(pod: CheckedPod) -> Iterator[Violation]:
 
 def _host_paths(pod: CheckedPod) -> Iterator[Violation]:
     for index, volume in enumerate(as_list(pod.spec.get("volumes"))):
-        if as_mapping(volume).get("hostPath") is not None:
+        if nested_value(volume, "hostPath") is not None:
             detail = f'volume "{volume.get("name")}"'
             help = "use an emptyDir, or a PersistentVolumeClaim"
             yield Violation(
@@ -154,7 +160,7 @@ def _host_paths(pod: CheckedPod) -> Iterator[Violation]:
 def _host_ports(pod: CheckedPod) -> Iterator[Violation]:
     for path, name, container in pod.containers():
         for index, port in enumerate(as_list(container.get("ports"))):
-            number: Any = as_mapping(port).get("hostPort")
+            number: Any = nested_value(port, "hostPort")
             if number:
                 detail = f'container "{name}" uses hostPort {number}'
                 yield Violation(
@@ -173,7 +179,7 @@ def _probe_hosts(pod: CheckedPod) -> Iterator[Violation]:
         handlers += [(("lifecycle", hook), nested_map(lifecycle, hook)) for hook in _HOOKS]
         for steps, handler in handlers:
             for kind in ("httpGet", "tcpSocket"):
-                host = nested_map(handler, kind).get("host")
+                host = nested_value(handler, kind, "host")
                 if host:
                     detail = f'container "{name}" uses probe or lifecycle host "{host}"'
                     violation_path = (*path, *steps, kind, "host")
@@ -225,7 +231,7 @@ def _se_linux(pod: CheckedPod) -> Iterator[Violation]:
 
 def _seccomp(pod: CheckedPod) -> Iterator[Violation]:
     for path, subject, context in pod.contexts():
-        kind = nested_map(context, "seccompProfile").get("type")
+        kind = nested_value(context, "seccompProfile", "type")
         if isinstance(kind, str) and kind not in _ALLOWED_PROFILES:
             detail = f'{subject} must not set securityContext.seccompProfile.type to "{kind}"'
             yield Violation(
@@ -234,9 +240,9 @@ def _seccomp(pod: CheckedPod) -> Iterator[Violation]:
 
 
 def _sysctls(pod: CheckedPod) -> Iterator[Violation]:
-    context = as_mapping(pod.spec.get("securityContext"))
+    context = nested_map(pod.spec, "securityContext")
     for index, sysctl in enumerate(as_list(context.get("sysctls"))):
-        name = as_mapping(sysctl).get("name")
+        name = nested_value(sysctl, "name")
         if isinstance(name, str) and pod.minor < _SAFE_SYSCTLS.get(name, 10**6):
             violation_path = ("spec", "securityContext", "sysctls", index, "name")
             yield Violation(violation_path, "forbidden sysctls", name, "set it on the nodes")
@@ -244,7 +250,7 @@ def _sysctls(pod: CheckedPod) -> Iterator[Violation]:
 
 def _host_process(pod: CheckedPod) -> Iterator[Violation]:
     for path, subject, context in pod.contexts():
-        if nested_map(context, "windowsOptions").get("hostProcess") is True:
+        if nested_value(context, "windowsOptions", "hostProcess") is True:
             detail = f"{subject} must not set securityContext.windowsOptions.hostProcess=true"
             yield Violation(
                 (*path, "windowsOptions", "hostProcess"), "hostProcess", detail, "remove it"
@@ -339,8 +345,7 @@ def _non_root(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor >= 35 and pod.spec.get("hostUsers") is False:
         return
 
-    contexts = list(pod.contexts())
-    path, _, pod_context = contexts[0]
+    (path, _, pod_context), *contexts = pod.contexts()
     reason = "runAsNonRoot != true"
     help = "set securityContext.runAsNonRoot: true, and a user in the image"
     if pod_context.get("runAsNonRoot") is False:
@@ -349,7 +354,7 @@ def _non_root(pod: CheckedPod) -> Iterator[Violation]:
             violation_path, reason, "pod must not set securityContext.runAsNonRoot=false", help
         )
 
-    for path_of_container, subject, context in contexts[1:]:
+    for path_of_container, subject, context in contexts:
         value = context.get("runAsNonRoot")
         if value is False:
             detail = f"{subject} must not set securityContext.runAsNonRoot=false"
@@ -377,10 +382,11 @@ def _restricted_seccomp(pod: CheckedPod) -> Iterator[Violation]:
         return
 
     contexts = list(pod.contexts())
-    pod_profile_type = as_mapping(contexts[0][2].get("seccompProfile")).get("type")
+    (_, _, pod_context), *_ = contexts
+    pod_profile_type = nested_value(pod_context, "seccompProfile", "type")
     help = "set securityContext.seccompProfile.type: RuntimeDefault"
     for index, (path, subject, context) in enumerate(contexts):
-        kind = nested_map(context, "seccompProfile").get("type")
+        kind = nested_value(context, "seccompProfile", "type")
         violation_path = (*path, "seccompProfile", "type")
         if isinstance(kind, str) and kind not in _ALLOWED_PROFILES:
             detail = f'{subject} must not set securityContext.seccompProfile.type to "{kind}"'

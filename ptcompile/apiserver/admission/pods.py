@@ -21,7 +21,13 @@ from ptcompile.apiserver.defaulting.decoding import copy_without_nulls
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.apiserver.stored import new_values
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    nested_map,
+    nested_maps,
+    nested_string,
+    object_name,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +78,7 @@ class PodAdmission:
                 "spec"
             ]
 
-        runtime_class = f"RuntimeClass {as_string(spec.get('runtimeClassName'))}"
+        runtime_class = f"RuntimeClass {nested_string(spec, 'runtimeClassName')}"
         writers = dict.fromkeys(new_values(spec, ranged), self._range_title)
         writers |= dict.fromkeys(new_values(ranged, classed), runtime_class)
 
@@ -100,7 +106,7 @@ def _without_copied_limits(before: Json, after: Json) -> Json:
     """
     changed = dict(after)
     for key in ("containers", "initContainers"):
-        pairs = zip(as_mappings(before.get(key)), as_mappings(after.get(key)), strict=True)
+        pairs = zip(nested_maps(before, key), nested_maps(after, key), strict=True)
         changed |= {key: [_with_own_requests(*pair) for pair in pairs]} if after.get(key) else {}
     return changed
 

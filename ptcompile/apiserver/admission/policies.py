@@ -19,9 +19,12 @@ from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_string,
-    as_strings,
+    kind_of,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_strings,
+    nested_value,
     object_name,
 )
 
@@ -88,8 +91,7 @@ def _bound_policies(state: ClusterState) -> list[BoundPolicy]:
         policies = {object_name(policy): policy for policy in state.of_kind(_POLICY)}
         bindings = state.of_kind(_BINDING) if policies else []
         pairs = [
-            (policies.get(as_string(nested_map(item, "spec").get("policyName"))), item)
-            for item in bindings
+            (policies.get(nested_string(item, "spec", "policyName")), item) for item in bindings
         ]
         state.indexes[key] = [
             BoundPolicy(policy, binding) for policy, binding in pairs if policy is not None
@@ -143,13 +145,13 @@ def _params_of(pair: BoundPolicy, request: Request, state: ClusterState) -> list
     if not kind or not reference:
         return [None]
 
-    key = as_string(kind.get("apiVersion")), as_string(kind.get("kind"))
-    found: Sequence[Json] = state.objects.of_kind(key)
-    name = as_string(reference.get("name"))
-    namespace = as_string(reference.get("namespace"))
-    if is_namespaced(key, state):
+    param_kind = kind_of(kind)
+    found: Sequence[Json] = state.objects.of_kind(param_kind)
+    name = nested_string(reference, "name")
+    namespace = nested_string(reference, "namespace")
+    if is_namespaced(param_kind, state):
         namespace = namespace or namespace_of(request.object)
-        found = state.objects.in_namespace(namespace).of_kind(key)
+        found = state.objects.in_namespace(namespace).of_kind(param_kind)
     if name:
         found = [item for item in found if object_name(item) == name]
     else:
@@ -160,7 +162,9 @@ def _params_of(pair: BoundPolicy, request: Request, state: ClusterState) -> list
         ]
 
     state.evaluations.spend(len(found))
-    return list(found) or f"the files have no {key[1]} {name or 'that its paramRef selects'}"
+    return (
+        list(found) or f"the files have no {param_kind.name} {name or 'that its paramRef selects'}"
+    )
 
 
 def _to_problems(
@@ -173,8 +177,8 @@ def _to_problems(
         yield _unsettled(request, pair, failure.message, state)
         return
 
-    actions = as_strings(nested_map(pair.binding, "spec").get("validationActions"))
-    if failure.is_error and nested_map(pair.policy, "spec").get("failurePolicy") == "Ignore":
+    actions = nested_strings(pair.binding, "spec", "validationActions")
+    if failure.is_error and nested_value(pair.policy, "spec", "failurePolicy") == "Ignore":
         return
 
     if "Deny" in actions:

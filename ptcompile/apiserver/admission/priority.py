@@ -13,7 +13,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request
 from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
-from ptcompile.kubernetes.unstructured import Json, as_int, as_string, object_name
+from ptcompile.kubernetes.unstructured import Json, nested_int, nested_string, object_name
 
 _KIND = ("scheduling.k8s.io/v1", "PriorityClass")
 _HIGHEST_OF_USERS = 10**9
@@ -63,7 +63,7 @@ def priority_of(spec: Json, objects: Sequence[Json]) -> int | None:
     not one of them.
     """
     given = _known_priority(spec, ClusterState(objects))
-    return None if given is None else as_int(spec.get("priority"), given.value)
+    return None if given is None else nested_int(spec, "priority", default=given.value)
 
 
 def _known_priority(spec: Json, state: ClusterState) -> PodPriority | None:
@@ -76,7 +76,7 @@ def _priority_of(spec: Json, state: ClusterState) -> PodPriority | None:
 
     Of several default classes the one with the lowest value counts.
     """
-    name = as_string(spec.get("priorityClassName"))
+    name = nested_string(spec, "priorityClassName")
     return _SYSTEM.get(name) or _classes(state).get(name)
 
 
@@ -96,8 +96,8 @@ def _classes(state: ClusterState) -> dict[str, PodPriority]:
 
 
 def _given_by(written: Json) -> PodPriority:
-    preemption = as_string(written.get("preemptionPolicy")) or "PreemptLowerPriority"
-    return PodPriority(object_name(written), as_int(written.get("value")), preemption)
+    preemption = nested_string(written, "preemptionPolicy") or "PreemptLowerPriority"
+    return PodPriority(object_name(written), nested_int(written, "value"), preemption)
 
 
 def priority_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
@@ -120,7 +120,7 @@ def _pod_problems(request: Request, state: ClusterState) -> Problems:
     # files with classes have the default class too, if there is one
     is_certain = given is not None or bool(_classes(state))
     if given is None and spec.get("priorityClassName"):
-        if as_int(spec.get("priority")) > _HIGHEST_OF_USERS:
+        if nested_int(spec, "priority") > _HIGHEST_OF_USERS:
             yield from _with_severity(request, _wrong_priority(request, spec, None, False), True)
         return
 

@@ -19,11 +19,13 @@ from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_int,
-    as_mappings,
-    as_string,
-    as_strings,
     namespace_of,
+    nested_int,
     nested_map,
+    nested_maps,
+    nested_string,
+    nested_strings,
+    nested_value,
     object_name,
 )
 
@@ -112,11 +114,11 @@ def _bounds_of(namespace: str, state: ClusterState) -> QuotaBounds:
 
 def _scopes_of(quota: Json) -> tuple[QuotaScope, ...]:
     spec = nested_map(quota, "spec")
-    scopes = [QuotaScope(name) for name in as_strings(spec.get("scopes"))]
-    for item in as_mappings(nested_map(spec, "scopeSelector").get("matchExpressions")):
-        name = as_string(item.get("scopeName"))
-        operator = as_string(item.get("operator"))
-        scopes.append(QuotaScope(name, operator, tuple(as_strings(item.get("values")))))
+    scopes = [QuotaScope(name) for name in nested_strings(spec, "scopes")]
+    for item in nested_maps(spec, "scopeSelector", "matchExpressions"):
+        name = nested_string(item, "scopeName")
+        operator = nested_string(item, "operator")
+        scopes.append(QuotaScope(name, operator, tuple(nested_strings(item, "values"))))
     return tuple(scopes)
 
 
@@ -128,7 +130,7 @@ def _matches(request: Request, scopes: tuple[QuotaScope, ...]) -> bool:
             scope.name in _POD_SCOPES and _POD_SCOPES[scope.name](spec, scope) for scope in scopes
         )
     if request.kind == _CLAIM:
-        classes = [as_string(spec.get("volumeAttributesClassName"))]
+        classes = [nested_string(spec, "volumeAttributesClassName")]
         return all(
             scope.name == "VolumeAttributesClass" and any(map(scope.selects, classes))
             for scope in scopes
@@ -159,15 +161,15 @@ def _is_best_effort(spec: Json) -> bool:
 
 
 def _containers(spec: Json) -> list[Json]:
-    return [*as_mappings(spec.get("containers")), *as_mappings(spec.get("initContainers"))]
+    return [*nested_maps(spec, "containers"), *nested_maps(spec, "initContainers")]
 
 
 def _crosses_namespaces(spec: Json) -> bool:
     """Return whether a pod (anti-)affinity term names namespaces or selects them."""
     for key in ("podAffinity", "podAntiAffinity"):
         affinity = nested_map(spec, "affinity", key)
-        terms = as_mappings(affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
-        preferred = as_mappings(affinity.get("preferredDuringSchedulingIgnoredDuringExecution"))
+        terms = nested_maps(affinity, "requiredDuringSchedulingIgnoredDuringExecution")
+        preferred = nested_maps(affinity, "preferredDuringSchedulingIgnoredDuringExecution")
         terms = [*terms, *(nested_map(item, "podAffinityTerm") for item in preferred)]
         if any(
             term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms
@@ -182,7 +184,7 @@ _POD_SCOPES: dict[str, Callable[[Json, QuotaScope], bool]] = {
     "NotTerminating": lambda spec, _: not _is_terminating(spec),
     "BestEffort": lambda spec, _: _is_best_effort(spec),
     "NotBestEffort": lambda spec, _: not _is_best_effort(spec),
-    "PriorityClass": lambda spec, scope: scope.selects(as_string(spec.get("priorityClassName"))),
+    "PriorityClass": lambda spec, scope: scope.selects(nested_string(spec, "priorityClassName")),
     "CrossNamespacePodAffinity": lambda spec, _: _crosses_namespaces(spec),
 }
 
@@ -212,7 +214,7 @@ def _is_counted(request: Request) -> bool:
     counted again.
     """
     if request.old is None:
-        return bool(nested_map(request.object, "metadata").get("uid"))
+        return bool(nested_value(request.object, "metadata", "uid"))
     return request.kind not in (_CLAIM, ("v1", "Service"))
 
 
@@ -246,7 +248,7 @@ _COMPUTE = ("cpu", "memory", "ephemeral-storage")
 
 def _service_usage(spec: Json) -> Quantities:
     kind = spec.get("type")
-    ports = as_mappings(spec.get("ports"))
+    ports = nested_maps(spec, "ports")
     if kind not in ("NodePort", "LoadBalancer"):
         return {}
 
@@ -260,7 +262,7 @@ def _service_usage(spec: Json) -> Quantities:
 
 
 def _claim_usage(spec: Json) -> Quantities:
-    name = as_string(spec.get("storageClassName"))
+    name = nested_string(spec, "storageClassName")
     usage = {"persistentvolumeclaims": _ONE}
     storage = amounts.quantities_of(nested_map(spec, "resources"), "requests").get("storage")
     if storage is not None:
@@ -284,17 +286,17 @@ def _device_usage(spec: Json) -> Quantities:
     each class counts.
     """
     usage: dict[str, Quantity] = {}
-    for request in as_mappings(nested_map(spec, "devices").get("requests")):
-        choices = as_mappings(request.get("firstAvailable")) or [
+    for request in nested_maps(spec, "devices", "requests"):
+        choices = nested_maps(request, "firstAvailable") or [
             nested_map(request, "exactly") or request
         ]
         most: dict[str, int] = {}
         for choice in choices:
-            name = as_string(choice.get("deviceClassName"))
+            name = nested_string(choice, "deviceClassName")
             if choice.get("allocationMode") == "All":
                 count = _MAX_DEVICES
             else:
-                count = as_int(choice.get("count"), 1)
+                count = nested_int(choice, "count", default=1)
             most[name] = max(most.get(name, 0), count)
 
         counted = {
@@ -344,7 +346,7 @@ def _missing_amounts(
             half, _, resource = name.rpartition(".")
             if resource not in halves[half or "requests"]:
                 containers = missing.setdefault(group[name].quota, {}).setdefault(name, [])
-                containers.append((as_string(container.get("name")), request.resources_path(path)))
+                containers.append((nested_string(container, "name"), request.resources_path(path)))
 
     for quota, by_name in missing.items():
         parts = [
@@ -425,7 +427,7 @@ def _usage_path(request: Request, name: str) -> Path:
     counted.
     """
     if request.is_pod and not name.startswith("count/"):
-        containers = as_mappings(request.spec.get("containers"))
+        containers = nested_maps(request.spec, "containers")
         if containers:
             return request.resources_path(request.container_path("containers", 0))
         return request.path_of("spec")

@@ -22,12 +22,13 @@ from ptcompile.kubernetes.unstructured import (
     JsonDict,
     ObjectKind,
     api_group,
-    as_int,
-    as_mappings,
-    as_string,
     kind_of,
     namespace_of,
+    nested_int,
     nested_map,
+    nested_maps,
+    nested_string,
+    nested_value,
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
@@ -103,10 +104,8 @@ class ClusterState:
         names = {}
         for crd in self.objects.of_kind(("apiextensions.k8s.io/v1", "CustomResourceDefinition")):
             spec = nested_map(crd, "spec")
-            kind, plural = (
-                as_string(nested_map(spec, "names").get(key)) for key in ("kind", "plural")
-            )
-            names[as_string(spec.get("group")), kind] = plural
+            kind, plural = (nested_string(spec, "names", key) for key in ("kind", "plural"))
+            names[nested_string(spec, "group"), kind] = plural
         return names
 
 
@@ -154,8 +153,8 @@ class Request(NamedTuple):
         """Return the path of a container in the file; one that the operator adds is at its pod
         template.
         """
-        container = as_mappings(self.spec.get(key))[index]
-        written = as_mappings(nested_map(self.written, "spec").get(key))
+        container = nested_maps(self.spec, key)[index]
+        written = nested_maps(self.written, "spec", key)
         if index < len(written) and written[index].get("name") == container.get("name"):
             return self.path_of("spec", key, index)
         for position, candidate in enumerate(written):
@@ -175,7 +174,7 @@ class Request(NamedTuple):
     def containers(self) -> Iterator[tuple[Path, Json]]:
         """Yield the containers and init containers of a pod, each with its path in the file."""
         for key in ("containers", "initContainers"):
-            for index, container in enumerate(as_mappings(self.spec.get(key))):
+            for index, container in enumerate(nested_maps(self.spec, key)):
                 yield self.container_path(key, index), container
 
 
@@ -231,7 +230,7 @@ def _replicas(manifest: Json) -> int:
     if kind == ("", "PodTemplate"):
         return 0
     if kind in {("apps", "ReplicaSet"), ("", "ReplicationController")}:
-        return as_int(nested_map(manifest, "spec").get("replicas"), 1)
+        return nested_int(manifest, "spec", "replicas", default=1)
     return 1
 
 
@@ -288,6 +287,6 @@ def is_namespaced(kind: GroupVersionKind, state: ClusterState) -> bool:
     group = api_group(api_version)
     for crd in state.objects.of_kind(("apiextensions.k8s.io/v1", "CustomResourceDefinition")):
         spec = nested_map(crd, "spec")
-        if spec.get("group") == group and nested_map(spec, "names").get("kind") == name:
+        if spec.get("group") == group and nested_value(spec, "names", "kind") == name:
             return spec.get("scope") != "Cluster"
     return name not in CLUSTER_WIDE and kind_named(kind).namespaced

@@ -219,11 +219,6 @@ def _quotient(a: float, b: float) -> float:
     return float("inf") if a > 0 else float("-inf")
 
 
-def _concatenate(budget: StepBudget, a: Any, b: Any) -> Any:
-    pay_for_size(budget, len(a) + len(b))
-    return a + b
-
-
 _ARITHMETIC: dict[tuple[str, type, type], Callable[[Any, Any], Any]] = {
     ("+", int, int): lambda a, b: _to_int64(a + b),
     ("-", int, int): lambda a, b: _to_int64(a - b),
@@ -252,7 +247,8 @@ def operate(budget: StepBudget, mark: str, a: Any, b: Any) -> Any:
     """Return the result of an arithmetic operator."""
     kind = type(a)
     if mark == "+" and kind is type(b) and kind in (str, bytes, list):
-        return _concatenate(budget, a, b)
+        pay_for_size(budget, len(a) + len(b))
+        return a + b
     operation = _ARITHMETIC.get((mark, kind, type(b)))
     if operation is None:
         raise no_overload()

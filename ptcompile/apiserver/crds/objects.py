@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ptcompile.apiserver.crds import Definition, definition_problems, shipped_definition
 from ptcompile.apiserver.crds.rules import explain_rule
+from ptcompile.apiserver.defaulting.schemas import property_schema
 from ptcompile.apiserver.structure import is_outside
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.apiserver.validation.field import CheckScope, FieldValue
@@ -72,17 +73,14 @@ def _check_embedded(schema: Json, field: FieldValue) -> None:
     """
     if not schema.get("x-embeds"):
         return
-    if type(field.value) is list:
+    if field.is_list:
         for item in field.items(field.value):
             _check_embedded(schema.get("items", {}), item)
     elif field.is_mapping:
         if schema.get("x-embedded"):
             _check_embedded_object(field)
-        properties = schema.get("properties", {})
-        additional = schema.get("additionalProperties")
         for key, item in field.entries():
-            child = properties.get(key, additional if isinstance(additional, dict) else {})
-            _check_embedded(child, item)
+            _check_embedded(property_schema(schema, key), item)
 
 
 def _check_embedded_object(embedded: FieldValue) -> None:
@@ -91,7 +89,7 @@ def _check_embedded_object(embedded: FieldValue) -> None:
     meta = embedded["metadata"]
     if version.value == "":
         version.invalid("must not be empty", "set the apiVersion of the object")
-    elif type(version.value) is str and version.value.count("/") > 1:
+    elif version.is_text and version.value.count("/") > 1:
         why = f"unexpected GroupVersion string: {version.value}"
         version.invalid(why, "write it as group/version")
     if kind.value == "":

@@ -22,7 +22,11 @@ from ptcompile.apiserver.cel.values import (
     to_duration,
     to_timestamp,
 )
-from ptcompile.apiserver.defaulting.schemas import resolve_node, with_schema_defaults
+from ptcompile.apiserver.defaulting.schemas import (
+    property_schema,
+    resolve_node,
+    with_schema_defaults,
+)
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 
@@ -83,10 +87,8 @@ def _walk(schema: Schema, document: str, pair: _Pair, path: Path, run: _Run) -> 
                 schema.get("items", {}), document, _Pair(item, old_item), (*path, index), run
             )
     elif isinstance(new, Mapping):
-        properties = schema.get("properties", {})
-        additional = schema.get("additionalProperties")
         for key, item in new.items():
-            child = properties.get(key, additional if isinstance(additional, dict) else {})
+            child = property_schema(schema, key)
             old_item = old.get(key, _ABSENT) if isinstance(old, Mapping) else _ABSENT
             yield from _walk(child, document, _Pair(item, old_item), (*path, key), run)
 
@@ -237,11 +239,8 @@ def _to_cel_value(schema: Schema, document: str, value: Any) -> Any:
         items = schema.get("items", {})
         return [_to_cel_value(items, document, item) for item in value]
     if isinstance(value, Mapping):
-        properties = schema.get("properties", {})
-        additional = schema.get("additionalProperties")
-        child = additional if isinstance(additional, dict) else {}
         return {
-            key: _to_cel_value(properties.get(key, child), document, item)
+            key: _to_cel_value(property_schema(schema, key), document, item)
             for key, item in value.items()
         }
     if type(value) is int:

@@ -245,8 +245,9 @@ def _child_schema(node: SchemaObject, keys: tuple[str, ...]) -> SchemaObject | N
     if keys == ("items",):
         items = node.get("items")
         return items if isinstance(items, Mapping) else None
+    _, name = keys
     properties = nested_map(node, "properties")
-    return as_mapping(properties[keys[1]]) if keys[1] in properties else None
+    return as_mapping(properties[name]) if name in properties else None
 
 
 def _branches(node: SchemaObject, key: str) -> list[SchemaObject]:

@@ -24,13 +24,16 @@ from ptcompile.apiserver.defaulting.pods import (
     default_volume,
 )
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, string_map
+from ptcompile.kubernetes.unstructured import Json, string_map, without_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.apiserver.defaulting.fields import ObjectFields
+
+    Changes = dict[tuple[str, str], Callable[[ObjectFields], None]]
+    """Functions that change objects in place, by apiVersion and kind."""
 
 DEFAULT_SERVER = ApiServer()
 
@@ -236,7 +239,7 @@ def _default_volume(volume: ObjectFields) -> None:
     spec = new_child(volume, "spec")
     fill_absent(spec, volumeMode="Filesystem")
     fill_empty(spec, persistentVolumeReclaimPolicy="Retain")
-    sources = {key: value for key, value in spec.items() if key not in ("volumeMode", "claimRef")}
+    sources = without_keys(spec, "volumeMode", "claimRef")
     default_volume({**sources, "name": ""})
 
 
@@ -345,7 +348,7 @@ def _default_definition(definition: ObjectFields) -> None:
     fill_absent(spec, conversion={"strategy": "None"})
 
 
-BUILT_IN_DEFAULTS: dict[tuple[str, str], Callable[[ObjectFields], None]] = {
+BUILT_IN_DEFAULTS: Changes = {
     ("v1", "Pod"): default_pod,
     ("v1", "Service"): _default_service,
     ("v1", "Secret"): _default_secret,
@@ -372,7 +375,7 @@ BUILT_IN_DEFAULTS: dict[tuple[str, str], Callable[[ObjectFields], None]] = {
 }
 """What sets the defaults of a kind, in place, where `built_in.json` cannot say it."""
 
-CREATION_CHANGES: dict[tuple[str, str], Callable[[ObjectFields], None]] = {
+CREATION_CHANGES: Changes = {
     ("v1", "PersistentVolumeClaim"): _prepare_claim,
     ("batch/v1", "Job"): _prepare_job,
 }

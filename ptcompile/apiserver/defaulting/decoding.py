@@ -13,8 +13,12 @@ from collections.abc import Mapping
 from ptcompile._internal.schema_files import load, load_table
 from ptcompile.apiserver.defaulting.built_in import BUILT_IN_DEFAULTS
 from ptcompile.apiserver.defaulting.fields import fill_places
-from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
-from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, is_built_in, other_kind, resolve
+from ptcompile.apiserver.defaulting.schemas import (
+    property_schema,
+    resolve_node,
+    with_schema_defaults,
+)
+from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, is_built_in, other_kind
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of, nested_map
 
@@ -60,9 +64,7 @@ def copy_without_nulls(value: Any) -> Any:
 
 
 def _encode(value: Any, schema: Schema, document: str) -> Any:
-    while "$ref" in schema:
-        document, name = resolve(document, schema["$ref"])
-        schema = load(document)["$defs"][name]
+    schema, document = resolve_node(schema, document)
     if isinstance(value, list | tuple):
         items = schema.get("items", {})
         return [
@@ -80,11 +82,10 @@ def _encode(value: Any, schema: Schema, document: str) -> Any:
 
 def _encode_mapping(value: Json, schema: Schema, document: str) -> JsonDict:
     properties = schema.get("properties", {})
-    additional = schema.get("additionalProperties")
     required = schema.get("required", ())
     encoded = {}
     for key, item in value.items():
-        inner = properties.get(key, additional if isinstance(additional, dict) else {})
+        inner = property_schema(schema, key)
         new = _encode(item, inner, document)
         is_field = key in properties and key not in required
         if new is None or (is_field and _is_left_out(key, new, inner)):

@@ -22,7 +22,7 @@ from ptcompile.apiserver.defaulting.pods import (
 )
 from ptcompile.kinds.model import NO_DEFAULTS, KeyPath, KindDefaults
 from ptcompile.kinds.wrapped import group_and_kind
-from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of
+from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of, without_keys
 from ptcompile.operators.table import OPERATORS, kind_named
 
 _FIELDS = load_table("apiserver/defaulting/fields.json")
@@ -58,7 +58,7 @@ def _container_defaults() -> JsonDict:
     """Return what a container's absent fields mean, other than its pull policy."""
     container: JsonDict = {"imagePullPolicy": "Always"}
     default_container(container)
-    return {name: value for name, value in _scalars(container).items() if name != "imagePullPolicy"}
+    return without_keys(_scalars(container), "imagePullPolicy")
 
 
 def _probe_defaults() -> JsonDict:

@@ -50,6 +50,15 @@ def resolve_node(schema: Schema, document: str) -> tuple[Schema, str]:
     return schema, document
 
 
+def property_schema(schema: Schema, key: str) -> Schema:
+    """Return the schema of a property: its own, or that of additional properties."""
+    own: Schema | None = schema.get("properties", {}).get(key)
+    if own is not None:
+        return own
+    additional = schema.get("additionalProperties")
+    return additional if isinstance(additional, dict) else {}
+
+
 def with_schema_defaults(schema: Schema, document: str, value: Any) -> Any:
     """Return a value with its schema's defaults, without the nulls that the server drops."""
     if schema.get("x-decoded"):
@@ -62,15 +71,13 @@ def with_schema_defaults(schema: Schema, document: str, value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
 
-    properties = schema.get("properties", {})
-    additional = schema.get("additionalProperties")
     out = {}
     for key, item in value.items():
-        child = properties.get(key, additional if isinstance(additional, dict) else {})
+        child = property_schema(schema, key)
         if item is not None or child.get("nullable"):
             out[key] = with_schema_defaults(child, document, item)
 
-    for key, child in properties.items():
+    for key, child in schema.get("properties", {}).items():
         if key not in out and "default" in child:
             out[key] = with_schema_defaults(child, document, deepcopy(child["default"]))
 

@@ -285,10 +285,10 @@ def _compile_integer(schema: Schema, scope: SchemaScope) -> ValueCheck:
     low = schema.get("minimum")
     high = schema.get("maximum")
     if scope.crd and scope.server < (1, 36) and kind in scalars.INT_RANGES:
-        format_range = scalars.INT_RANGES[kind]
+        lowest, highest = scalars.INT_RANGES[kind]
         kind = ""
-        low = None if low == format_range[0] else low
-        high = None if high == format_range[1] else high
+        low = None if low == lowest else low
+        high = None if high == highest else high
     return scalars.compile_integer(kind, low, high)
 
 

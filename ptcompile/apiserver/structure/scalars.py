@@ -225,9 +225,7 @@ def check_crd_time(value: Any) -> Violations:
 
 def _is_day(match: re.Match[str]) -> bool:
     """Return whether the year, month and day of a time exist."""
-    year = int(match[1])
-    month = int(match[2])
-    day = int(match[3])
+    year, month, day = map(int, match.group(1, 2, 3))
     is_leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     return 1 <= day <= _DAYS[month - 1] + is_leap
 

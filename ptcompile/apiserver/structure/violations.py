@@ -9,7 +9,7 @@ from ptcompile._internal.spelling import closest
 from ptcompile.apiserver.kinds import as_tuple
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, problem_at
 from ptcompile.diagnostics.fixes import FixTemplate, fix_key, fix_type
-from ptcompile.kubernetes.versions import Version, is_switched, stage_in
+from ptcompile.kubernetes.versions import Version, is_switched, stage_in, version_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def to_problem(violation: SchemaViolation) -> Problem:
         help_text = f"move it to {field_path(home)}"
         if violation.moved_value is not None:
             edits = (Edit("set", home, violation.moved_value), Edit("remove", path))
-            fix = Fix(f"move it to {field_path(home)}", edits, safe=False)
+            fix = Fix(f"move it to {field_path(home)}", edits)
 
     return problem_at(
         violation.name,
@@ -355,7 +355,7 @@ def _of_other_release(
     """
     is_early = added is not None and release.version < as_tuple(added)
     change = f"added in {added}" if is_early else f"removed after {removed}"
-    named = f"{release.title} {release.version[0]}.{release.version[1]}"
+    named = f"{release.title} {version_text(release.version)}"
     violation = SchemaViolation(
         "version-unknown-field" if is_early else name, f"{text} in {named}: {change}"
     )
@@ -379,7 +379,7 @@ def gate_off(gate: str, whole_field: str, server: Version, gates: Switches) -> S
 
     `whole_field` is the name of the field that the server drops, if it is not this field itself.
     """
-    release = f"{server[0]}.{server[1]}"
+    release = version_text(server)
     dropped = f"drops the whole {whole_field}" if whole_field else "drops this field"
     stage = stage_in("kubernetes", gate, server)
     why = f"{stage.name} and off by default" if stage is not None else "not in this release"

@@ -57,7 +57,7 @@ def check_validating_policy(policy: FieldValue) -> None:
     message_environment = policy_environment(params=params, authorizer=False, variables=variables)
     for validation in validations.objects():
         _check_validation(validation, environment, message_environment)
-    if type(audited.value) is list and len(audited.value) > _ANNOTATIONS_MAX:
+    if audited.is_list and len(audited.value) > _ANNOTATIONS_MAX:
         audited.invalid(f"must not have more than {_ANNOTATIONS_MAX} auditAnnotations")
         return
 
@@ -65,7 +65,7 @@ def check_validating_policy(policy: FieldValue) -> None:
     for annotation in audited.objects():
         key = annotation["key"].or_default("")
         _check_annotation(annotation, policy["metadata"].get("name"), environment)
-        if type(key.value) is str:
+        if key.is_text:
             key.check_unseen(seen)
 
 
@@ -131,9 +131,9 @@ def _check_param_kind(kind: FieldValue) -> None:
     version = kind["apiVersion"]
     if version.is_empty:
         version.required()
-    elif type(version.value) is str and version.value.count("/") > 1:
+    elif version.is_text and version.value.count("/") > 1:
         version.invalid(f"unexpected GroupVersion string: {version.value}")
-    elif type(version.value) is str:
+    elif version.is_text:
         group, _, name = version.value.rpartition("/")
         version.replaced(group).check_optional_text(names.why_not_dns_subdomain)
         if not name:
@@ -146,18 +146,18 @@ def _check_param_kind(kind: FieldValue) -> None:
 
 def _check_variable(variable: FieldValue, environment: Environment) -> None:
     name = variable["name"].or_default("")
-    if type(name.value) is str and not name.value.strip():
+    if name.is_text and not name.value.strip():
         name.required("name is not specified")
-    elif type(name.value) is str and (name.value in RESERVED or not _is_identifier(name.value)):
+    elif name.is_text and (name.value in RESERVED or not _is_identifier(name.value)):
         name.invalid("name is not a valid CEL identifier")
     _check_text(variable["expression"], environment)
 
 
 def _check_text(field: FieldValue, environment: Environment, *allowed: CelType) -> None:
     expression = field.or_default("")
-    if type(expression.value) is str and not expression.value.strip():
+    if expression.is_text and not expression.value.strip():
         expression.required("expression is not specified")
-    elif type(expression.value) is str:
+    elif expression.is_text:
         check_expression(expression, environment, allowed)
 
 
@@ -167,12 +167,12 @@ def _check_validation(
     expression = validation["messageExpression"]
     message = validation["message"]
     _check_text(validation["expression"], environment, BOOL)
-    if type(expression.value) is str and expression.value:
+    if expression.is_text and expression.value:
         if expression.value.strip():
             check_expression(expression, message_environment, (STRING,))
         else:
             expression.invalid("must be non-empty if specified")
-    if type(message.value) is str and message.value:
+    if message.is_text and message.value:
         text = message.value.strip()
         if not text:
             message.invalid("message must be non-empty if specified")
@@ -186,11 +186,11 @@ def _check_annotation(annotation: FieldValue, policy_name: Any, environment: Env
     key = annotation["key"].or_default("")
     if is_empty(policy_name):
         key.invalid("requires metadata.name be non-empty", "name the policy")
-    elif type(policy_name) is type(key.value) is str:
+    elif type(policy_name) is str and key.is_text:
         key.replaced(f"{policy_name}/{key.value}").check_text(names.why_not_qualified_name)
 
     expression = annotation["valueExpression"].or_default("")
-    if type(expression.value) is not str:
+    if not expression.is_text:
         return
 
     stripped = expression.replaced(expression.value.strip())
@@ -206,9 +206,9 @@ def _check_mutation(mutation: FieldValue, environment: Environment) -> None:
     patch_type = mutation["patchType"]
     if patch_type.is_empty:
         patch_type.required(help=f"set {' or '.join(_PATCHES)}")
-    elif type(patch_type.value) is str and patch_type.value not in _PATCHES:
+    elif patch_type.is_text and patch_type.value not in _PATCHES:
         patch_type.unsupported(_PATCHES)
-    elif type(patch_type.value) is str:
+    elif patch_type.is_text:
         key, expected = _PATCHES[patch_type.value]
         if mutation.get(key) is None:
             mutation[key].required(f"must be specified when patchType is {patch_type.value}")

@@ -128,7 +128,7 @@ def check_expression(
 def check_match_conditions(conditions: FieldValue, *, params: bool) -> None:
     """Check the match conditions of a webhook or a policy."""
     conditions.check_length(_CONDITIONS_MAX)
-    if type(conditions.value) is list and len(conditions.value) > _CONDITIONS_MAX:
+    if conditions.is_list and len(conditions.value) > _CONDITIONS_MAX:
         # the server would compile each expression
         return
 
@@ -137,7 +137,7 @@ def check_match_conditions(conditions: FieldValue, *, params: bool) -> None:
     for condition in conditions.objects():
         expression = condition["expression"].or_default("")
         name = condition["name"].or_default("")
-        if type(expression.value) is str:
+        if expression.is_text:
             stripped = expression.replaced(expression.value.strip())
             if not stripped.value:
                 stripped.required()
@@ -145,7 +145,7 @@ def check_match_conditions(conditions: FieldValue, *, params: bool) -> None:
                 check_expression(stripped, environment, (BOOL,))
         if name.value == "":
             name.required()
-        elif type(name.value) is str:
+        elif name.is_text:
             name.check_text(names.why_not_qualified_name)
             name.check_unseen(seen)
 
@@ -164,7 +164,7 @@ def check_validating_webhooks(configuration: FieldValue) -> None:
         name = webhook["name"]
         _check_webhook(webhook)
         check_review_versions(webhook["admissionReviewVersions"], _WHY_NO_VERSION)
-        if type(name.value) is str and name.value:
+        if name.is_text and name.value:
             name.check_unseen(seen)
 
 
@@ -179,7 +179,7 @@ def _check_webhook(webhook: FieldValue) -> None:
     if effects.value is None:
         effects.required(f"must specify one of {', '.join(_SIDE_EFFECTS)}")
     effects.check_choice(_SIDE_EFFECTS)
-    if type(seconds.value) is int and not 1 <= seconds.value <= _TIMEOUT_MAX:
+    if seconds.is_integer and not 1 <= seconds.value <= _TIMEOUT_MAX:
         seconds.invalid(f"the timeout value must be between 1 and {_TIMEOUT_MAX} seconds")
     for key in ("namespaceSelector", "objectSelector"):
         webhook[key].check(check_selector)
@@ -220,7 +220,7 @@ def check_client(config: FieldValue) -> None:
     service = config["service"]
     if (url.value is None) == (service.value is None):
         config.required("exactly one of url or service is required")
-    elif type(url.value) is str:
+    elif url.is_text:
         _check_url(url)
     elif service.is_mapping:
         _check_service(service)
@@ -273,7 +273,7 @@ def _check_service(service: FieldValue) -> None:
     path = service["path"]
     service.require("name", "namespace")
     check_service_port(service["port"], "leave it out for port 443")
-    if type(path.value) is not str or path.value in ("", "/"):
+    if not path.is_text or path.value in ("", "/"):
         return
     if path.value == "//":
         path.invalid("segment[0] may not be empty")
@@ -324,7 +324,7 @@ def _check_param_ref(reference: FieldValue) -> None:
     name = reference["name"]
     selector = reference["selector"]
     exclusive = "name and selector are mutually exclusive"
-    if type(name.value) is str and name.value:
+    if name.is_text and name.value:
         name.check_text(why_not_path_segment)
         if selector.value is not None:
             name.forbidden(exclusive)

@@ -47,7 +47,7 @@ def check_custom_definition(crd: FieldValue) -> None:
 
     for key, help in (("name", name_help), ("generateName", "write metadata.name instead")):
         name = crd["metadata"][key]
-        if type(name.value) is str and name.value and name.value != expected:
+        if name.is_text and name.value and name.value != expected:
             name.invalid('must be spec.names.plural+"."+spec.group', help)
 
     group.check_required_text(_why_not_group)
@@ -90,7 +90,7 @@ def _check_approval(group: Any, approval: FieldValue) -> None:
     if approval.is_empty:
         help = "use a group of your own domain; Kubernetes reserves this one"
         approval.required(f"{why}, see {_REQUEST}", help, key_path(approval.path))
-    elif type(approval.value) is str and not approval.value.startswith("unapproved"):
+    elif approval.is_text and not approval.value.startswith("unapproved"):
         scheme, mark, rest = approval.value.partition("://")
         if not mark or not scheme or not rest.partition("/")[0]:
             why += f' with either a URL or a reason starting with "unapproved", see {_REQUEST}'
@@ -104,7 +104,7 @@ def _check_versions(crd: FieldValue) -> None:
     repeated = False
     for version in versions.objects():
         name = version["name"].or_default("")
-        if type(name.value) is str:
+        if name.is_text:
             repeated = repeated or name.value in seen
             seen.add(name.value)
             name.check_text(names.why_not_dns_1035_label)
@@ -193,9 +193,9 @@ def _check_column(column: FieldValue) -> None:
     column.require("name")
     if kind.is_empty:
         kind.required(allowed)
-    elif type(kind.value) is str and kind.value not in _COLUMN_TYPES:
+    elif kind.is_text and kind.value not in _COLUMN_TYPES:
         kind.invalid(allowed)
-    if type(form.value) is str and form.value and form.value not in _COLUMN_FORMATS:
+    if form.is_text and form.value and form.value not in _COLUMN_FORMATS:
         form.invalid(f"must be one of {','.join(_COLUMN_FORMATS)}")
     if path.is_empty:
         path.required()
@@ -208,7 +208,7 @@ def _check_selectable(fields: FieldValue, schema: Json) -> None:
         field = item["jsonPath"]
         if field.is_empty:
             field.required()
-        if type(field.value) is not str or not field.value:
+        if not field.is_text or not field.value:
             continue
 
         try:

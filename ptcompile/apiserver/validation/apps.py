@@ -22,7 +22,7 @@ def check_restarts_always(template: FieldValue, kind: str) -> None:
     """
     policy = template["spec"]["restartPolicy"]
     deadline = template["spec"]["activeDeadlineSeconds"]
-    if type(policy.value) is str and policy.value not in ("", "Always"):
+    if policy.is_text and policy.value not in ("", "Always"):
         policy.unsupported(("Always",), "remove it: only a Job's pods may end")
     if deadline.value is not None:
         deadline.forbidden(f"activeDeadlineSeconds in {kind} is not Supported")
@@ -104,7 +104,7 @@ def check_deployment(deployment: FieldValue) -> None:
     _check_strategy(spec["strategy"])
     deadline = spec["progressDeadlineSeconds"].or_zero(_PROGRESS_SECONDS)
     ready = spec.get("minReadySeconds") or 0
-    if type(deadline.value) is int and type(ready) is int and deadline.value <= ready:
+    if deadline.is_integer and type(ready) is int and deadline.value <= ready:
         deadline.invalid("must be greater than minReadySeconds")
 
 
@@ -174,7 +174,7 @@ def check_stateful_set(stateful_set: FieldValue) -> None:
     check_template(checked, volumes)
     check_restarts_always(template, "StatefulSet")
     order = spec["podManagementPolicy"]
-    if type(order.value) is str and order.value and order.value not in _POD_MANAGEMENT_POLICIES:
+    if order.is_text and order.value and order.value not in _POD_MANAGEMENT_POLICIES:
         order.invalid("must be 'OrderedReady' or 'Parallel'")
     if server.at_least(34):
         spec["serviceName"].check_optional_text(names.why_not_dns_label)
@@ -190,16 +190,12 @@ def _check_claims(claims: FieldValue) -> frozenset[str]:
     volumes = set()
     for claim in claims.objects():
         name = claim["metadata"]["name"]
-        if type(name.value) is str:
+        if name.is_text:
             volumes.add(name.value)
         if claims.server.at_least(36):
             spec = claim["spec"]
             check_claim_spec(spec.value, spec.path, spec.problems, drops=False)
-            if (
-                type(name.value) is str
-                and name.value
-                and (why := names.why_not_dns_label(name.value))
-            ):
+            if name.is_text and name.value and (why := names.why_not_dns_label(name.value)):
                 name.invalid(why, field=f"spec.template.spec.volumes[{claim.key}].name")
 
     return frozenset(volumes)
@@ -221,7 +217,7 @@ def _check_update_strategy(strategy: FieldValue) -> None:
     recreates = kind.value == "Recreate" and strategy.server.has_gate(
         "StatefulSetRecreateStrategy", None
     )
-    if type(kind.value) is str and kind.value not in _STRATEGIES and not recreates:
+    if kind.is_text and kind.value not in _STRATEGIES and not recreates:
         kind.invalid("must be 'RollingUpdate' or 'OnDelete'")
     elif kind.value == "OnDelete" and rolling.value is not None:
         rolling.invalid("only allowed for updateStrategy 'RollingUpdate'", "remove it")

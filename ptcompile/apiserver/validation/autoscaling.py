@@ -28,7 +28,7 @@ def check_autoscaler(autoscaler: FieldValue) -> None:
     high = spec["maxReplicas"].or_zero(0)
     metrics = spec["metrics"]
     least = 0 if spec.server.has_gate("HPAScaleToZero", 37) else 1
-    if type(low.value) is int and low.value < least:
+    if low.is_integer and low.value < least:
         low.invalid(f"must be greater than or equal to {least}")
     if low.value == 0 and least == 0 and not _scales_from_zero(metrics):
         why = (
@@ -36,15 +36,15 @@ def check_autoscaler(autoscaler: FieldValue) -> None:
             "replicas"
         )
         metrics.forbidden(why, "add such a metric, or raise minReplicas to 1")
-    if type(high.value) is int and high.value < 1:
+    if high.is_integer and high.value < 1:
         high.invalid("must be greater than 0")
-    if type(low.value) is type(high.value) is int and low.value > high.value:
+    if low.is_integer and high.is_integer and low.value > high.value:
         high.invalid("must be greater than or equal to `minReplicas`")
     _check_reference(spec["scaleTargetRef"], scaled=True)
     for metric in metrics.objects():
         _check_metric(metric)
     cpu_percent = spec["targetCPUUtilizationPercentage"]
-    if type(cpu_percent.value) is int and cpu_percent.value < 1:
+    if cpu_percent.is_integer and cpu_percent.value < 1:
         cpu_percent.invalid("must be greater than 0")
     for name in ("scaleUp", "scaleDown"):
         rules = spec["behavior"][name]
@@ -61,7 +61,7 @@ def _check_reference(reference: FieldValue, *, scaled: bool) -> None:
     for name in ("kind", "name"):
         reference[name].check_required_text(why_not_path_segment)
     version = reference["apiVersion"].or_default("")
-    if type(version.value) is not str or not reference.server.at_least(34):
+    if not version.is_text or not reference.server.at_least(34):
         return
 
     if version.value.count("/") > 1:
@@ -74,7 +74,7 @@ def _check_reference(reference: FieldValue, *, scaled: bool) -> None:
 
 def _check_metric(metric: FieldValue) -> None:
     kind = metric["type"].or_default("")
-    kind = kind if type(kind.value) is str else kind.replaced("Object")
+    kind = kind if kind.is_text else kind.replaced("Object")
     own_field = _METRIC_FIELDS.get(kind.value, "")
     set_fields = [field for field in _METRIC_FIELDS.values() if metric.get(field) is not None]
     for name in set_fields[:1]:
@@ -134,7 +134,7 @@ def _check_target(target: FieldValue) -> None:
     utilization = target["averageUtilization"]
     if kind.value == "":
         kind.required("must specify a metric target type")
-    if type(kind.value) is str and kind.value not in _TARGET_TYPES:
+    if kind.is_text and kind.value not in _TARGET_TYPES:
         why = "must be either Utilization, Value, or AverageValue"
         kind.invalid(why, f"use one of {', '.join(_TARGET_TYPES)}")
     for name in ("value", "averageValue"):
@@ -142,14 +142,14 @@ def _check_target(target: FieldValue) -> None:
         if target.get(name) is not None and amount is not None and amount.nano <= 0:
             target[name].replaced(str(amount)).invalid("must be positive")
 
-    if type(utilization.value) is int and utilization.value < 1:
+    if utilization.is_integer and utilization.value < 1:
         utilization.invalid("must be greater than 0")
 
 
 def _check_rules(rules: FieldValue) -> None:
     window = rules["stabilizationWindowSeconds"]
     policies = rules["policies"]
-    if type(window.value) is int and window.value < 0:
+    if window.is_integer and window.value < 0:
         window.invalid("must be greater than or equal to zero")
     else:
         _check_most(window, _WINDOW_SECONDS_MAX)
@@ -161,7 +161,7 @@ def _check_rules(rules: FieldValue) -> None:
         policy["type"].or_zero("").check_choice(("Percent", "Pods"))
         for name in ("value", "periodSeconds"):
             number = policy[name].or_default(0)
-            if type(number.value) is int and number.value <= 0:
+            if number.is_integer and number.value <= 0:
                 number.invalid("must be greater than zero")
         _check_most(policy["periodSeconds"], _PERIOD_SECONDS_MAX)
 
@@ -171,5 +171,5 @@ def _check_rules(rules: FieldValue) -> None:
 
 
 def _check_most(seconds: FieldValue, most: int) -> None:
-    if type(seconds.value) is int and seconds.value > most:
+    if seconds.is_integer and seconds.value > most:
         seconds.invalid(f"must be less than or equal to {most}")

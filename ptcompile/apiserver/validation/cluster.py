@@ -16,13 +16,13 @@ from ptcompile.diagnostics.field_errors import forbidden_change, quote_value
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json
 
 
 def check_lease(lease: FieldValue) -> None:
     """Check a Lease, except its metadata."""
     seconds = lease["spec"]["leaseDurationSeconds"]
-    if type(seconds.value) is int and seconds.value <= 0:
+    if seconds.is_integer and seconds.value <= 0:
         seconds.invalid("must be greater than 0")
     lease["spec"].check_not_negative("leaseTransitions")
 
@@ -39,11 +39,11 @@ def check_priority_class(priority_class: FieldValue) -> None:
     """Check a PriorityClass, except its metadata."""
     name = priority_class["metadata"]["name"]
     priority = priority_class["value"]
-    if type(name.value) is str and name.value.startswith("system-"):
+    if name.is_text and name.value.startswith("system-"):
         if _SYSTEM_PRIORITIES.get(name.value) != priority.value:
             why = "priority class names with 'system-' prefix are reserved for system use only"
             name.forbidden(why, "use another name")
-    elif type(priority.value) is int and priority.value > _USER_PRIORITY_MAX:
+    elif priority.is_integer and priority.value > _USER_PRIORITY_MAX:
         why = f"maximum allowed value of a user defined priority is {_USER_PRIORITY_MAX}"
         priority.forbidden(why, f"use {_USER_PRIORITY_MAX} or less")
 
@@ -94,7 +94,7 @@ def _check_taints(taints: FieldValue) -> None:
     seen: set[tuple[str, str]] = set()
     for taint in taints.objects():
         key, value, effect = (taint[name].or_default("") for name in ("key", "value", "effect"))
-        if not type(key.value) is type(value.value) is type(effect.value) is str:
+        if not (key.is_text and value.is_text and effect.is_text):
             continue
 
         # the server prints the taints below metadata
@@ -130,7 +130,7 @@ def _check_pod_cidrs(cidrs: FieldValue) -> None:
 
 def node_update(update: Update) -> Problems:
     """Yield a problem if a Node changes its ranges or its provider ID, which can be set once."""
-    old, new = (nested_map(node, "spec") for node in (update.old, update.new))
+    old, new = update.maps("spec")
     if _pod_cidrs(old) and _pod_cidrs(old) != _pod_cidrs(new):
         yield forbidden_change(
             ("spec", "podCIDRs"), 'node updates may not change podCIDR except from "" to valid'
@@ -151,7 +151,7 @@ def check_api_service(api_service: FieldValue) -> None:
     spec = api_service["spec"]
     group = spec["group"].or_default("")
     version = spec["version"].or_default("")
-    if type(group.value) is str and type(version.value) is str:
+    if group.is_text and version.is_text:
         _check_api_name(api_service["metadata"], f"{version.value}.{group.value}")
         if not group.value and version.value != "v1":
             group.required("only v1 may have an empty group and it better be legacy kube")
@@ -164,7 +164,7 @@ def check_api_service(api_service: FieldValue) -> None:
         ("versionPriority", _VERSION_PRIORITY_MAX),
     ):
         priority = spec[key].or_default(0)
-        if type(priority.value) is int and not 0 < priority.value <= most:
+        if priority.is_integer and not 0 < priority.value <= most:
             priority.invalid(f"must be positive and less than {most}", f"use 1 to {most}")
 
     _check_api_backend(spec)
@@ -189,7 +189,7 @@ def _check_api_backend(spec: FieldValue) -> None:
 def _check_api_name(metadata: FieldValue, expected: str) -> None:
     for key in ("generateName", "name"):
         name = metadata[key]
-        if type(name.value) is str and name.value and name.value != expected:
+        if name.is_text and name.value and name.value != expected:
             why = f'must be `spec.version+"."+spec.group`: {quote_value(expected)}'
             name.invalid(why, f"set metadata.name to {expected}")
 
@@ -263,13 +263,13 @@ def _check_strict_event(event: FieldValue) -> None:
     kind = event["type"].or_default("")
     if series.is_mapping:
         count = series["count"].or_default(0)
-        if type(count.value) is int and count.value < 2:
+        if count.is_integer and count.value < 2:
             count.replaced("").invalid("should be at least 2")
         if series.get("lastObservedTime") is None:
             series["lastObservedTime"].required()
     if event.get("eventTime") is None:
         event["eventTime"].required()
-    if kind.value not in ("Normal", "Warning") and type(kind.value) is str:
+    if kind.value not in ("Normal", "Warning") and kind.is_text:
         kind.replaced("").invalid(f"has invalid value: {kind.value}", "use Normal or Warning")
 
     source = event["deprecatedSource"]

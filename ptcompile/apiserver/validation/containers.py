@@ -53,7 +53,7 @@ def check_probe(probe: FieldValue, container: Json) -> None:
 
     grace = probe["terminationGracePeriodSeconds"]
     threshold = probe["successThreshold"]
-    has_grace = type(grace.value) is int
+    has_grace = grace.is_integer
     _check_handler(probe, _PROBE_HANDLERS)
     probe.check_not_negative(*_TIMINGS)
     if probe.key == "readinessProbe":
@@ -61,7 +61,7 @@ def check_probe(probe: FieldValue, container: Json) -> None:
             grace.invalid("must not be set for readinessProbes", "remove it")
     elif has_grace and grace.value <= 0:
         grace.invalid("must be greater than 0")
-    elif type(threshold.value) is int and threshold.value > 1:
+    elif threshold.is_integer and threshold.value > 1:
         threshold.invalid("must be 1", "leave it out")
 
 
@@ -99,7 +99,7 @@ def _check_http(action: FieldValue) -> None:
         action["scheme"].check_choice(("HTTP", "HTTPS"))
     for header in headers.objects():
         name = header["name"].or_default("")
-        if type(name.value) is str and not _is_header(name.value):
+        if name.is_text and not _is_header(name.value):
             why = "a valid HTTP header must consist of alphanumeric characters or '-'"
             name.invalid(why, field=field_path(headers.path))
 
@@ -174,7 +174,7 @@ def _check_names(container: FieldValue, seen: set[str]) -> None:
     name = container["name"]
     if name.is_empty:
         name.required(help="name the container")
-    elif type(name.value) is str:
+    elif name.is_text:
         if not names.is_dns_label(name.value):
             why = names.why_not_dns_label(name.value) or ""
             fix = fix_name(name.value, name.path)
@@ -207,7 +207,7 @@ def _check_restart(policy: FieldValue, container: Json) -> None:
 
 
 def _check_restart_rules(rules: FieldValue, container: Json) -> None:
-    if type(rules.value) is not list or not rules.server.has_gate("ContainerRestartRules", 35):
+    if not rules.is_list or not rules.server.has_gate("ContainerRestartRules", 35):
         return
 
     if container.get("restartPolicy") is None and rules.value:
@@ -235,7 +235,7 @@ def _check_resize(policies: FieldValue, container: Json) -> None:
         restart = item["restartPolicy"]
         if name.is_empty:
             name.required()
-        elif type(name.value) is str:
+        elif name.is_text:
             name.check_choice(("cpu", "memory"))
             item.replaced(name.value).check_unseen(seen)
 

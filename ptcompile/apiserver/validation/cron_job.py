@@ -136,7 +136,7 @@ def check_cron_job(cron_job: FieldValue) -> None:
     schedule = spec["schedule"]
     if schedule.is_empty:
         schedule.required(help='write a cron schedule such as "0 3 * * *"')
-    elif type(schedule.value) is str and "TZ" in schedule.value:
+    elif schedule.is_text and "TZ" in schedule.value:
         why = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
         schedule.invalid(why, "set timeZone")
     else:

@@ -24,7 +24,7 @@ def check_csi_driver(driver: FieldValue) -> None:
     for mode in spec["volumeLifecycleModes"].texts():
         mode.check_choice(("Ephemeral", "Persistent"))
     has_period = spec.server.has_gate("MutableCSINodeAllocatableCount", 35)
-    if has_period and type(seconds.value) is int and seconds.value < _UPDATE_SECONDS_MIN:
+    if has_period and seconds.is_integer and seconds.value < _UPDATE_SECONDS_MIN:
         seconds.invalid(f"must be greater than or equal to {_UPDATE_SECONDS_MIN} seconds")
     has_secrets = spec.server.has_gate("CSIServiceAccountTokenSecrets", 35)
     if has_secrets and in_secrets.value is not None and not requests.value:
@@ -36,7 +36,7 @@ def _check_token_requests(requests: FieldValue) -> None:
     seen: set[str] = set()
     for request in requests.objects():
         audience = request["audience"].or_default("")
-        if type(audience.value) is str:
+        if audience.is_text:
             if audience.value in seen:
                 audience.duplicate()
                 continue

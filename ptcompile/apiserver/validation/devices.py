@@ -116,7 +116,7 @@ def _request_names(requests: FieldValue) -> _AlternativesByRequest:
 
 def _check_unique(texts: FieldValue) -> None:
     for index, text in enumerate(texts.items(texts.value)):
-        if type(text.value) is str and text.value in texts.value[:index]:
+        if text.is_text and text.value in texts.value[:index]:
             text.duplicate()
 
 
@@ -147,9 +147,9 @@ def _check_exact(request: FieldValue) -> None:
     count = request["count"]
     request["deviceClassName"].check_required_text(names.why_not_dns_subdomain)
     _check_selectors(request["selectors"])
-    if mode.value == "All" and type(count.value) is int and count.value:
+    if mode.value == "All" and count.is_integer and count.value:
         count.invalid("must not be specified when allocationMode is 'All'")
-    elif mode.value == "ExactCount" and type(count.value) is int and count.value < 0:
+    elif mode.value == "ExactCount" and count.is_integer and count.value < 0:
         count.invalid("must be greater than zero")
 
     mode.check_choice(_MODES)
@@ -201,7 +201,7 @@ def _check_expression(expression: FieldValue) -> None:
 
 
 def _check_references(references: FieldValue, request_names: _AlternativesByRequest) -> None:
-    if type(references.value) is not list:
+    if not references.is_list:
         return
 
     references.check_length(_LIST_ITEMS_MAX)
@@ -281,8 +281,8 @@ def check_device_taint_rule(rule: FieldValue) -> None:
 def _check_pool_name(name: FieldValue) -> None:
     if name.is_empty:
         name.required()
-    elif type(name.value) is str and len(name.value) > _POOL_NAME_MAX:
+    elif name.is_text and len(name.value) > _POOL_NAME_MAX:
         name.too_long(_POOL_NAME_MAX)
-    elif type(name.value) is str:
+    elif name.is_text:
         for part in name.value.split("/"):
             name.replaced(part).check_text(names.why_not_dns_subdomain)

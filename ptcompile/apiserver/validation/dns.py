@@ -21,6 +21,13 @@ _is_v4 = Pattern(
 ).fullmatch
 
 
+def has_leading_zero(text: str) -> bool:
+    """Return whether an IPv4 address has a number with a leading zero, which other programs read
+    as octal.
+    """
+    return ":" not in text and any(len(part) > 1 and part[0] == "0" for part in text.split("."))
+
+
 def why_not_ip(text: str, context: ApiServer) -> str | None:
     """Return why a text is not an IP address, or None. Since 1.36 the server rejects forms that
     other programs read differently.
@@ -28,7 +35,7 @@ def why_not_ip(text: str, context: ApiServer) -> str | None:
     if not is_ip(text):
         return "must be a valid IP address"
     if context.has_gate("StrictIPCIDRValidation", 36):
-        if ":" not in text and any(len(part) > 1 and part[0] == "0" for part in text.split(".")):
+        if has_leading_zero(text):
             return "must not have leading 0s"
         if is_mapped_ip(text):
             return "must not be an IPv4-mapped IPv6 address"
@@ -168,7 +175,7 @@ def check_dns_policy(policy: FieldValue) -> None:
 def check_dns_config(config: FieldValue) -> None:
     """Check `spec.dnsConfig`."""
     servers = config["nameservers"]
-    if type(servers.value) is list and len(servers.value) > _SERVERS_MAX:
+    if servers.is_list and len(servers.value) > _SERVERS_MAX:
         servers.invalid(f"must not have more than {_SERVERS_MAX} nameservers")
     for server in servers.texts():
         if why := why_not_ip(server.value, config.server):
@@ -180,7 +187,7 @@ def check_dns_config(config: FieldValue) -> None:
 
 
 def _check_searches(searches: FieldValue) -> None:
-    if type(searches.value) is not list:
+    if not searches.is_list:
         return
 
     texts = searches.strings
@@ -197,20 +204,17 @@ def _check_searches(searches: FieldValue) -> None:
         if relaxed and search.value == ".":
             continue
         text = search.value.removesuffix(".")
-        if why := names.why_not_dns_subdomain(_replace_underscores(text) if relaxed else text):
+        if relaxed:
+            text = text.replace("_", "a")
+        if why := names.why_not_dns_subdomain(text):
             search.invalid(why)
-
-
-def _replace_underscores(text: str) -> str:
-    """Return a search domain with its underscores replaced by letters."""
-    return text.replace("_", "a")
 
 
 def check_host_aliases(aliases: FieldValue) -> None:
     """Check `spec.hostAliases`."""
     for alias in aliases.objects():
         ip = alias["ip"].or_default("")
-        if type(ip.value) is str and (why := why_not_ip(ip.value, alias.server)):
+        if ip.is_text and (why := why_not_ip(ip.value, alias.server)):
             ip.invalid(why)
         for host in alias["hostnames"].texts():
             host.check_text(names.why_not_dns_subdomain)
@@ -225,7 +229,7 @@ def check_label_field(label: FieldValue) -> None:
 
 def check_hostname_override(hostname: FieldValue) -> None:
     """Check `spec.hostnameOverride` (Kubernetes 1.35 and later; older servers drop it)."""
-    if type(hostname.value) is not str or not hostname.server.has_gate("HostnameOverride", 35):
+    if not hostname.is_text or not hostname.server.has_gate("HostnameOverride", 35):
         return
 
     for key in ("setHostnameAsFQDN", "hostNetwork"):

@@ -125,7 +125,7 @@ def _check_file_volume(name: FieldValue) -> None:
     since 1.35).
     """
     volumes = name.scope.volumes
-    if type(name.value) is not str or not names.is_dns_label(name.value) or volumes is None:
+    if not name.is_text or not names.is_dns_label(name.value) or volumes is None:
         return  # reported elsewhere
     if not name.server.has_gate("EnvFiles", 35):
         return

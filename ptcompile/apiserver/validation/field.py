@@ -125,6 +125,21 @@ class FieldValue:
         return type(self.value) is dict
 
     @property
+    def is_list(self) -> bool:
+        """Whether the field is set, and to a list."""
+        return type(self.value) is list
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the field is set, and to a text, which may be empty."""
+        return type(self.value) is str
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the field is set, and to an integer, which no boolean is."""
+        return type(self.value) is int
+
+    @property
     def is_empty(self) -> bool:
         """Whether the field is absent, null or an empty text."""
         return is_empty(self.value)
@@ -203,7 +218,7 @@ class FieldValue:
 
     def check_choice(self, supported: Iterable[str]) -> None:
         """Reject a text outside a closed list."""
-        if type(self.value) is str and self.value not in supported:
+        if self.is_text and self.value not in supported:
             self.unsupported(supported)
 
     def check_required_choice(
@@ -219,7 +234,7 @@ class FieldValue:
         """Reject a text, the empty one too, with the reason that `why_not` gives. None and other
         types pass.
         """
-        if type(self.value) is str and (why := why_not(self.value)):
+        if self.is_text and (why := why_not(self.value)):
             self.invalid(why, help)
 
     def check_optional_text(self, why_not: TextRule, help: str = "") -> None:
@@ -244,12 +259,12 @@ class FieldValue:
 
     def check_length(self, limit: int) -> None:
         """Reject a list of more than `limit` items."""
-        if type(self.value) is list and len(self.value) > limit:
+        if self.is_list and len(self.value) > limit:
             self.problems.too_many(self.path, len(self.value), limit)
 
     def check_range(self, low: int, high: int) -> None:
         """Reject an integer outside `low` to `high`, both inclusive."""
-        if type(self.value) is int and not low <= self.value <= high:
+        if self.is_integer and not low <= self.value <= high:
             self.invalid(f"must be between {low} and {high}, inclusive", f"use {low} to {high}")
 
     def check_not_negative(self, *keys: str) -> None:

@@ -98,7 +98,7 @@ _SUBJECT_FIELDS = {"ServiceAccount": "serviceAccount", "User": "user", "Group": 
 
 def _check_subject(subject: FieldValue) -> None:
     kind = subject["kind"].or_default("")
-    if type(kind.value) is not str:
+    if not kind.is_text:
         return
     if kind.value not in _SUBJECT_FIELDS:
         kind.unsupported(_SUBJECT_FIELDS)
@@ -198,7 +198,7 @@ def check_priority_level(configuration: FieldValue) -> None:
     level = spec["type"].or_default("")
     limited = spec["limited"]
     exempt = spec["exempt"]
-    if type(level.value) is not str:
+    if not level.is_text:
         return
 
     if (name == "exempt") != (level.value == "Exempt"):
@@ -240,7 +240,7 @@ def _check_fixed_level(spec: FieldValue, name: Any) -> None:
 
 def _check_shares(level: FieldValue) -> None:
     shares = level["nominalConcurrencyShares"]
-    if type(shares.value) is int and shares.value < 0:
+    if shares.is_integer and shares.value < 0:
         shares.invalid("must be a non-negative integer")
 
 
@@ -249,7 +249,7 @@ def _check_limited(limited: FieldValue) -> None:
     _check_shares(limited)
     _check_response(limited["limitResponse"])
     limited["lendablePercent"].check_range(0, 100)
-    if type(borrowing.value) is int and borrowing.value < 0:
+    if borrowing.is_integer and borrowing.value < 0:
         borrowing.invalid("if specified, must be a non-negative integer")
 
 
@@ -271,7 +271,7 @@ def _check_response(response: FieldValue) -> None:
 def _check_queuing(queuing: FieldValue) -> None:
     sizes = {name: queuing[name].or_default(default) for name, default in _QUEUING_DEFAULTS.items()}
     for name in ("queueLengthLimit", "queues"):
-        if type(sizes[name].value) is int and sizes[name].value <= 0:
+        if sizes[name].is_integer and sizes[name].value <= 0:
             sizes[name].invalid("must be positive")
     hand = sizes["handSize"]
     size = hand.value

@@ -101,7 +101,7 @@ def check_job_counts(spec: FieldValue) -> None:
     has_failure_policy = spec.get("podFailurePolicy") is not None
     replacements = ("Failed",) if has_failure_policy else ("Failed", "TerminatingOrFailed")
     spec["podReplacementPolicy"].check_choice(replacements)
-    if type(manager.value) is str and server.has_gate("JobManagedBy", 32):
+    if manager.is_text and server.has_gate("JobManagedBy", 32):
         if len(manager.value) > _MANAGED_BY_MAX:
             manager.too_long(_MANAGED_BY_MAX)
         else:
@@ -135,13 +135,13 @@ def _check_indexed(spec: FieldValue) -> None:
 
 
 def _is_above(number: FieldValue, limit: int) -> bool:
-    return type(number.value) is int and bool(number.value > limit)
+    return number.is_integer and bool(number.value > limit)
 
 
 def _check_index_limits(spec: FieldValue) -> None:
     limit = spec["backoffLimitPerIndex"]
     failed = spec["maxFailedIndexes"]
-    if type(failed.value) is int and limit.value is None:
+    if failed.is_integer and limit.value is None:
         limit.required("when maxFailedIndexes is specified")
     completions = completions_of(spec.mapping)
     if completions is None:
@@ -161,7 +161,7 @@ def _check_many_completions(spec: FieldValue) -> None:
     why = f"must be less than or equal to {_MANY_COMPLETIONS_LIMIT} {when}"
     if _is_above(spec["parallelism"], _MANY_COMPLETIONS_LIMIT):
         spec["parallelism"].invalid(why)
-    if type(failed.value) is not int:
+    if not failed.is_integer:
         failed.required(f"must be specified when completions is above {_MANY_COMPLETIONS}")
     elif (
         _MANY_COMPLETIONS_LIMIT < failed.value <= _PARALLELISM_MAX
@@ -242,7 +242,7 @@ def _check_labels(labels: FieldValue, name: Any, generated: Json) -> None:
     keys = (*_NAME_LABELS, *_UID_LABELS) if has_name else _UID_LABELS
     for key in keys:
         label = labels[key]
-        if type(label.value) is str and label.value != generated[key]:
+        if label.is_text and label.value != generated[key]:
             if key in _UID_LABELS:
                 why = "must be the Job's uid, which the server gives"
             else:
@@ -309,11 +309,11 @@ def _check_codes(codes: FieldValue, known_containers: set[str]) -> None:
     name = codes["containerName"]
     values = codes["values"]
     codes["operator"].check_required_choice(("In", "NotIn"), 'valid values: "In", "NotIn"')
-    if type(name.value) is str and name.value not in known_containers:
+    if name.is_text and name.value not in known_containers:
         name.invalid("must be one of the container or initContainer names")
     if values.value is None or values.value == []:
         values.replaced([]).invalid("at least one value is required", "list exit codes")
-    elif type(values.value) is list:
+    elif values.is_list:
         values.check_length(_CODES_MAX)
         numbers = [0 if value is None else value for value in values.value]
         integers = [value for value in numbers if type(value) is int]
@@ -354,13 +354,13 @@ def _check_success_rule(rule: FieldValue, completions: int | None) -> None:
     if count.value is None and indexes.value is None:
         rule.required("at least one of succeededCount or succeededIndexes must be specified")
     listed = None
-    if type(indexes.value) is str and len(indexes.value) > _INDEXES_MAX:
+    if indexes.is_text and len(indexes.value) > _INDEXES_MAX:
         indexes.too_long(_INDEXES_MAX)
-    elif type(indexes.value) is str:
+    elif indexes.is_text:
         listed, why_not = count_indexes(indexes.value, completions)
         if why_not:
             indexes.invalid(f"error parsing succeededIndexes: {why_not}", "write it as 0,2-4")
-    if type(count.value) is not int:
+    if not count.is_integer:
         return
 
     if count.value < 0:
@@ -459,7 +459,7 @@ def _lost_label(update: Update) -> Problems:
     drops all labels does.
     """
     path = (*_TEMPLATE_PATH, "metadata", "labels")
-    before, after = (nested_map(manifest, *path) for manifest in (update.old, update.new))
+    before, after = update.maps(*path)
     name = before.get(_NAME_LABEL)
     if (
         nested_map(update.old, "spec").get("manualSelector") is not True
@@ -476,9 +476,7 @@ def _template_changes(update: Update) -> Iterator[tuple[str, ...]]:
     metadata = (*_TEMPLATE_PATH, "metadata")
     for path in update.under(*_TEMPLATE_PATH):
         if path == metadata:
-            before, after = (
-                nested_map(manifest, *metadata) for manifest in (update.old, update.new)
-            )
+            before, after = update.maps(*metadata)
             yield from (
                 (*path, str(key))
                 for key in {**before, **after}

@@ -335,8 +335,9 @@ def metadata_update(old: Json, new: Json) -> Problems:
 
     if after.get("uid") and before.get("uid") and after["uid"] != before["uid"]:
         yield immutable(("metadata", "uid"), after["uid"], "remove it: the server sets it")
-    versions = before.get("resourceVersion"), after.get("resourceVersion")
-    if all(versions) and versions[0] != versions[1]:
+    old_version = before.get("resourceVersion")
+    new_version = after.get("resourceVersion")
+    if old_version and new_version and old_version != new_version:
         why = (
             "the object has been modified; please apply your changes to the latest version and "
             "try again"

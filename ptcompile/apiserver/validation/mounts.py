@@ -35,7 +35,7 @@ def _check_volume_name(name: FieldValue) -> None:
     volumes = name.scope.volumes
     if name.is_empty:
         name.required(help="name one of the pod's volumes")
-    elif type(name.value) is str and volumes is not None and name.value not in volumes:
+    elif name.is_text and volumes is not None and name.value not in volumes:
         suggestion = closest_match(name.value, volumes)
         if suggestion:
             help = f'did you mean "{suggestion}"?'
@@ -51,7 +51,7 @@ def check_mounts(mounts: FieldValue, container: Json) -> None:
     for mount in mounts.objects():
         mount_path = mount["mountPath"]
         _check_volume_name(mount["name"])
-        if type(mount_path.value) is str and mount_path.value:
+        if mount_path.is_text and mount_path.value:
             if mount_path.value in seen:
                 mount_path.invalid("must be unique", "mount each volume at its own path")
             seen.add(mount_path.value)
@@ -74,7 +74,7 @@ def _check_overlap(mount: FieldValue, devices: Sequence[Json]) -> None:
 
 def _check_bind_options(options: FieldValue, volume_name: Any) -> None:
     """Check `bindMountOptions` (VolumeBindMountOptions, alpha in Kubernetes 1.37)."""
-    if type(options.value) is list:
+    if options.is_list:
         for option in options.items(options.value):
             option.check_choice(_BIND_OPTIONS)
     volume = (options.scope.volumes or {}).get(volume_name) if type(volume_name) is str else None
@@ -86,9 +86,9 @@ def _check_options(mount: FieldValue, mounts: FieldValue, container: Json) -> No
     """Check the other fields of a mount. The server names the list instead of the mount."""
     sub_path = mount["subPath"]
     expression = mount["subPathExpr"]
-    if type(sub_path.value) is str and sub_path.value and (why := why_not_relative(sub_path.value)):
+    if sub_path.is_text and sub_path.value and (why := why_not_relative(sub_path.value)):
         sub_path.invalid(why, field=field_path(mounts["subPath"].path))
-    if type(expression.value) is str and expression.value:
+    if expression.is_text and expression.value:
         if sub_path.value:
             expression.invalid("subPathExpr and subPath are mutually exclusive")
         if why := why_not_relative(expression.value):
@@ -102,7 +102,7 @@ def _check_options(mount: FieldValue, mounts: FieldValue, container: Json) -> No
 
 
 def _check_propagation(mode: FieldValue, is_privileged: bool, field: str) -> None:
-    if type(mode.value) is not str:
+    if not mode.is_text:
         return
     if mode.value not in _PROPAGATION_MODES:
         mode.unsupported(_PROPAGATION_MODES, field=field)
@@ -113,7 +113,7 @@ def _check_propagation(mode: FieldValue, is_privileged: bool, field: str) -> Non
 
 def _check_recursive(mount: FieldValue, field: str) -> None:
     mode = mount["recursiveReadOnly"]
-    if type(mode.value) is not str or mode.value == "Disabled":
+    if not mode.is_text or mode.value == "Disabled":
         return
     if mode.value not in ("Enabled", "IfPossible"):
         mode.unsupported(("Disabled", "Enabled", "IfPossible"), field=field)
@@ -135,7 +135,7 @@ def check_devices(devices: FieldValue, container: Json) -> None:
         name = device["name"]
         file = device["devicePath"]
         _check_volume_name(name)
-        if type(name.value) is str and name.value:
+        if name.is_text and name.value:
             if name.value in names_seen:
                 name.invalid("must be unique")
             names_seen.add(name.value)
@@ -148,7 +148,7 @@ def check_devices(devices: FieldValue, container: Json) -> None:
                 name.invalid(why, "use volumeMounts")
         if file.is_empty:
             file.required()
-        elif type(file.value) is str:
+        elif file.is_text:
             if file.value in paths_seen:
                 file.invalid("must be unique")
             elif why_not_forward(file.value):

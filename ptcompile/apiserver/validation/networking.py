@@ -18,7 +18,7 @@ from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import immutable, key_path, quote_value
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
-from ptcompile.kubernetes.unstructured import as_strings, nested_map
+from ptcompile.kubernetes.unstructured import as_strings
 
 _CLASS_ANNOTATION = "kubernetes.io/ingress.class"
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
@@ -59,7 +59,7 @@ def _check_host(host: FieldValue) -> None:
 
 def _check_rule(rule: FieldValue) -> None:
     host = rule["host"]
-    if type(host.value) is str and host.value:
+    if host.is_text and host.value:
         if is_ip(host.value):
             host.invalid("must be a DNS name, not an IP address")
         else:
@@ -83,7 +83,7 @@ def _check_path(http_path: FieldValue) -> None:
         return
 
     text = path.value
-    if type(kind.value) is not str or type(text) is not str:
+    if not kind.is_text or type(text) is not str:
         return
 
     kind.check_choice(_PATH_TYPES)
@@ -120,7 +120,7 @@ def _check_port(port: FieldValue) -> None:
     number = port["number"]
     if name.value and number.value:
         port.replaced("").invalid("cannot set both port name & port number", "keep one of the two")
-    elif type(name.value) is str and name.value:
+    elif name.is_text and name.value:
         name.check_text(names.why_not_port_name)
     elif number.value:
         check_port_number(number)
@@ -137,7 +137,7 @@ def check_ingress_class(ingress_class: FieldValue) -> None:
     """Check an IngressClass, except its metadata."""
     controller = ingress_class["spec"]["controller"].or_default("")
     parameters = ingress_class["spec"]["parameters"]
-    if type(controller.value) is str and len(controller.value) > _CONTROLLER_MAX:
+    if controller.is_text and len(controller.value) > _CONTROLLER_MAX:
         controller.too_long(_CONTROLLER_MAX)
     controller.check_text(names.why_not_domain_prefixed_path)
     if not parameters.is_mapping:
@@ -175,7 +175,7 @@ def check_service_cidr(service_cidr: FieldValue) -> None:
     field = service_cidr["spec"]["cidrs"]
     if field.value is None or field.value == []:
         field.required("at least one CIDR required", "add a range, such as 10.0.0.0/16")
-    if type(field.value) is not list:
+    if not field.is_list:
         return
 
     cidrs = ["" if item is None else item for item in field.value]
@@ -220,9 +220,7 @@ def _why_not_canonical_cidr(text: str) -> str | None:
 
 def service_cidr_update(update: Update) -> Problems:
     """Yield a problem if a ServiceCIDR loses or changes a range; a second range may be added."""
-    old, new = (
-        as_strings(nested_map(item, "spec").get("cidrs")) for item in (update.old, update.new)
-    )
+    old, new = map(as_strings, update.values("spec", "cidrs"))
     for index, (before, after) in enumerate(zip(old, new, strict=False)):
         if before != after:
             yield immutable(("spec", "cidrs", index), after)
@@ -245,7 +243,7 @@ def check_network_policy(policy: FieldValue) -> None:
                 _check_peer(peer)
 
     kinds = spec["policyTypes"]
-    if type(kinds.value) is not list:
+    if not kinds.is_list:
         return
     if len(kinds.value) > len(_TYPES):
         kinds.invalid("may not specify more than two policyTypes", "name each type once")
@@ -261,16 +259,16 @@ def _check_policy_port(port: FieldValue) -> None:
     port["protocol"].check_choice(PROTOCOLS)
     if number.value is not None:
         check_port_reference(number)
-    if type(end.value) is not int:
+    if not end.is_integer:
         return
 
     if number.value is None:
         number.required("must be specified when `endPort` is specified")
-    elif type(number.value) is str:
+    elif number.is_text:
         end.invalid("may not be specified when `port` is non-numeric", "use a port number")
-    elif type(number.value) is int and end.value < number.value:
+    elif number.is_integer and end.value < number.value:
         end.invalid("must be greater than or equal to `port`")
-    elif type(number.value) is int and end.value > PORT_MAX:
+    elif number.is_integer and end.value > PORT_MAX:
         end.invalid(f"must be between 1 and {PORT_MAX}")
 
 
@@ -294,7 +292,7 @@ def _check_block(block: FieldValue) -> None:
     help = "write it as 10.0.0.0/8"
     if cidr.is_empty:
         cidr.required(help=help)
-    if type(cidr.value) is not str or cidr.is_empty:
+    if not cidr.is_text or cidr.is_empty:
         return
     if why := why_not_cidr(cidr.value, block.server):
         cidr.invalid(why, help)

@@ -311,7 +311,7 @@ def _check_resource_claims(claims: FieldValue) -> None:
         name = claim["name"]
         if name.is_empty:
             name.required()
-        elif type(name.value) is str:
+        elif name.is_text:
             if name.value in seen:
                 name.duplicate()
             else:
@@ -325,9 +325,11 @@ def _check_claim_source(claim: FieldValue) -> None:
     keys = ("resourceClaimName", "resourceClaimTemplateName")
     sources = [claim[key] for key in keys if claim.get(key) is not None]
     if len(sources) > 1:
-        claim.invalid(f"at most one of `{keys[0]}` or `{keys[1]}` may be specified", "keep one")
+        why = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+        claim.invalid(why, "keep one")
     elif not sources:
-        claim.invalid(f"must specify one of: `{keys[0]}`, `{keys[1]}`", "set one of them")
+        why = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+        claim.invalid(why, "set one of them")
     for source in sources:
         source.check_text(names.why_not_dns_subdomain)
 

@@ -66,7 +66,7 @@ def _check_group(spec: FieldValue) -> None:
 def _check_policy(policy: FieldValue) -> None:
     count = policy["gang"]["minCount"]
     _check_one_of(policy, "basic", "gang")
-    if type(count.value) is int and count.value < 1:
+    if count.is_integer and count.value < 1:
         count.invalid("must be greater than or equal to 1")
 
 
@@ -101,7 +101,7 @@ def _check_name(name: FieldValue, repeated: FieldValue, seen: set[str]) -> None:
     """Check the name of a list item; a repeated one is reported at the field `repeated`."""
     if name.is_empty:
         name.required()
-    elif type(name.value) is str:
+    elif name.is_text:
         name.check_text(names.why_not_dns_label)
         repeated.check_unseen(seen)
 
@@ -129,7 +129,7 @@ def check_eviction_responders(responders: FieldValue) -> None:
         priority = responder["priority"]
         if name.is_empty:
             name.required()
-        elif type(name.value) is str:
+        elif name.is_text:
             _check_responder_name(name)
             responder.replaced(name.value).check_unseen(seen)
         if priority.value is None:

@@ -93,7 +93,7 @@ def check_limit_range(limit_range: FieldValue) -> None:
     seen: set[str] = set()
     for limit in limit_range["spec"]["limits"].objects():
         kind = limit["type"].or_default("")
-        if type(kind.value) is not str:
+        if not kind.is_text:
             continue
 
         if why := why_not_key(kind.value):
@@ -224,7 +224,7 @@ def check_quota(quota: FieldValue) -> None:
         _check_amount(name, amount)
 
     scopes = quota["spec"]["scopes"]
-    if type(scopes.value) is list:
+    if scopes.is_list:
         _check_scopes(scopes, [scope for scope in scopes.value if type(scope) is str], hard.mapping)
     expressions = quota["spec"]["scopeSelector"]["matchExpressions"]
     requirements = list(expressions.objects())
@@ -278,7 +278,7 @@ def _check_requirement(requirement: FieldValue) -> None:
     scope = requirement.get("scopeName")
     operator = requirement["operator"].or_default("")
     values = requirement["values"]
-    if type(scope) is not str or type(operator.value) is not str:
+    if type(scope) is not str or not operator.is_text:
         return
 
     if scope in _EXISTS_SCOPES and operator.value != "Exists":

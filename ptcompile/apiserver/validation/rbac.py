@@ -80,7 +80,7 @@ def _check_subject(subject: FieldValue, namespaced: bool) -> None:
     group = subject["apiGroup"]
     if name.is_empty:
         name.required()
-    if type(kind.value) is not str:
+    if not kind.is_text:
         return
     if kind.value not in _SUBJECT_GROUPS:
         kind.unsupported(_SUBJECT_GROUPS)

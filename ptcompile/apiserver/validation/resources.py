@@ -179,7 +179,7 @@ def _check_claims(claims: FieldValue) -> None:
         if is_empty(name):
             claim.required(help="name an entry of the pod's resourceClaims")
             continue
-        if type(name) is not str or type(request.value) is not str:
+        if type(name) is not str or not request.is_text:
             continue
 
         pair = (name, request.value)

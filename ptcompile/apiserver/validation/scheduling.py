@@ -54,7 +54,7 @@ def check_node_selector_terms(terms: FieldValue) -> None:
 def check_weight(weight: FieldValue) -> None:
     """Check that the weight of a preference is 1 to 100. An absent weight counts as 0."""
     number = weight.or_zero(0)
-    if type(number.value) is int and not 1 <= number.value <= 100:
+    if number.is_integer and not 1 <= number.value <= 100:
         number.invalid("must be in the range 1-100", "use 1 to 100")
 
 
@@ -73,7 +73,7 @@ def _check_field(requirement: FieldValue) -> None:
     operator = requirement["operator"]
     values = requirement["values"].or_default([])
     if operator.value in ("In", "NotIn"):
-        if type(values.value) is list and len(values.value) != 1:
+        if values.is_list and len(values.value) != 1:
             why_single = (
                 "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
             )
@@ -83,7 +83,7 @@ def _check_field(requirement: FieldValue) -> None:
     if key.value == "metadata.name":
         for value in values.texts():
             value.check_text(names.why_not_dns_subdomain)
-    elif key.value is None or type(key.value) is str:
+    elif key.value is None or key.is_text:
         key.or_default("").invalid("not a valid field selector key", "use metadata.name")
 
 
@@ -150,7 +150,7 @@ def _check_toleration(toleration: FieldValue) -> None:
     operator = toleration["operator"].or_default("")
     if not key.is_empty:
         key.check_text(why_not_key)
-    elif type(operator.value) is str and operator.value != "Exists":
+    elif operator.is_text and operator.value != "Exists":
         why = (
             'operator must be Exists when `key` is empty, which means "match all values and all '
             'keys"'
@@ -162,8 +162,8 @@ def _check_toleration(toleration: FieldValue) -> None:
 
 def _check_toleration_value(operator: FieldValue, value: FieldValue) -> None:
     compares = operator.server.has_gate("TaintTolerationComparisonOperators", None)
-    text = value.value if type(value.value) is str else ""
-    if type(operator.value) is not str:
+    text = value.value if value.is_text else ""
+    if not operator.is_text:
         return
 
     if operator.value in ("", "Equal"):
@@ -190,7 +190,7 @@ def _is_decimal(text: str) -> bool:
 
 def _check_effect(toleration: FieldValue) -> None:
     effect = toleration["effect"].or_default("")
-    if type(effect.value) is not str:
+    if not effect.is_text:
         return
     if effect.value and effect.value not in _EFFECTS:
         effect.unsupported(_EFFECTS)
@@ -206,12 +206,12 @@ def check_spread(constraints: FieldValue) -> None:
         key = item["topologyKey"]
         when = item["whenUnsatisfiable"]
         skew = item["maxSkew"].or_default(0)
-        if type(skew.value) is int and skew.value <= 0:
+        if skew.is_integer and skew.value <= 0:
             skew.invalid("must be greater than zero", "use 1 or more")
         if key.is_empty:
             key.required("can not be empty", "name a node label")
         when.or_zero("").check_choice(_UNSATISFIABLE_ACTIONS)
-        if type(key.value) is type(when.value) is str:
+        if key.is_text and when.is_text:
             if (key.value, when.value) in seen:
                 field = field_path(item.path) + ".{topologyKey, whenUnsatisfiable}"
                 item.replaced(f"{{{key.value}, {when.value}}}").duplicate(
@@ -227,7 +227,7 @@ def _check_spread_options(item: FieldValue) -> None:
     when = item.get("whenUnsatisfiable")
     selector = item["labelSelector"]
     keys = item["matchLabelKeys"]
-    if type(domains.value) is int:
+    if domains.is_integer:
         if domains.value <= 0:
             domains.invalid("must be greater than zero", "use 1 or more")
         elif when == "ScheduleAnyway":
@@ -238,7 +238,7 @@ def _check_spread_options(item: FieldValue) -> None:
     for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
         item[name].check_choice(("Honor", "Ignore"))
     selector.check(check_selector)
-    if type(keys.value) is not list or not keys.value:
+    if not keys.is_list or not keys.value:
         return
 
     if selector.value is None:
@@ -256,6 +256,6 @@ def check_scheduling_gates(gates: FieldValue) -> None:
     seen = set[str]()
     for gate in gates.objects():
         name = gate.replaced(gate.get("name") or "")
-        if type(name.value) is str:
+        if name.is_text:
             name.check_text(why_not_key)
             name.check_unseen(seen)

@@ -51,7 +51,7 @@ def check_pod_security(security: FieldValue) -> None:
     groups = security["supplementalGroups"]
     for name in ("runAsUser", "runAsGroup", "fsGroup"):
         security[name].check_range(0, ID_MAX)
-    for group in groups.items(groups.value if type(groups.value) is list else ()):
+    for group in groups.items(groups.value if groups.is_list else ()):
         group.check_range(0, ID_MAX)
     for name, allowed in _FIELD_CHOICES.items():
         if not is_dropped(name, security.server):
@@ -76,7 +76,7 @@ def _check_profile(profile: FieldValue) -> None:
 
     kind.check_choice(("Localhost", "RuntimeDefault", "Unconfined"))
     if kind.value != "Localhost":
-        if type(local.value) is str:
+        if local.is_text:
             local.invalid("can only be set when type is Localhost", "remove it")
     elif local.value is None:
         local.required("must be set when type is Localhost")
@@ -104,11 +104,11 @@ def _check_windows(options: FieldValue) -> None:
     options["gmsaCredentialSpecName"].check_text(names.why_not_dns_subdomain)
     if spec.value == "":
         spec.invalid("gmsaCredentialSpec cannot be an empty string")
-    elif type(spec.value) is str and len(spec.value.encode("utf-8", "surrogatepass")) > 64 * 1024:
+    elif spec.is_text and len(spec.value.encode("utf-8", "surrogatepass")) > 64 * 1024:
         spec.invalid("gmsaCredentialSpec size must be under 64 KiB")
     if user.value == "":
         user.invalid("runAsUserName cannot be an empty string")
-    elif type(user.value) is str and (user.value.count("\\") > 1 or not user.value.isprintable()):
+    elif user.is_text and (user.value.count("\\") > 1 or not user.value.isprintable()):
         user.invalid("must be DOMAIN\\USER or USER, without control characters")
 
 
@@ -118,7 +118,7 @@ def _check_sysctls(sysctls: FieldValue) -> None:
         name = item["name"]
         if name.is_empty:
             name.required()
-        elif type(name.value) is str:
+        elif name.is_text:
             if len(name.value) > 253 or not _is_sysctl(name.value):
                 name.invalid("must have at most 253 characters and be parts joined by '.' or '/'")
             elif name.value in seen:

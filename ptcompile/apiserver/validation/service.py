@@ -83,7 +83,7 @@ def _check_ports(ports: FieldValue, kind: str, headless: bool) -> None:
             if (number, protocol) in seen_ports:
                 port.replaced(f"{protocol}/{number}").duplicate("keep one of the two")
             seen_ports.add((number, protocol))
-        if node.value and type(node.value) is int and type(protocol) is str:
+        if node.value and node.is_integer and type(protocol) is str:
             if (node.value, protocol) in node_ports:
                 node.duplicate()
             node_ports.add((node.value, protocol))
@@ -93,7 +93,7 @@ def _check_port_name(name: FieldValue, needed: bool, seen: set[str]) -> None:
     if name.is_empty:
         if needed:
             name.required(help="name each port if the Service has two or more")
-    elif type(name.value) is str:
+    elif name.is_text:
         if why := names.why_not_dns_label(name.value):
             name.invalid(why)
         elif name.value in seen:
@@ -110,7 +110,7 @@ def _check_port(port: FieldValue, kind: str) -> None:
     if port.get("targetPort"):
         check_port_reference(port["targetPort"])
     port["appProtocol"].check_text(why_not_key)
-    if type(node.value) is int and node.value:
+    if node.is_integer and node.value:
         low, high = _NODE_PORT_RANGE
         if kind == "ClusterIP":
             node.forbidden("may not be used when `type` is 'ClusterIP'")
@@ -123,17 +123,13 @@ def _check_port(port: FieldValue, kind: str) -> None:
 def _check_families(spec: FieldValue, kind: str, headless: bool) -> None:
     """Check `ipFamilies`: each family at most once, and two only with a dual-stack policy."""
     families = spec["ipFamilies"]
-    if type(families.value) is not list or kind == "ExternalName":
+    if not families.is_list or kind == "ExternalName":
         return
 
     family_names = ["" if family is None else family for family in families.value]
     for index, family in enumerate(families.items(family_names)):
         family.check_choice(_FAMILIES)
-        if (
-            type(family.value) is str
-            and family.value in _FAMILIES
-            and family.value in family_names[:index]
-        ):
+        if family.is_text and family.value in _FAMILIES and family.value in family_names[:index]:
             family.duplicate()
 
     if len(family_names) > len(_FAMILIES):
@@ -163,7 +159,7 @@ def _check_addresses(spec: FieldValue, kind: str, headless: bool) -> None:
         _check_external_name(spec)
         return
 
-    listed = addresses.value if type(addresses.value) is list else []
+    listed = addresses.value if addresses.is_list else []
     if address.value and listed and listed[0] != address.value:
         addresses.invalid("first value must match `clusterIP`")
     elif not address.value and listed:
@@ -214,11 +210,7 @@ def _check_only_external(spec: FieldValue, kind: str) -> None:
             policy.invalid("may only be set for externally-accessible services", "remove it")
 
     health = spec["healthCheckNodePort"]
-    if (
-        health.value
-        and type(health.value) is int
-        and (kind != "LoadBalancer" or policy.value != "Local")
-    ):
+    if health.value and health.is_integer and (kind != "LoadBalancer" or policy.value != "Local"):
         why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         health.invalid(why, "remove it")
 
@@ -256,9 +248,7 @@ def check_endpoints(endpoints: FieldValue) -> None:
 
 def _check_endpoint(address: FieldValue) -> None:
     ip = address["ip"].or_default("")
-    if type(ip.value) is str and (
-        why := why_not_ip(ip.value, address.server) or why_special_ip(ip.value)
-    ):
+    if ip.is_text and (why := why_not_ip(ip.value, address.server) or why_special_ip(ip.value)):
         ip.invalid(why)
     address["hostname"].check_optional_text(names.why_not_dns_label)
     address["nodeName"].check_text(names.why_not_dns_subdomain)
@@ -279,7 +269,7 @@ def service_update(update: Update) -> Problems:
     """Yield a problem if the first cluster IP changes, unless the Service becomes or was an
     ExternalName, or if the class or the health check of a load balancer does.
     """
-    old, new = (_spec_of(manifest) for manifest in (update.old, update.new))
+    old, new = update.maps("spec")
     yield from _load_balancer_update(old, new)
     if "ExternalName" in (old.get("type"), new.get("type")):
         return
@@ -305,11 +295,6 @@ def _load_balancer_update(old: Json, new: Json) -> Problems:
     if has_port and port and port != old.get("healthCheckNodePort"):
         help = "remove it: the Service has a port already"
         yield forbidden_change(("spec", "healthCheckNodePort"), "field is immutable", help)
-
-
-def _spec_of(manifest: Any) -> Json:
-    spec = manifest.get("spec")
-    return spec if isinstance(spec, dict) else {}
 
 
 def _first_cluster_ip(spec: Json) -> str | None:

@@ -20,7 +20,6 @@ from ptcompile.diagnostics.field_errors import immutable, key_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import nested_map
 
 _SOURCES = [
     "hostPath",
@@ -113,7 +112,7 @@ def check_inline_volume(spec: FieldValue) -> None:
 def _check_classes(spec: FieldValue) -> None:
     attributes = spec["volumeAttributesClassName"]
     spec["storageClassName"].check_optional_text(names.why_not_dns_subdomain)
-    if type(attributes.value) is not str or not spec.server.has_gate("VolumeAttributesClass", 34):
+    if not attributes.is_text or not spec.server.has_gate("VolumeAttributesClass", 34):
         return
 
     why_empty = "an empty string is disallowed"
@@ -188,7 +187,7 @@ def persistent_volume_update(update: Update) -> Problems:
     """Yield a problem if a PersistentVolume changes its mode or its node affinity, which can be set
     once. Only beta labels may be replaced by the stable ones.
     """
-    old, new = (nested_map(volume, "spec") for volume in (update.old, update.new))
+    old, new = update.maps("spec")
     if (old.get("volumeMode") or "Filesystem") != (new.get("volumeMode") or "Filesystem"):
         yield immutable(("spec", "volumeMode"), new.get("volumeMode"))
     affinity = old.get("nodeAffinity")
@@ -274,7 +273,7 @@ def _check_expressions(expressions: FieldValue) -> dict[Any, Any]:
         key.check_text(why_not_key)
         if not values.value:
             values.required()
-        elif type(values.value) is list:
+        elif values.is_list:
             plain = values.strings
             for index, value in enumerate(values.items(plain)):
                 if value.value in plain[:index]:

@@ -59,7 +59,7 @@ def check_port_reference(port: FieldValue) -> None:
     """Check a port given by number or name: probes, lifecycle hooks, `targetPort`. An absent
     port counts as 0.
     """
-    if type(port.value) is str:
+    if port.is_text:
         port.check_text(why_not_port_name, "write a number without quotes, or the name of a port")
     else:
         check_port_number(port)
@@ -81,14 +81,14 @@ def check_ports(ports: FieldValue, container: Json) -> None:
         number = port["containerPort"]
         if port.get("name"):
             _check_port_name(port["name"], seen)
-        if number.value is None or (type(number.value) is int and number.value == 0):
+        if number.value is None or (number.is_integer and number.value == 0):
             number.required()
         else:
             check_port_number(number)
         if port.get("hostPort"):
             host = port["hostPort"]
             check_port_number(host)
-            are_numbers = type(host.value) is type(number.value) is int
+            are_numbers = host.is_integer and number.is_integer
             if on_host_network and in_main_container and are_numbers and host.value != number.value:
                 why = "must match `containerPort` when `hostNetwork` is true"
                 host.invalid(why, "leave `hostPort` out")
@@ -97,7 +97,7 @@ def check_ports(ports: FieldValue, container: Json) -> None:
 
 
 def _check_port_name(name: FieldValue, seen: set[str]) -> None:
-    if type(name.value) is not str:
+    if not name.is_text:
         return
     if why := why_not_port_name(name.value):
         name.invalid(why)
@@ -162,7 +162,7 @@ def why_not_kind(kind: str) -> str | None:
 
 def check_token_seconds(seconds: FieldValue) -> None:
     """Check how long a token of a service account is valid."""
-    if type(seconds.value) is not int:
+    if not seconds.is_integer:
         return
     if seconds.value < _TOKEN_SECONDS_MIN:
         why = "may not specify a duration less than 10 minutes"
@@ -184,7 +184,7 @@ def check_driver_name(name: FieldValue) -> None:
     """Check the name of a CSI or DRA driver (`ValidateCSIDriverName`)."""
     if name.is_empty:
         name.required()
-    elif type(name.value) is str and len(name.value) > _DRIVER_NAME_MAX:
+    elif name.is_text and len(name.value) > _DRIVER_NAME_MAX:
         name.too_long(_DRIVER_NAME_MAX)
     else:
         name.check_text(_why_not_driver_name)

@@ -11,7 +11,7 @@ from ptcompile.diagnostics import Path, Problems, field_path, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors, forbidden_change
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
-from ptcompile.kubernetes.requests import ApiServer, Update
+from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
@@ -26,14 +26,13 @@ def check_claim_spec(
     spec: Any,
     path: Path,
     problems: FieldErrors,
-    context: ApiServer = DEFAULT_SERVER,
     *,
     drops: bool = True,
 ) -> None:
     """Check the spec of a claim: access modes, size, class and data source. With `drops`, the
     server drops some data sources unread.
     """
-    _check_spec(FieldValue(spec, path, CheckScope(context, problems)), drops)
+    _check_spec(FieldValue(spec, path, CheckScope(DEFAULT_SERVER, problems)), drops)
 
 
 def _check_spec(spec: FieldValue, drops: bool) -> None:
@@ -69,7 +68,7 @@ def check_access(modes: FieldValue) -> None:
         modes.required(
             "at least 1 access mode is required", f"use one of {', '.join(_ACCESS_MODES)}"
         )
-    if type(modes.value) is not list:
+    if not modes.is_list:
         return
 
     for mode in modes.texts():
@@ -112,9 +111,10 @@ def _is_first_setting(path: tuple[str, ...], old: Json, new: Json) -> bool:
     """Return whether the change sets the unset volume or class of a claim, or a data source that
     the server drops.
     """
-    if path[1:2] in (("dataSource",), ("dataSourceRef",)):
-        return old.get(path[1]) is None and drops_source(path[1], nested_map(new, path[1]))
-    return path[1:] in (("volumeName",), ("storageClassName",)) and not old.get(path[1])
+    field, *inner = path[1:] or ("",)
+    if field in ("dataSource", "dataSourceRef"):
+        return old.get(field) is None and drops_source(field, nested_map(new, field))
+    return field in ("volumeName", "storageClassName") and not inner and not old.get(field)
 
 
 def claim_update(update: Update) -> Problems:
@@ -124,11 +124,7 @@ def claim_update(update: Update) -> Problems:
     The phase is in `status.phase`, which written files lack and `kubectl get -o yaml` includes.
     """
     touched = [
-        path
-        for path in update.under("spec")
-        if not _is_first_setting(
-            path, *(nested_map(claim, "spec") for claim in (update.old, update.new))
-        )
+        path for path in update.under("spec") if not _is_first_setting(path, *update.maps("spec"))
     ]
     if not touched:
         return
@@ -137,10 +133,7 @@ def claim_update(update: Update) -> Problems:
         update.old.get("status") is None or nested_map(update.old, "status").get("phase") == "Bound"
     )
     live = update.old.get("status") is not None
-    old_size, new_size = (
-        parse(nested_map(claim, *_SIZE_PATH[:-1]).get("storage"))
-        for claim in (update.old, update.new)
-    )
+    old_size, new_size = map(parse, update.values(*_SIZE_PATH))
     if live and bound and all(path == _SIZE_PATH for path in touched):
         if old_size is not None and new_size is not None and new_size < old_size:
             text = "Forbidden: field can not be less than status.capacity"

@@ -63,7 +63,7 @@ def _check_flocker(source: FieldValue) -> None:
         source.replaced("resource").invalid(
             "datasetName and datasetUUID can not be specified simultaneously"
         )
-    elif type(name.value) is str and "/" in name.value:
+    elif name.is_text and "/" in name.value:
         name.invalid("must not contain '/'")
 
 
@@ -94,7 +94,7 @@ def why_not_file(text: str) -> str | None:
 
 
 def _check_mode(mode: FieldValue) -> None:
-    if type(mode.value) is int and not 0 <= mode.value <= _MODE_MAX:
+    if mode.is_integer and not 0 <= mode.value <= _MODE_MAX:
         help = "write it in octal with a leading 0, for example 0644"
         mode.invalid("must be a number between 0 and 0777 (octal), both inclusive", help)
 
@@ -157,7 +157,7 @@ def _check_projected(source: FieldValue) -> None:
 
 def _check_conflicts(source: FieldValue, seen: set[str]) -> None:
     for file in (source["path"], *(item["path"] for item in source["items"].objects())):
-        if type(file.value) is str and file.value:
+        if file.is_text and file.value:
             if file.value in seen:
                 file.invalid("conflicting duplicate paths", "give each file its own path")
             seen.add(file.value)
@@ -180,7 +180,7 @@ def _project_bundle(source: FieldValue) -> None:
         source.invalid("only one of name and signerName may be used")
     elif name.value is None and signer.value is None:
         source.required("either name or signerName must be specified")
-    elif type(name.value) is str:
+    elif name.is_text:
         name.check_required_text(_why_not_bundle)
     source["path"].check_required_text(why_not_file)
 
@@ -237,7 +237,7 @@ def check_volumes(volumes: FieldValue) -> None:
     seen = set[str]()
     for volume in volumes.objects():
         name = volume["name"]
-        if type(name.value) is str and name.value:
+        if name.is_text and name.value:
             why = names.why_not_dns_label(name.value)
             if why:
                 name.invalid(why, label_help(name.value))
@@ -296,7 +296,7 @@ def _check_claim(source: FieldValue) -> None:
 
 def _check_nfs(source: FieldValue) -> None:
     path = source["path"]
-    if type(path.value) is str and path.value and not path.value.startswith("/"):
+    if path.is_text and path.value and not path.value.startswith("/"):
         path.invalid("must be an absolute path", f"write /{path.value}")
 
 

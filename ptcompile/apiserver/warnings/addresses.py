@@ -6,7 +6,7 @@ GetWarningsForCIDR (1.33); before, pkg/api/service/warnings.go.
 
 from __future__ import annotations
 
-from ptcompile.apiserver.validation.dns import is_cidr, is_ip
+from ptcompile.apiserver.validation.dns import has_leading_zero, is_cidr, is_ip
 from ptcompile.apiserver.warnings.header import warning
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import quote_value
@@ -88,7 +88,7 @@ def service_ip_warnings(value: Any, path: Path, server: ApiServer) -> Problems:
     """
     if server.at_least(33) or type(value) is not str:
         yield from ip_warnings(value, path, server)
-    elif not is_ip(value) or _has_leading_zero(value):
+    elif not is_ip(value) or has_leading_zero(value):
         why = "IPv4 field has octet with leading zero" if is_ip(value) else "unable to parse IP"
         canonical = _canonical_ip(value) if is_ip(value) else "an IP address"
         yield _warn(
@@ -110,7 +110,7 @@ def service_cidr_warnings(value: Any, path: Path, server: ApiServer) -> Problems
         return
 
     address, _, bits = value.partition("/")
-    if _has_leading_zero(address) or bits != str(int(bits)):
+    if has_leading_zero(address) or bits != str(int(bits)):
         text = f"IP prefix {_FUTURE_BEFORE_33}: netip.ParsePrefix({quote_value(value)})"
         yield _warn(path, text, _canonical_network(_network(value)))
     elif ":" in address and (canonical := f"{_plain_ip(address)}/{bits}") != value:
@@ -118,15 +118,8 @@ def service_cidr_warnings(value: Any, path: Path, server: ApiServer) -> Problems
         yield _warn(path, f"IPv6 prefix {quote_value(value)} {form}", canonical)
 
 
-def _has_leading_zero(text: str) -> bool:
-    """Return whether an IPv4 address has a number with a leading zero, which other programs read
-    as octal.
-    """
-    return ":" not in text and any(len(part) > 1 and part[0] == "0" for part in text.split("."))
-
-
 def _is_nonstandard(text: str) -> bool:
-    return _has_leading_zero(text) or _mapped_ip(text) is not None
+    return has_leading_zero(text) or _mapped_ip(text) is not None
 
 
 def _mapped_ip(text: str) -> IPv4Address | None:

@@ -12,7 +12,7 @@ from ptcompile.graph.svg_elements import escape
 from ptcompile.kinds.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, QuotaShare
 from ptcompile.kubernetes.index import with_existing
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import Json, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, object_name
 from ptcompile.operators.table import modeled_queue_system
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ def admissions(manifests: Sequence[Json], profile: ClusterProfile) -> tuple[JobA
         return ()
 
     named_by = system.named_by
-    jobs = [manifest for manifest in manifests if named_by(nested_map(manifest, "metadata"))]
+    jobs = [manifest for manifest in manifests if named_by(manifest)]
     everything = with_existing(manifests, objects)
     try:
         request = AdmissionRequest(

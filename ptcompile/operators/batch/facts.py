@@ -21,7 +21,7 @@ from ptcompile.kinds.status import (
     true_conditions,
     type_condition,
 )
-from ptcompile.kubernetes.unstructured import Json, as_int, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_int, nested_map
 from ptcompile.operators.queues.queue_systems import settled_status
 
 
@@ -88,7 +88,7 @@ def status(live: Json) -> Status:
         if ending in conditions:
             return status_from_condition("running", conditions[ending])
     live_status = nested_map(live, "status")
-    failed = as_int(live_status.get("failed"))
+    failed = nested_int(live_status, "failed")
     if failed > 0 and not any(live_status.get(field) for field in _PRESENT_PODS):
         return Status(
             "restarting", None, f"pods that failed: {failed}; others replace them after a delay"

@@ -20,13 +20,13 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_int,
-    as_mappings,
-    as_string,
     namespace_of,
+    nested_int,
     nested_map,
-    nested_value,
+    nested_maps,
+    nested_string,
+    nested_string_map,
     object_name,
-    string_map,
 )
 
 TYPE_CHECKING = False
@@ -48,9 +48,9 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     name = object_name(manifest)
     namespace = namespace_of(manifest)
     metadata, pod = template_parts(spec.get("template"))
-    labels = {**string_map(metadata.get("labels")), **job_labels(name)}
+    labels = {**nested_string_map(metadata, "labels"), **job_labels(name)}
     service = find_headless_service(
-        request.related, as_string(pod.get("subdomain")) or None, labels, namespace
+        request.related, nested_string(pod, "subdomain") or None, labels, namespace
     )
     role = job_role("job", name, spec, namespace, request, dns=service is not None)
     services = (service,) if service else ()
@@ -73,16 +73,16 @@ def pod_count(spec: Json) -> int:
 
 def job_summary(name: str, role: str, spec: Json) -> Json:
     """Return the main fields of the Job with their defaults."""
-    mode = as_string(spec.get("completionMode")) or "NonIndexed"
+    mode = nested_string(spec, "completionMode") or "NonIndexed"
     completions = spec.get("completions")
 
     return {
         "name": name,
         "role": role,
         "completionMode": mode,
-        "parallelism": as_int(spec.get("parallelism"), 1),
+        "parallelism": nested_int(spec, "parallelism", default=1),
         "completions": completions if completions is not None or mode == "Indexed" else 1,
-        "backoffLimit": as_int(spec.get("backoffLimit"), 6),
+        "backoffLimit": nested_int(spec, "backoffLimit", default=6),
     }
 
 
@@ -116,16 +116,16 @@ class PodBuilder:
         self.space = space
         self.dns = dns
         self.main = main
-        self.indexed = as_string(spec.get("completionMode")) == "Indexed"
+        self.indexed = nested_string(spec, "completionMode") == "Indexed"
         self.labelled = request.versions.kubernetes >= (1, 28)
-        self.labels = string_map(metadata.get("labels"))
-        self.annotations = string_map(metadata.get("annotations"))
-        self.subdomain = as_string(pod.get("subdomain")) or None
+        self.labels = nested_string_map(metadata, "labels")
+        self.annotations = nested_string_map(metadata, "annotations")
+        self.subdomain = nested_string(pod, "subdomain") or None
         self.pod = _with_index(pod, labelled=self.labelled) if self.indexed else pod
 
     def __call__(self, index: int, within: int, job: str, extra: Mapping[str, str]) -> PodView:
         """Return the pod with this index in the role; `within` is its index in the Job."""
-        hostname = as_string(self.pod.get("hostname")) or None
+        hostname = nested_string(self.pod, "hostname") or None
         labels = {**self.labels, **extra, **job_labels(job)}
         # JobSet adds its keys as labels and as annotations
         annotations = {
@@ -163,7 +163,7 @@ def _with_index(pod: Json, *, labelled: bool) -> JsonDict:
     entry = _INDEX_ENV if labelled else _INDEX_ENV_OLD
 
     def add(container: Json) -> Json:
-        present = any(e.get("name") == entry["name"] for e in as_mappings(container.get("env")))
+        present = any(e.get("name") == entry["name"] for e in nested_maps(container, "env"))
         return container if present else templates.with_env(container, [entry])
 
     return templates.with_containers(
@@ -178,14 +178,14 @@ def is_recreated(manifest: Json, _template: Template) -> bool:
 
 def retries(manifest: Json) -> int:
     """Return the maximum number of times that a pod is restarted."""
-    return as_int(nested_value(manifest, "spec", "backoffLimit"), 6)
+    return nested_int(manifest, "spec", "backoffLimit", default=6)
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the template of all pods."""
     spec = nested_map(manifest, "spec")
     yield Template(
-        ("spec", "template"), spec.get("template"), "", as_int(spec.get("parallelism"), 1)
+        ("spec", "template"), spec.get("template"), "", nested_int(spec, "parallelism", default=1)
     )
 
 
@@ -201,7 +201,7 @@ def describe_spec_failures(spec: Json, restart: str) -> Iterator[str]:
     if spec.get("backoffLimitPerIndex") is not None:
         yield f"backoffLimitPerIndex {spec.get('backoffLimitPerIndex')}: retries of each index"
     else:
-        limit = as_int(spec.get("backoffLimit"), 6)
+        limit = nested_int(spec, "backoffLimit", default=6)
         yield (
             "backoffLimit 0: the first failure fails the Job"
             if limit == 0
@@ -209,12 +209,12 @@ def describe_spec_failures(spec: Json, restart: str) -> Iterator[str]:
             "the failed pod is "
             "recreated"
         )
-    if rules := as_mappings(nested_value(spec, "podFailurePolicy", "rules")):
-        actions = ", ".join(as_string(rule.get("action")) for rule in rules)
+    if rules := nested_maps(spec, "podFailurePolicy", "rules"):
+        actions = ", ".join(nested_string(rule, "action") for rule in rules)
         yield f"podFailurePolicy: the first rule that matches decides ({actions})"
     yield f"a lost node: {lost_pod(spec).text}; one whose process exits 0 on SIGTERM has succeeded"
-    for rule in as_mappings(nested_value(spec, "successPolicy", "rules"))[:1]:
-        indexes = as_string(rule.get("succeededIndexes"))
+    for rule in nested_maps(spec, "successPolicy", "rules")[:1]:
+        indexes = nested_string(rule, "succeededIndexes")
         grace = grace_seconds(template)
         done = f"done when index {indexes} succeeds" if indexes else "done by count"
         yield (
@@ -239,17 +239,21 @@ def lost_pod(spec: Json) -> LostPod:
     backoffLimit.
     """
     action = _disruption_action(spec)
-    per_index = spec.get("backoffLimitPerIndex")
-    limit = as_int(spec.get("backoffLimit"), 6) if per_index is None else as_int(per_index)
-    if action == "Count" and limit == 0:
+    if action == "Count" and _retry_limit(spec) == 0:
         return _DISRUPTIONS["Count"]._replace(recreated="none")
     return _DISRUPTIONS.get(action, LostPod("none", "unknown action"))
 
 
+def _retry_limit(spec: Json) -> int:
+    """Return the number of failures that the Job, or each of its indexes, may have."""
+    per_index = spec.get("backoffLimitPerIndex")
+    return nested_int(spec, "backoffLimit", default=6) if per_index is None else as_int(per_index)
+
+
 def _disruption_action(spec: Json) -> str:
-    rules = as_mappings(nested_value(spec, "podFailurePolicy", "rules"))
+    rules = nested_maps(spec, "podFailurePolicy", "rules")
     return next(
-        (as_string(rule.get("action")) for rule in rules if _matches_disruption(rule)), "Count"
+        (nested_string(rule, "action") for rule in rules if _matches_disruption(rule)), "Count"
     )
 
 
@@ -270,7 +274,7 @@ def restarts(
     at the one that reaches the limit (Kubernetes 1.36, pastBackoffLimitOnFailure).
     """
     template = nested_map(spec, "template", "spec")
-    policy = as_string(template.get("restartPolicy")) or restart
+    policy = nested_string(template, "restartPolicy") or restart
     if policy != "OnFailure" and restarts_by_rule(template, exit_code):
         return (kubelet_retry(None, "job", "restartPolicyRules"),)
 
@@ -281,7 +285,7 @@ def restarts(
         return ()
 
     per_index = spec.get("backoffLimitPerIndex")
-    limit = as_int(spec.get("backoffLimit"), 6) if per_index is None else as_int(per_index)
+    limit = _retry_limit(spec)
     text = f"backoffLimit {limit}" if per_index is None else f"backoffLimitPerIndex {limit}"
     if exit_code is not None and policy == "OnFailure":
         return (kubelet_retry(max(limit - 1, 0), "role", text, size),)
@@ -296,13 +300,13 @@ def restarts(
 
 def _exit_action(spec: Json, exit_code: int) -> str:
     """Return the action of the first rule of podFailurePolicy for an exit status, or Count."""
-    for rule in as_mappings(nested_value(spec, "podFailurePolicy", "rules")):
+    for rule in nested_maps(spec, "podFailurePolicy", "rules"):
         on_codes = nested_map(rule, "onExitCodes")
         values = on_codes.get("values")
         if on_codes and (exit_code in (values if isinstance(values, list) else [])) == (
             on_codes.get("operator") == "In"
         ):
-            return as_string(rule.get("action"))
+            return nested_string(rule, "action")
     return "Count"
 
 
@@ -318,9 +322,9 @@ def failure_reason(spec: Json) -> str:
 
 
 def _matches_disruption(rule: Json) -> bool:
-    conditions = as_mappings(rule.get("onPodConditions"))
+    conditions = nested_maps(rule, "onPodConditions")
     return any(
         condition.get("type") == "DisruptionTarget"
-        and (as_string(condition.get("status")) or "True") == "True"
+        and (nested_string(condition, "status") or "True") == "True"
         for condition in conditions
     )

@@ -17,15 +17,14 @@ from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_part
 from ptcompile.kinds.templates import Template, indexed_mappings
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
-    as_mappings,
-    as_string,
     namespace_of,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_string_map,
     nested_value,
     object_name,
-    string_map,
 )
 
 TYPE_CHECKING = False
@@ -42,7 +41,7 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
         yield Template(
             path=path,
             template=replica.get("template"),
-            role=as_string(replica.get("name")),
+            role=nested_string(replica, "name"),
             replicas=_replicas(replica),
         )
 
@@ -51,19 +50,19 @@ def expand(manifest: Json) -> Expansion:
     """Return the pods that train. The operator gives them no Service: it tells each the first
     one's address.
     """
-    replicas = [*as_mappings(nested_value(manifest, "spec", "replicaSpecs"))]
+    replicas = [*nested_maps(manifest, "spec", "replicaSpecs")]
     nodes = sum(map(_replicas, replicas))
 
     roles = tuple(
         ExpandedRole(
-            as_string(replica.get("name")),
+            nested_string(replica, "name"),
             _replicas(replica),
             partial(_pod, manifest, replica, nodes),
         )
         for replica in replicas
     )
 
-    spares = sum(as_int(replica.get("spares")) for replica in replicas)
+    spares = sum(nested_int(replica, "spares") for replica in replicas)
     if spares > 0:
         notes = [f"Kueue reserves resources for pods in addition, as spares: {spares}"]
     else:
@@ -73,12 +72,12 @@ def expand(manifest: Json) -> Expansion:
 
 
 def _replicas(replica: Json) -> int:
-    return max(0, as_int(replica.get("replicas")))
+    return max(0, nested_int(replica, "replicas"))
 
 
 def _pod(manifest: Json, replica: Json, nodes: int, index: int) -> PodView:
     """Return a pod of a replica spec, in a job of so many nodes."""
-    role = as_string(replica.get("name"))
+    role = nested_string(replica, "name")
     metadata, spec = template_parts(replica.get("template"))
     name = f"{object_name(manifest)}-{role}-{index}"
 
@@ -90,8 +89,8 @@ def _pod(manifest: Json, replica: Json, nodes: int, index: int) -> PodView:
         role=role,
         index=index,
         namespace=namespace_of(manifest),
-        labels={**string_map(metadata.get("labels")), "HPJob": object_name(manifest)},
-        annotations=string_map(metadata.get("annotations")),
+        labels={**nested_string_map(metadata, "labels"), "HPJob": object_name(manifest)},
+        annotations=nested_string_map(metadata, "annotations"),
         spec=templates.with_containers(spec, with_topology, init=False),
     )
 
@@ -104,7 +103,7 @@ def _with_topology(container: Json, manifest: Json, nodes: int) -> Json:
     """
     processes = nested_string(manifest, "spec", "nprocPerNode")
     before = [templates.env_value("NPROC_PER_NODE", processes)] if processes else []
-    after = [*as_mappings(container.get("env")), templates.env_value("NNODES", str(nodes))]
+    after = [*nested_maps(container, "env"), templates.env_value("NNODES", str(nodes))]
     return {**container, "env": templates.upsert(before, after)}
 
 

@@ -9,6 +9,7 @@ from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import (
     Additions,
     Conversion,
+    FixedFields,
     Install,
     JobTemplates,
     Kind,
@@ -144,7 +145,7 @@ class JobSet(Kind):
 
         check_children(manifest, context, problems)
 
-    def immutable_fields(self) -> tuple[tuple[str, str], ...]:
+    def immutable_fields(self) -> FixedFields:
         from ptcompile.operators.jobset.admission import FIXED
 
         return FIXED

@@ -36,11 +36,12 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_int,
-    as_mappings,
-    as_string,
     as_strings,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_strings,
     nested_value,
     object_name,
 )
@@ -268,10 +269,10 @@ def check_failure_policy(
 ) -> Problems:
     """Check each rule, except its action."""
     seen: set[str] = set()
-    for i, rule in enumerate(as_mappings(policy.get("rules"))):
+    for i, rule in enumerate(nested_maps(policy, "rules")):
         rule_path = (*path, "rules", i)
-        yield from _check_rule_name(as_string(rule.get("name")), seen, rule_path, rejection)
-        for j, reason in enumerate(as_strings(rule.get("onJobFailureReasons"))):
+        yield from _check_rule_name(nested_string(rule, "name"), seen, rule_path, rejection)
+        for j, reason in enumerate(nested_strings(rule, "onJobFailureReasons")):
             if reason not in _REASONS:
                 message = (
                     f'Unsupported value: "{reason}": supported values: {quote_names(_REASONS)}'
@@ -282,7 +283,7 @@ def check_failure_policy(
                     allowed_values_help(reason, _REASONS),
                 )
 
-        for j, target in enumerate(as_strings(rule.get("targetReplicatedJobs"))):
+        for j, target in enumerate(nested_strings(rule, "targetReplicatedJobs")):
             if target not in job_names:
                 message = f'Invalid value: "{target}": there is no replicatedJob of this name'
                 yield rejection(
@@ -311,10 +312,10 @@ def check_claim_templates(spec: Json, name: str, path: Path, rejection: ProblemF
     seen: set[str] = set()
     pods = [
         nested_map(j, "template", "spec", "template", "spec")
-        for j in as_mappings(spec.get("replicatedJobs"))
+        for j in nested_maps(spec, "replicatedJobs")
     ]
-    for i, policy in enumerate(as_mappings(spec.get("volumeClaimPolicies"))):
-        for j, template in enumerate(as_mappings(policy.get("templates"))):
+    for i, policy in enumerate(nested_maps(spec, "volumeClaimPolicies")):
+        for j, template in enumerate(nested_maps(policy, "templates")):
             name_path = (*path, i, "templates", j, "metadata", "name")
             claim = nested_string(template, "metadata", "name")
             problem = _check_claim_name(claim, name, name_path, rejection)
@@ -357,9 +358,9 @@ def _check_claim_use(
     mounted: set[str] = set()
     for pod in pods:
         for key in ("initContainers", "containers"):
-            for container in as_mappings(pod.get(key)):
-                mounts = as_mappings(container.get("volumeMounts"))
-                mounted.update(as_string(mount.get("name")) for mount in mounts)
+            for container in nested_maps(pod, key):
+                mounts = nested_maps(container, "volumeMounts")
+                mounted.update(nested_string(mount, "name") for mount in mounts)
 
     if claim not in mounted:
         yield rejection(
@@ -368,7 +369,7 @@ def _check_claim_use(
             "mount it, or remove the template",
         )
 
-    volumes = [volume for pod in pods for volume in as_mappings(pod.get("volumes"))]
+    volumes = [volume for pod in pods for volume in nested_maps(pod, "volumes")]
     if any(volume.get("name") == claim for volume in volumes):
         yield rejection(
             path,
@@ -463,19 +464,19 @@ def check_jobset_spec(
 ) -> Problems:
     """Check a JobSet spec at `path` + `spec`. Trainer creates such specs too."""
     spec_path = (*path, "spec")
-    jobs = as_mappings(spec.get("replicatedJobs"))
-    known = [as_string(j.get("name")) for j in jobs]
+    jobs = nested_maps(spec, "replicatedJobs")
+    known = [nested_string(j, "name") for j in jobs]
     yield from _check_network(nested_map(spec, "network"), (*spec_path, "network"), rejection)
     yield from _check_managed_by(spec.get("managedBy"), (*spec_path, "managedBy"), rejection)
     for i, job in enumerate(jobs):
         job_path = (*spec_path, "replicatedJobs", i)
         yield from _check_pod_count(job, job_path, rejection)
         yield from _check_group_name(
-            as_string(job.get("groupName")), (*job_path, "groupName"), rejection
+            nested_string(job, "groupName"), (*job_path, "groupName"), rejection
         )
         yield from check_job_names(job, name, job_path, rejection)
         yield from _check_depends_on(job, known, i, (*job_path, "dependsOn"), rejection)
-        if versions.jobset < _SEVERAL_DEPENDENCIES and len(as_mappings(job.get("dependsOn"))) > 1:
+        if versions.jobset < _SEVERAL_DEPENDENCIES and len(nested_maps(job, "dependsOn")) > 1:
             message = "Too many: must have at most 1 item before JobSet 0.9"
             yield rejection(
                 (*job_path, "dependsOn"), message, "name only the last job that it waits for"
@@ -488,7 +489,7 @@ def check_jobset_spec(
     policy = nested_map(spec, "failurePolicy")
     policy_path = (*spec_path, "failurePolicy")
     yield from gates.check_restart_strategy(policy, jobs, spec_path, rejection, versions)
-    for i, rule in enumerate(as_mappings(policy.get("rules"))):
+    for i, rule in enumerate(nested_maps(policy, "rules")):
         yield from gates.check_restart_action(
             rule, jobs, (*policy_path, "rules", i), rejection, versions
         )
@@ -503,8 +504,8 @@ def check_jobset_spec(
 def controller_errors(manifest: Json, request: KindContext) -> Problems:
     """Yield names that are valid in a Job's name but not as a label value."""
     del request
-    for i, job in enumerate(as_mappings(nested_value(manifest, "spec", "replicatedJobs"))):
-        job_name = as_string(job.get("name"))
+    for i, job in enumerate(nested_maps(manifest, "spec", "replicatedJobs")):
+        job_name = nested_string(job, "name")
         if job_name and (why := names.why_not_label_value(job_name)):
             path = ("spec", "replicatedJobs", i, "name")
             yield child_rejection(
@@ -515,7 +516,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
 
 
 def _check_network(network: Json, path: Path, rejection: ProblemFactory) -> Problems:
-    subdomain = as_string(network.get("subdomain"))
+    subdomain = nested_string(network, "subdomain")
     if subdomain and (why := names.why_not_dns_1035_label(subdomain)):
         help = (
             "use up to 63 letters, digits and dashes, starting with a letter: it is the name of a "
@@ -536,8 +537,8 @@ def _check_managed_by(value: Any, path: Path, rejection: ProblemFactory) -> Prob
 
 
 def _check_pod_count(job: Json, path: Path, rejection: ProblemFactory) -> Problems:
-    parallelism = as_int(nested_value(job, "template", "spec", "parallelism"), 1)
-    if parallelism * as_int(job.get("replicas"), 1) > _MAX_INT32:
+    parallelism = nested_int(job, "template", "spec", "parallelism", default=1)
+    if parallelism * nested_int(job, "replicas", default=1) > _MAX_INT32:
         yield rejection(
             (*path, "replicas"),
             f"Invalid value: replicas x parallelism must not exceed {_MAX_INT32}",
@@ -556,8 +557,8 @@ def _check_group_name(group: str, path: Path, rejection: ProblemFactory) -> Prob
 
 def check_job_names(job: Json, name: str, path: Path, rejection: ProblemFactory) -> Problems:
     """Check the names of the last Job and of its last pod."""
-    replicated_name = as_string(job.get("name"))
-    last_job = f"{name}-{replicated_name}-{as_int(job.get('replicas'), 1) - 1}"
+    replicated_name = nested_string(job, "name")
+    last_job = f"{name}-{replicated_name}-{nested_int(job, 'replicas', default=1) - 1}"
     name_path = (*path, "name")
     if why := names.why_not_dns_1035_label(last_job):
         if len(last_job) > 63:
@@ -589,7 +590,7 @@ def _name_help(name: str) -> str:
 def _check_depends_on(
     job: Json, job_names: Sequence[str], index: int, path: Path, rejection: ProblemFactory
 ) -> Problems:
-    depends = as_mappings(job.get("dependsOn"))
+    depends = nested_maps(job, "dependsOn")
     if index == 0 and depends:
         help = "move the job after those that it waits for"
         yield rejection(
@@ -598,7 +599,7 @@ def _check_depends_on(
         return
 
     for i, dependency in enumerate(depends):
-        required_job = as_string(dependency.get("name"))
+        required_job = nested_string(dependency, "name")
         if required_job not in job_names[:index]:
             if required_job in job_names:
                 help = "move it before this one"
@@ -659,8 +660,8 @@ def _missing_coordinator(
     coordinator: Json, jobs: Sequence[Json], path: Path, rejection: ProblemFactory
 ) -> Problem | None:
     """Return why the JobSet has no such pod, or None if it has."""
-    job_name = as_string(coordinator.get("replicatedJob"))
-    job = next((j for j in jobs if as_string(j.get("name")) == job_name), None)
+    job_name = nested_string(coordinator, "replicatedJob")
+    job = next((j for j in jobs if nested_string(j, "name") == job_name), None)
     if job is None:
         return rejection(
             (*path, "replicatedJob"),
@@ -668,8 +669,8 @@ def _missing_coordinator(
             "name a replicatedJob of this JobSet",
         )
 
-    job_index = as_int(coordinator.get("jobIndex"))
-    if not 0 <= job_index < as_int(job.get("replicas"), 1):
+    job_index = nested_int(coordinator, "jobIndex")
+    if not 0 <= job_index < nested_int(job, "replicas", default=1):
         return rejection(
             (*path, "jobIndex"),
             f"Invalid value: {job_index}: {job_name} has no such Job",
@@ -686,7 +687,7 @@ def _missing_coordinator(
             (*path, "replicatedJob"), f"Invalid value: {message}", "set completions on its Job"
         )
 
-    pod_index = as_int(coordinator.get("podIndex"))
+    pod_index = nested_int(coordinator, "podIndex")
     if not 0 <= pod_index < as_int(completions):
         return rejection(
             (*path, "podIndex"),

@@ -13,7 +13,13 @@ from ptcompile.kinds.status import (
     true_conditions,
     type_condition,
 )
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    nested_int,
+    nested_map,
+    nested_maps,
+    nested_string,
+)
 from ptcompile.operators.batch.facts import (
     default_backoff_limit,
     default_completions,
@@ -88,14 +94,14 @@ def status(live: Json) -> Status:
         return settled
 
     live_status = nested_map(live, "status")
-    if terminal_state := as_string(live_status.get("terminalState")):
+    if terminal_state := nested_string(live_status, "terminalState"):
         return Status("failed" if terminal_state == "Failed" else "succeeded")
     if restarting := true_conditions(live).get("RestartingJobSet"):
         return status_from_condition("restarting", restarting)
-    if running := status_from_counts(as_mappings(live_status.get("replicatedJobsStatus"))):
+    if running := status_from_counts(nested_maps(live_status, "replicatedJobsStatus")):
         return running
 
-    restarts = as_int(live_status.get("restarts"))
+    restarts = nested_int(live_status, "restarts")
     if restarts > 0:
         return Status("restarting", None, f"restart {restarts}")
 

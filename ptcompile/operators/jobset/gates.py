@@ -14,12 +14,10 @@ from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
-    as_mappings,
-    as_string,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
-    nested_value,
 )
 from ptcompile.kubernetes.versions import Versions, is_on, stage_in
 
@@ -84,7 +82,7 @@ def check_restart_action(
         return
     if not _is_on("RestartJob", versions):
         yield _needs_gate(action, "RestartJob", (*path, "action"), rejection, _RESTART_JOBSET)
-    elif any(as_int(job.get("replicas"), 1) > _REPLICAS_MAX for job in jobs):
+    elif any(nested_int(job, "replicas", default=1) > _REPLICAS_MAX for job in jobs):
         message = (
             f"Forbidden: {action} restarts Jobs of a replicatedJob with at most {_REPLICAS_MAX} "
             "replicas"
@@ -110,8 +108,8 @@ def is_resize(path: tuple[str, ...], update: Update) -> bool:
     if not _is_on("ElasticJobSet", update.versions):
         return False
     return any(
-        f"[{as_string(job.get('name'))}]" == path[2] and completion_mode(job) == "Indexed"
-        for job in as_mappings(nested_value(update.new, "spec", "replicatedJobs"))
+        f"[{nested_string(job, 'name')}]" == path[2] and completion_mode(job) == "Indexed"
+        for job in nested_maps(update.new, "spec", "replicatedJobs")
     )
 
 
@@ -125,11 +123,8 @@ def resize_problems(update: Update) -> Problems:
     if not _is_on("ElasticJobSet", update.versions):
         return
 
-    old = {
-        job.get("name"): job
-        for job in as_mappings(nested_value(update.old, "spec", "replicatedJobs"))
-    }
-    for index, job in enumerate(as_mappings(nested_value(update.new, "spec", "replicatedJobs"))):
+    old = {job.get("name"): job for job in nested_maps(update.old, "spec", "replicatedJobs")}
+    for index, job in enumerate(nested_maps(update.new, "spec", "replicatedJobs")):
         before, after = (
             nested_map(item, "template", "spec") for item in (old.get(job.get("name"), {}), job)
         )
@@ -141,7 +136,7 @@ def resize_problems(update: Update) -> Problems:
 
 
 def _check_size(changed: list[str], spec: Json, path: Path, update: Update) -> Problems:
-    conditions = as_mappings(nested_value(update.old, "status", "conditions"))
+    conditions = nested_maps(update.old, "status", "conditions")
     if any(
         c.get("type") in ("Completed", "Failed") and c.get("status") == "True" for c in conditions
     ):

@@ -19,17 +19,15 @@ from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentence
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_int,
-    as_mapping,
-    as_mappings,
-    as_string,
-    as_strings,
     namespace_of,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_string_map,
+    nested_strings,
     nested_value,
     object_name,
-    string_map,
 )
 from ptcompile.operators.batch import pods as batch_pods
 from ptcompile.operators.batch.pods import (
@@ -55,7 +53,7 @@ def expand(manifest: Json, request: KindContext, *, main: str | None = None) -> 
     `main` names the training container, which Trainer knows.
     """
     spec = nested_map(manifest, "spec")
-    replicated_jobs = as_mappings(spec.get("replicatedJobs"))
+    replicated_jobs = nested_maps(spec, "replicatedJobs")
     failures = unreadable_names(replicated_jobs)
     if failures:
         return Expansion(refused=failures)
@@ -74,8 +72,8 @@ def _with_defaults(replicated: Json) -> Json:
     job: JsonDict = dict(nested_map(template, "spec"))
     pod_template = nested_map(job, "template")
     pod = dict(nested_map(pod_template, "spec"))
-    job["completionMode"] = as_string(job.get("completionMode")) or "Indexed"
-    pod["restartPolicy"] = as_string(pod.get("restartPolicy")) or "OnFailure"
+    job["completionMode"] = nested_string(job, "completionMode") or "Indexed"
+    pod["restartPolicy"] = nested_string(pod, "restartPolicy") or "OnFailure"
     job["template"] = {**pod_template, "spec": pod}
     return {**replicated, "template": {**template, "spec": job}}
 
@@ -94,8 +92,8 @@ class _JobSetExpansion:
         self.main = main
         self.subdomain = nested_string(spec, "network", "subdomain") or self.name
         self.dns = nested_value(spec, "network", "enableDNSHostnames") is not False
-        self.replicas = [max(0, as_int(rj.get("replicas"), 1)) for rj in jobs]
-        self.groups = [as_string(rj.get("groupName")) or "default" for rj in jobs]
+        self.replicas = [max(0, nested_int(rj, "replicas", default=1)) for rj in jobs]
+        self.groups = [nested_string(rj, "groupName") or "default" for rj in jobs]
         self.before = list(accumulate(self.replicas, initial=0))
 
         self.in_group: Counter[str] = Counter()
@@ -133,13 +131,13 @@ class _JobSetExpansion:
             {**job_summary(f"{self.name}-{name}-{i}", name, nested_map(rj, "template", "spec")),
              "replicatedJob": name, "index": i}
             for rj, count in zip(self.replicated, self.replicas, strict=True)
-            for name in (as_string(rj.get("name")),)
+            for name in (nested_string(rj, "name"),)
             for i in range(min(count, 100))
         )  # fmt: skip
 
     def role(self, position: int) -> ExpandedRole:
         replicated = self.replicated[position]
-        name = as_string(replicated.get("name"))
+        name = nested_string(replicated, "name")
         spec = self._with_subdomain(nested_map(replicated, "template", "spec"))
         build = PodBuilder(name, spec, self.namespace, self.request, dns=self.dns, main=self.main)
         if NODE_SELECTOR not in build.annotations:
@@ -182,7 +180,7 @@ class _JobSetExpansion:
             "group-name": group,
             "group-replicas": str(self.in_group[group]),
             "jobset-name": self.name,
-            "replicatedjob-name": as_string(self.replicated[position].get("name")),
+            "replicatedjob-name": nested_string(self.replicated[position], "name"),
             "replicatedjob-replicas": str(self.replicas[position]),
             "restart-attempt": "0",
         }
@@ -211,17 +209,17 @@ def _digest(job_key: str) -> str:
 def coordinator_address(name: str, subdomain: str, spec: Json) -> str:
     """Return the stable address of the coordinator pod of a JobSet's spec."""
     coordinator = nested_map(spec, "coordinator")
-    job = f"{name}-{as_string(coordinator.get('replicatedJob'))}-{as_int(coordinator.get('jobIndex'))}"
-    return f"{job}-{as_int(coordinator.get('podIndex'))}.{subdomain}"
+    job = f"{name}-{nested_string(coordinator, 'replicatedJob')}-{nested_int(coordinator, 'jobIndex')}"
+    return f"{job}-{nested_int(coordinator, 'podIndex')}.{subdomain}"
 
 
 def start_orders(manifest: Json) -> Iterator[StartOrder]:
     """Yield which replicatedJobs are created when another is ready."""
     spec = nested_map(manifest, "spec")
     replicated = [*indexed_mappings(spec.get("replicatedJobs"))]
-    names = [as_string(job.get("name")) for _, job in replicated]
+    names = [nested_string(job, "name") for _, job in replicated]
     pods = {
-        as_string(job.get("name")): as_int(job.get("replicas"), 1)
+        nested_string(job, "name"): nested_int(job, "replicas", default=1)
         * pod_count(nested_map(job, "template", "spec"))
         for _, job in replicated
     }
@@ -234,13 +232,13 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
             )
 
     for index, job in replicated:
-        for position, dependency in enumerate(as_mappings(job.get("dependsOn"))):
-            first = as_string(dependency.get("name"))
+        for position, dependency in enumerate(nested_maps(job, "dependsOn")):
+            first = nested_string(dependency, "name")
             if dependency.get("status") == "Ready" and first in pods:
                 later = _started_after(first, replicated)
                 exist = sum(count for name, count in pods.items() if name not in later)
                 path = ("spec", "replicatedJobs", index, "dependsOn", position)
-                text = f"{as_string(job.get('name'))} is created when {first} is ready"
+                text = f"{nested_string(job, 'name')} is created when {first} is ready"
                 yield StartOrder(path, first, exist, text, "remove it")
 
 
@@ -251,10 +249,10 @@ def _started_after(first: str, replicated: Sequence[tuple[int, Json]]) -> set[st
     later = {first}
     for _, job in replicated:
         if any(
-            as_string(dependency.get("name")) in later
-            for dependency in as_mappings(job.get("dependsOn"))
+            nested_string(dependency, "name") in later
+            for dependency in nested_maps(job, "dependsOn")
         ):
-            later.add(as_string(job.get("name")))
+            later.add(nested_string(job, "name"))
     return later - {first}
 
 
@@ -275,23 +273,23 @@ _RECREATION: dict[str, LostPod] = {
 """By the action of failurePolicy (JobSet 0.12)."""
 
 
+def _replicated_job(spec: Json, role: str) -> Json:
+    """Return the replicatedJob of a role, or an empty one."""
+    return next((job for job in nested_maps(spec, "replicatedJobs") if job.get("name") == role), {})
+
+
 def lost_pod(spec: Json, role: str) -> LostPod:
     """Return what a JobSet of this spec does when it loses a pod: the child Job decides, then
     failurePolicy.
     """
-    replicated = next(
-        (rj for rj in as_mappings(spec.get("replicatedJobs")) if rj.get("name") == role), {}
-    )
+    replicated = _replicated_job(spec, role)
     child = nested_map(replicated, "template", "spec")
     by_job = batch_pods.lost_pod(child)
     if by_job.recreated != "none" or spec.get("failurePolicy") is None:
         return by_job
 
     action = _job_failure_action(spec, role, batch_pods.failure_reason(child))
-    if (
-        action in _COUNTED_ACTIONS
-        and as_int(nested_value(spec, "failurePolicy", "maxRestarts")) == 0
-    ):
+    if action in _COUNTED_ACTIONS and nested_int(spec, "failurePolicy", "maxRestarts") == 0:
         action = "FailJobSet"
 
     return _RECREATION.get(action, LostPod("none", "unknown action"))
@@ -305,10 +303,10 @@ def _job_failure_action(spec: Json, role: str, reason: str) -> str:
     """Return the action of failurePolicy for a Job of a role that fails for this reason."""
     return next(
         (
-            as_string(rule.get("action"))
-            for rule in as_mappings(nested_value(spec, "failurePolicy", "rules"))
-            if reason in (as_strings(rule.get("onJobFailureReasons")) or [reason])
-            and role in (as_strings(rule.get("targetReplicatedJobs")) or [role])
+            nested_string(rule, "action")
+            for rule in nested_maps(spec, "failurePolicy", "rules")
+            if reason in (nested_strings(rule, "onJobFailureReasons") or [reason])
+            and role in (nested_strings(rule, "targetReplicatedJobs") or [role])
         ),
         "RestartJobSet",
     )
@@ -318,11 +316,13 @@ def restarts(spec: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
     """Return what answers a failed pod of a JobSet: its child Job, then failurePolicy; see
     `Kind.restarts`.
     """
-    replicated = next(
-        (rj for rj in as_mappings(spec.get("replicatedJobs")) if rj.get("name") == role), {}
-    )
+    replicated = _replicated_job(spec, role)
     child = nested_map(replicated, "template", "spec")
-    size = as_int(child.get("parallelism"), 1) if as_int(replicated.get("replicas"), 1) > 1 else 0
+    size = (
+        nested_int(child, "parallelism", default=1)
+        if nested_int(replicated, "replicas", default=1) > 1
+        else 0
+    )
     by_job = batch_pods.restarts(child, exit_code, "OnFailure", size)
     if spec.get("failurePolicy") is None:
         return by_job
@@ -333,7 +333,7 @@ def restarts(spec: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
     if scope == "none":
         return by_job
 
-    most = as_int(nested_value(spec, "failurePolicy", "maxRestarts"))
+    most = nested_int(spec, "failurePolicy", "maxRestarts")
     limit, text = (
         (most, f"maxRestarts {most}")
         if action in _COUNTED_ACTIONS
@@ -356,12 +356,12 @@ def retries(manifest: Json) -> int:
 
 
 def _backoff_limits(manifest: Json) -> Iterator[int]:
-    for replicated in as_mappings(nested_value(manifest, "spec", "replicatedJobs")):
-        yield as_int(nested_value(replicated, "template", "spec", "backoffLimit"), 6)
+    for replicated in nested_maps(manifest, "spec", "replicatedJobs"):
+        yield nested_int(replicated, "template", "spec", "backoffLimit", default=6)
 
 
 def _max_restarts(manifest: Json) -> int:
-    return as_int(nested_value(manifest, "spec", "failurePolicy", "maxRestarts"))
+    return nested_int(manifest, "spec", "failurePolicy", "maxRestarts")
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
@@ -375,9 +375,9 @@ def templates_of_spec(spec: Json, path: Path) -> Iterator[Template]:
     """
     for i, job in indexed_mappings(spec.get("replicatedJobs")):
         child = nested_map(job, "template", "spec")
-        count = as_int(job.get("replicas"), 1) * as_int(child.get("parallelism"), 1)
+        count = nested_int(job, "replicas", default=1) * nested_int(child, "parallelism", default=1)
         template_path = (*path, "replicatedJobs", i, "template", "spec", "template")
-        yield Template(template_path, child.get("template"), as_string(job.get("name")), count)
+        yield Template(template_path, child.get("template"), nested_string(job, "name"), count)
 
 
 def describe_failures(manifest: Json) -> Iterator[str]:
@@ -387,15 +387,15 @@ def describe_failures(manifest: Json) -> Iterator[str]:
 
 def describe_spec_failures(spec: Json) -> Iterator[str]:
     """Yield sentences about what a JobSet spec does on failure and at its end."""
-    for replicated in as_mappings(spec.get("replicatedJobs")):
-        name = as_string(replicated.get("name"))
+    for replicated in nested_maps(spec, "replicatedJobs"):
+        name = nested_string(replicated, "name")
         yield from (
             f"{name}: {sentence}"
             for sentence in of_job(nested_map(replicated, "template", "spec"), "OnFailure")
         )
 
-    for replicated in as_mappings(spec.get("replicatedJobs")):
-        name = as_string(replicated.get("name"))
+    for replicated in nested_maps(spec, "replicatedJobs"):
+        name = nested_string(replicated, "name")
         lost = lost_pod(spec, name)
         if lost in _RECREATION.values():
             yield f"{name}, a lost node: {lost.text}"
@@ -404,15 +404,13 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
     if policy is None:
         yield "no failurePolicy: the first Job that fails fails the JobSet"
     else:
-        rules = "; ".join(
-            _describe_rule(rule) for rule in as_mappings(as_mapping(policy).get("rules"))
-        )
-        limit = as_int(as_mapping(policy).get("maxRestarts"))
+        rules = "; ".join(_describe_rule(rule) for rule in nested_maps(policy, "rules"))
+        limit = nested_int(policy, "maxRestarts")
         effect = f"starts all Jobs again, at most {limit} times" if limit else "fails the JobSet"
         yield f"failurePolicy: a failed Job {effect}" + (
             f"; rules before that: {rules}" * bool(rules)
         )
-    if as_mapping(policy).get("restartStrategy") == "InPlaceRestart":
+    if nested_value(policy, "restartStrategy") == "InPlaceRestart":
         yield (
             "restartStrategy InPlaceRestart: the pods stay, and the agent in each of them "
             "restarts its containers, "
@@ -420,8 +418,8 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
         )
 
     success = nested_map(spec, "successPolicy")
-    target_jobs = as_strings(success.get("targetReplicatedJobs"))
-    operator = as_string(success.get("operator")) or "All"
+    target_jobs = nested_strings(success, "targetReplicatedJobs")
+    operator = nested_string(success, "operator") or "All"
     yield (
         f"successPolicy {operator}: done when {operator.lower()} of "
         f"{', '.join(target_jobs) or 'the Jobs'} succeeded"
@@ -432,29 +430,29 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
 
 
 def _describe_rule(rule: Json) -> str:
-    reasons = " or ".join(as_strings(rule.get("onJobFailureReasons"))) or "any failure"
+    reasons = " or ".join(nested_strings(rule, "onJobFailureReasons")) or "any failure"
     if rule.get("targetReplicatedJobs"):
-        targets = f" of {', '.join(as_strings(rule.get('targetReplicatedJobs')))}"
+        targets = f" of {', '.join(nested_strings(rule, 'targetReplicatedJobs'))}"
     else:
         targets = ""
-    return f"{reasons}{targets} -> {as_string(rule.get('action'))}"
+    return f"{reasons}{targets} -> {nested_string(rule, 'action')}"
 
 
 def annotated_parts(manifest: Json) -> Iterator[tuple[Path, dict[str, str], list[int]]]:
     """Yield the annotations of the JobSet and of each replicatedJob, with the replicatedJobs
     that they are about.
     """
-    jobs = as_mappings(nested_value(manifest, "spec", "replicatedJobs"))
-    whole = string_map(nested_value(manifest, "metadata", "annotations"))
+    jobs = nested_maps(manifest, "spec", "replicatedJobs")
+    whole = nested_string_map(manifest, "metadata", "annotations")
     yield ("metadata", "annotations"), whole, list(range(len(jobs)))
     for index, job in enumerate(jobs):
         path = ("spec", "replicatedJobs", index, "template", "metadata", "annotations")
-        yield path, string_map(nested_value(job, "template", "metadata", "annotations")), [index]
+        yield path, nested_string_map(job, "template", "metadata", "annotations"), [index]
 
 
 def placement_notes(manifest: Json) -> Iterator[str]:
     """Yield a sentence for each annotation that places Jobs exclusively."""
-    jobs = as_mappings(nested_value(manifest, "spec", "replicatedJobs"))
+    jobs = nested_maps(manifest, "spec", "replicatedJobs")
     for path, values, indexes in annotated_parts(manifest):
         label = values.get(EXCLUSIVE)
         if label:

@@ -19,9 +19,9 @@ from ptcompile.kinds.reading import (
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mappings,
-    as_string,
     nested_map,
+    nested_maps,
+    nested_string,
     nested_value,
 )
 
@@ -33,7 +33,7 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     workers; other roles do not train.
     """
     spec = nested_map(manifest, "spec")
-    jobs = as_mappings(spec.get("replicatedJobs"))
+    jobs = nested_maps(spec, "replicatedJobs")
     if not jobs:
         yield unreadable_object(
             "jobset", ("spec", "replicatedJobs"), "it has no pods", "add a replicatedJob"
@@ -65,9 +65,7 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
 
 
 def _starts_launcher(replicated: Json) -> bool:
-    containers = as_mappings(
-        nested_value(replicated, "template", "spec", "template", "spec", "containers")
-    )
+    containers = nested_maps(replicated, "template", "spec", "template", "spec", "containers")
     commands = [str([container.get("command"), container.get("args")]) for container in containers]
     return any(launcher in command for command in commands for launcher in _LAUNCHERS)
 
@@ -96,7 +94,7 @@ def _read_role(role: str, index: int, replicated: Json, *, trains: bool = True) 
 
 def _auxiliary_roles(jobs: Sequence[Json], training: Sequence[int]) -> list[ReadRole]:
     return [
-        _read_role(as_string(replicated.get("name")), index, replicated, trains=False)
+        _read_role(nested_string(replicated, "name"), index, replicated, trains=False)
         for index, replicated in enumerate(jobs)
         if index not in training
     ]
@@ -105,7 +103,7 @@ def _auxiliary_roles(jobs: Sequence[Json], training: Sequence[int]) -> list[Read
 def _read_nodes(spec: Json, jobs: Sequence[Json], first: int) -> Read:
     pods = _read_role("node", first, jobs[first])
     count_in_job = pod_count(nested_value(jobs[first], "template", "spec", "parallelism"))
-    job_names = changed_names(container=pods.main, node=as_string(jobs[first].get("name")))
+    job_names = changed_names(container=pods.main, node=nested_string(jobs[first], "name"))
     fields = {"nodes": max(1, count_in_job), **_run_policy(spec, jobs[first]), **job_names}
     return Read(
         "jobset", (pods._replace(replicas=count_in_job), *_auxiliary_roles(jobs, [first])), fields
@@ -118,8 +116,8 @@ def _read_master_and_workers(spec: Json, jobs: Sequence[Json], first: int) -> Re
     worker = _read_role("worker", first + 1, next_job)
     job_names = changed_names(
         container=master.main,
-        master=as_string(jobs[first].get("name")),
-        worker=as_string(next_job.get("name")),
+        master=nested_string(jobs[first], "name"),
+        worker=nested_string(next_job, "name"),
     )
     fields = {
         "master": {},

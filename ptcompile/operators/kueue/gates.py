@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import Json, nested_value, string_map
+from ptcompile.kubernetes.unstructured import Json, nested_string_map
 from ptcompile.operators.kueue.queues import PREFIX
 
 TYPE_CHECKING = False
@@ -67,4 +67,4 @@ def check_gates_update(old: Json, new: Json, problems: FieldErrors) -> None:
 
 def gates_of(manifest: Json) -> str:
     """Return the annotation, or an empty string."""
-    return string_map(nested_value(manifest, "metadata", "annotations")).get(GATES, "")
+    return nested_string_map(manifest, "metadata", "annotations").get(GATES, "")

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
+from ptcompile.kinds.model import ObjectsByKind
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mappings,
-    as_string,
-    as_strings,
     nested_map,
+    nested_maps,
+    nested_string,
+    nested_string_map,
+    nested_strings,
     nested_value,
     object_name,
-    string_map,
 )
 from ptcompile.source import documents
 
 
-def profile_fields(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:
+def profile_fields(by_kind: ObjectsByKind) -> JsonDict:
     """Return `queueFrameworks` and `multiKueue`, if the objects, by kind, show more than their
     defaults.
     """
@@ -29,7 +30,7 @@ def profile_fields(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:
     }
 
 
-def _frameworks(by_kind: Mapping[str, Sequence[Json]]) -> list[str]:
+def _frameworks(by_kind: ObjectsByKind) -> list[str]:
     """Return the kinds beyond the defaults that Kueue's configuration switches on."""
     from typing import get_args
 
@@ -38,22 +39,22 @@ def _frameworks(by_kind: Mapping[str, Sequence[Json]]) -> list[str]:
     frameworks = {
         name
         for configuration in _configurations(by_kind)
-        for name in as_strings(nested_value(configuration, "integrations", "frameworks"))
+        for name in nested_strings(configuration, "integrations", "frameworks")
     }
 
     return [name for name in get_args(QueueFramework) if name in frameworks]
 
 
-def _configurations(by_kind: Mapping[str, Sequence[Json]]) -> Iterator[Json]:
+def _configurations(by_kind: ObjectsByKind) -> Iterator[Json]:
     """Yield the configurations of controllers, which are objects or files in ConfigMaps."""
     yield from by_kind.get("Configuration", ())
     for config_map in by_kind.get("ConfigMap", ()):
-        for text in string_map(config_map.get("data")).values():
+        for text in nested_string_map(config_map, "data").values():
             if "kind: Configuration" in text:
                 yield from (document.data for document in documents.read(text).documents)
 
 
-def _is_manager(by_kind: Mapping[str, Sequence[Json]]) -> bool:
+def _is_manager(by_kind: ObjectsByKind) -> bool:
     """Return whether the jobs of every ClusterQueue run in other clusters."""
     checks = {
         object_name(check)
@@ -66,8 +67,8 @@ def _is_manager(by_kind: Mapping[str, Sequence[Json]]) -> bool:
 
 def _checks_of(cluster_queue: Json) -> set[str]:
     spec = nested_map(cluster_queue, "spec")
-    strategies = as_mappings(nested_value(spec, "admissionChecksStrategy", "admissionChecks"))
+    strategies = nested_maps(spec, "admissionChecksStrategy", "admissionChecks")
     return {
-        *as_strings(spec.get("admissionChecks")),
-        *(as_string(check.get("name")) for check in strategies),
+        *nested_strings(spec, "admissionChecks"),
+        *(nested_string(check, "name") for check in strategies),
     }

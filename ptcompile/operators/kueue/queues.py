@@ -7,16 +7,19 @@ them on. The integrations are deprecated since 0.19 (issue 12620).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 
-from ptcompile.kinds.model import QueueSystem
+from ptcompile.kinds.model import ObjectsByKind, QueueSystem
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, JsonDict, ObjectKind, api_group, string_map
-from ptcompile.kubernetes.versions import Versions, version_text
-from ptcompile.operators.queues.queue_systems import (
-    KUEUE_QUEUE,
-    KUEUE_TOPOLOGY,
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    ObjectKind,
+    api_group,
+    nested_string_map,
 )
+from ptcompile.kubernetes.versions import Versions, version_text
+from ptcompile.operators.queues.queue_systems import KUEUE_QUEUE, KUEUE_TOPOLOGY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,9 +95,9 @@ REQUESTS = tuple(KUEUE_TOPOLOGY.values())
 """Annotations of a pod template, one of which is its topology request."""
 
 
-def queue_of(metadata: Json) -> str:
+def queue_of(manifest: Json) -> str:
     """Return the queue that an object names, or an empty string."""
-    return string_map(metadata.get("labels")).get(QUEUE, "")
+    return nested_string_map(manifest, "metadata", "labels").get(QUEUE, "")
 
 
 def api_version(versions: Versions) -> str:
@@ -141,7 +144,7 @@ def _framework(
     )
 
 
-def _profile_fields(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:
+def _profile_fields(by_kind: ObjectsByKind) -> JsonDict:
     from ptcompile.operators.kueue.profile import profile_fields
 
     return profile_fields(by_kind)

@@ -15,10 +15,9 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
-    as_mappings,
-    as_string,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
     nested_value,
 )
@@ -33,18 +32,18 @@ def validate(manifest: Json) -> Problems:
     """Yield the rejections of the validating webhook."""
     metadata = nested_map(manifest, "metadata")
     spec = nested_map(manifest, "spec")
-    name = as_string(metadata.get("name"))
+    name = nested_string(metadata, "name")
     why = names.why_not_dns_1035_label(name) if name else None
     if why:
         yield _rejection(
             ("metadata", "name"), f'Invalid value: "{name}": {why}', "use a shorter or simpler name"
         )
 
-    size = as_int(nested_value(spec, "leaderWorkerTemplate", "size"), 1)
+    size = nested_int(spec, "leaderWorkerTemplate", "size", default=1)
     if size < 1:
         text = f"Invalid value: {size}: size must be equal or greater than 1"
         yield _rejection((*_TEMPLATE, "size"), text, "count the leader too")
-    elif as_int(spec.get("replicas"), 1) * size > 2**31 - 1:
+    elif nested_int(spec, "replicas", default=1) * size > 2**31 - 1:
         text = "the product of replicas and worker replicas must not exceed 2147483647"
         yield _rejection(
             ("spec", "replicas"),
@@ -81,7 +80,7 @@ def _check_subgroups(manifest: Json, size: int) -> Problems:
             )
         return
 
-    part = as_int(policy.get("subGroupSize"))
+    part = nested_int(policy, "subGroupSize")
     text = ""
     if part < 1:
         text = "subGroupSize must be equal or greater than 1"
@@ -113,8 +112,6 @@ def controller_errors(manifest: Json) -> Problems:
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the pods; the claims of volumeClaimTemplates are volumes of theirs."""
-    claims = as_mappings(
-        nested_value(manifest, "spec", "leaderWorkerTemplate", "volumeClaimTemplates")
-    )
+    claims = nested_maps(manifest, "spec", "leaderWorkerTemplate", "volumeClaimTemplates")
     volumes = frozenset(nested_string(claim, "metadata", "name") for claim in claims)
     check_templates(pod_templates(manifest), context, problems, volumes)

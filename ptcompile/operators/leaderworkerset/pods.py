@@ -17,14 +17,14 @@ from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_int,
-    as_mappings,
     namespace_of,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_string_map,
     nested_value,
     object_name,
-    string_map,
 )
 
 _PREFIX = "leaderworkerset.sigs.k8s.io/"
@@ -33,7 +33,7 @@ _LEADER = "LWS_LEADER_ADDRESS"
 
 def group_size(manifest: Json) -> int:
     """Return the number of pods in a group, the leader included."""
-    return max(1, as_int(nested_value(manifest, "spec", "leaderWorkerTemplate", "size"), 1))
+    return max(1, nested_int(manifest, "spec", "leaderWorkerTemplate", "size", default=1))
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
@@ -46,7 +46,7 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     path = ("spec", "leaderWorkerTemplate")
     both = nested_map(spec, "leaderWorkerTemplate")
     size = group_size(manifest)
-    groups = as_int(spec.get("replicas"), 1)
+    groups = nested_int(spec, "replicas", default=1)
     has_leader = bool(both.get("leaderTemplate"))
 
     if has_leader:
@@ -106,7 +106,7 @@ class _Groups:
         spec = nested_map(manifest, "spec")
         self.name = object_name(manifest)
         self.namespace = namespace_of(manifest)
-        self.count = max(0, as_int(spec.get("replicas"), 1))
+        self.count = max(0, nested_int(spec, "replicas", default=1))
         self.size = group_size(manifest)
         self.templates = nested_map(spec, "leaderWorkerTemplate")
         self.has_leader = bool(self.templates.get("leaderTemplate"))
@@ -142,11 +142,11 @@ class _Groups:
             subdomain=subdomain,
             dns=templates.cluster_host_name(name, subdomain, self.namespace),
             labels={
-                **string_map(metadata.get("labels")),
+                **nested_string_map(metadata, "labels"),
                 **{_PREFIX + key: value for key, value in labels.items()},
             },
             annotations={
-                **string_map(metadata.get("annotations")),
+                **nested_string_map(metadata, "annotations"),
                 f"{_PREFIX}size": str(self.size),
             },
             spec=self.pod_spec(spec, group, worker),
@@ -169,7 +169,7 @@ class _Groups:
         for key in ("initContainers", "containers"):
             if spec.get(key):
                 changed[key] = [
-                    _with_variables(container, added) for container in as_mappings(spec.get(key))
+                    _with_variables(container, added) for container in nested_maps(spec, key)
                 ]
 
         return {**changed, "subdomain": self.subdomain(group)}
@@ -189,7 +189,7 @@ def _with_variables(container: Json, added: Sequence[Json]) -> JsonDict:
         **container,
         "env": [
             *added,
-            *(e for e in as_mappings(container.get("env")) if e.get("name") not in names),
+            *(e for e in nested_maps(container, "env") if e.get("name") not in names),
         ],
     }
 

@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
-from ptcompile.kinds.model import Install, Kind, KindContext, KindDefaults, LostPod, Operator
+from ptcompile.kinds.model import (
+    Install,
+    Kind,
+    KindContext,
+    KindDefaults,
+    LostPod,
+    Operator,
+    UnseenChanges,
+)
 from ptcompile.operators.pod import POD_RULES
 
 TYPE_CHECKING = False
@@ -55,7 +63,7 @@ class MPIJob(Kind):
 
         check_children(manifest, context, problems)
 
-    def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
+    def unseen_changes(self, old: Json) -> UnseenChanges:
         from ptcompile.operators.mpijob.admission import unseen_changes
 
         return unseen_changes(old)

@@ -6,15 +6,15 @@ from ptcompile.apiserver.validation.templates import check_templates, without_re
 from ptcompile.apiserver.webhooks import controller_failure, quote_names
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
-from ptcompile.kinds.model import KindContext
+from ptcompile.kinds.model import KindContext, UnseenChanges
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
     as_mapping,
-    as_mappings,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_value,
     object_name,
 )
@@ -37,7 +37,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
         yield _validation_error(
             _SPECS, "Required value: must have replica specs", "describe a Launcher and Workers"
         )
-    elif as_mapping(specs).get("Launcher") is None:
+    elif nested_value(specs, "Launcher") is None:
         yield _validation_error(
             (*_SPECS, "Launcher"),
             "Required value: must have Launcher replica spec",
@@ -48,14 +48,12 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
         if kind in DEFAULT_REPLICAS and replica is not None:
             yield from _check_replica(str(kind), as_mapping(replica))
     yield from _check_run_policy(spec)
-    yield from _check_worker_names(
-        object_name(manifest), as_mapping(as_mapping(specs).get("Worker"))
-    )
+    yield from _check_worker_names(object_name(manifest), nested_map(specs, "Worker"))
 
 
 def _check_replica(kind: str, replica: Json) -> Problems:
     path = (*_SPECS, kind)
-    count = as_int(replica.get("replicas"), DEFAULT_REPLICAS[kind])
+    count = nested_int(replica, "replicas", default=DEFAULT_REPLICAS[kind])
     if kind == "Launcher" and count != 1:
         yield _validation_error(
             (*path, "replicas"), f"Invalid value: {count}: must be 1", "use one launcher"
@@ -70,7 +68,7 @@ def _check_replica(kind: str, replica: Json) -> Problems:
     if restart and restart not in _RESTART_POLICIES:
         text = f'Unsupported value: "{restart}": supported values: {quote_names(_RESTART_POLICIES)}'
         yield _validation_error((*path, "restartPolicy"), text, "use Never or OnFailure")
-    if not as_mappings(nested_value(replica, "template", "spec", "containers")):
+    if not nested_maps(replica, "template", "spec", "containers"):
         containers = (*path, "template", "spec", "containers")
         yield _validation_error(
             containers, "Required value: must define at least one container", "add a container"
@@ -82,11 +80,11 @@ def _check_run_policy(spec: Json) -> Problems:
     clean = policy.get("cleanPodPolicy")
     manager = policy.get("managedBy")
     for field in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit"):
-        if as_int(policy.get(field)) < 0:
+        if nested_int(policy, field) < 0:
             text = f"Invalid value: {policy[field]}: must be greater than or equal to 0"
             yield _validation_error(("spec", "runPolicy", field), text, "use 0 or more")
 
-    if as_int(spec.get("slotsPerWorker"), 1) < 0:
+    if nested_int(spec, "slotsPerWorker", default=1) < 0:
         text = f"Invalid value: {spec['slotsPerWorker']}: must be greater than or equal to 0"
         yield _validation_error(
             ("spec", "slotsPerWorker"), text, "use the number of GPUs of a worker"
@@ -103,7 +101,7 @@ def _check_run_policy(spec: Json) -> Problems:
 
 def _check_worker_names(name: str, worker: Json) -> Problems:
     """Check the last worker's name, which is a host name and the longest."""
-    last_worker = f"{name}-worker-{max(0, as_int(worker.get('replicas'), 1) - 1)}"
+    last_worker = f"{name}-worker-{max(0, nested_int(worker, 'replicas', default=1) - 1)}"
     if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(last_worker)):
         if len(last_worker) > 63:
             help = f"at most {len(name) - (len(last_worker) - 63)} characters"
@@ -133,7 +131,7 @@ def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) ->
     check_templates(templates, context, problems, _VOLUMES)
 
 
-def unseen_changes(_old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
+def unseen_changes(_old: Json) -> UnseenChanges:
     """Return the changes that running pods do not see."""
     return (
         (

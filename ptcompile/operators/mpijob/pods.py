@@ -12,16 +12,15 @@ from ptcompile.kinds.templates import Template, limit_sentences, suspension_note
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_int,
     as_mapping,
-    as_mappings,
-    as_string,
     namespace_of,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_string_map,
     nested_value,
     object_name,
-    string_map,
 )
 
 DEFAULTS = KindDefaults(
@@ -45,8 +44,8 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the pod templates of both replica types, as written."""
     for role, replica in nested_map(manifest, "spec", "mpiReplicaSpecs").items():
         path = ("spec", "mpiReplicaSpecs", role, "template")
-        replicas = as_int(as_mapping(replica).get("replicas"), DEFAULT_REPLICAS.get(role, 1))
-        yield Template(path, as_mapping(replica).get("template"), role, replicas)
+        replicas = nested_int(replica, "replicas", default=DEFAULT_REPLICAS.get(role, 1))
+        yield Template(path, nested_value(replica, "template"), role, replicas)
 
 
 _PREFIX = "training.kubeflow.org/"
@@ -102,13 +101,13 @@ class _MPIJob:
             if v is not None
         }
         self.counts = {
-            k: max(0, as_int(r.get("replicas"), DEFAULT_REPLICAS.get(k, 1)))
+            k: max(0, nested_int(r, "replicas", default=DEFAULT_REPLICAS.get(k, 1)))
             for k, r in self.replicas.items()
         }
 
-        self.slots = as_int(spec.get("slotsPerWorker"), 1)
+        self.slots = nested_int(spec, "slotsPerWorker", default=1)
         self.launcher_works = spec.get("runLauncherAsWorker") is True
-        self.implementation = as_string(spec.get("mpiImplementation")) or "OpenMPI"
+        self.implementation = nested_string(spec, "mpiImplementation") or "OpenMPI"
 
     def pod(self, kind: str, index: int) -> PodView:
         """Return a pod of a replica type; a Job creates the launcher's, whose name ends in
@@ -130,8 +129,8 @@ class _MPIJob:
             if self.named(kind)
             else None,
             job=name if launcher else None,
-            labels={**string_map(metadata.get("labels")), **self.labels(kind, index)},
-            annotations=string_map(metadata.get("annotations")),
+            labels={**nested_string_map(metadata, "labels"), **self.labels(kind, index)},
+            annotations=nested_string_map(metadata, "annotations"),
             spec=self.pod_spec(kind, spec, name),
         )
 
@@ -144,10 +143,10 @@ class _MPIJob:
         MPI's variables.
         """
         is_launcher = kind == "Launcher"
-        restart = as_string(self.replicas[kind].get("restartPolicy")) or (
+        restart = nested_string(self.replicas[kind], "restartPolicy") or (
             "OnFailure" if is_launcher else "Never"
         )
-        folder = as_string(self.spec.get("sshAuthMountPath")) or _SSH_PATH
+        folder = nested_string(self.spec, "sshAuthMountPath") or _SSH_PATH
         mode = {"defaultMode": 0o600} if folder == _SSH_PATH else {}
         mounts = [{"name": "ssh-auth", "mountPath": folder}]
         volumes: list[Json] = [
@@ -156,7 +155,7 @@ class _MPIJob:
         if is_launcher:
             mounts.append({"name": "mpi-job-config", "mountPath": _CONFIG_PATH})
             volumes.append({"name": "mpi-job-config", "configMap": {"name": f"{self.name}-config"}})
-        first, *sidecars = as_mappings(spec.get("containers")) or [{}]
+        first, *sidecars = nested_maps(spec, "containers") or [{}]
         container = templates.with_env(
             templates.with_items(first, "volumeMounts", mounts), self.env(kind)
         )
@@ -247,10 +246,10 @@ class _MPIJob:
     def pod_group(self) -> Json:
         """Return the gang: all workers and the launcher, unless the policy sets a number."""
         policy = nested_map(self.spec, "runPolicy", "schedulingPolicy")
-        size = as_int(policy.get("minAvailable"), self.counts.get("Worker", 0) + 1)
+        size = nested_int(policy, "minAvailable", default=self.counts.get("Worker", 0) + 1)
         return {
             "minMember": size,
-            "queue": as_string(policy.get("queue")) or "default",
+            "queue": nested_string(policy, "queue") or "default",
             "onlyWith": "a gang scheduler",
         }
 
@@ -267,7 +266,7 @@ def lost_pod(manifest: Json, role: str) -> LostPod:
     """Return what the mpi-operator does about a lost pod: only the launcher's Job counts."""
     if (
         role.lower() == "launcher"
-        and as_int(nested_value(manifest, "spec", "runPolicy", "backoffLimit"), 6) == 0
+        and nested_int(manifest, "spec", "runPolicy", "backoffLimit", default=6) == 0
     ):
         return LostPod("none", "the job fails")
     if role.lower() == "launcher":
@@ -288,10 +287,10 @@ def describe_failures(manifest: Json) -> Iterator[str]:
 
     yield (
         f"a launcher that fails: {effect}, at most backoffLimit "
-        f"{as_int(policy.get('backoffLimit'), 6)} times"
+        f"{nested_int(policy, 'backoffLimit', default=6)} times"
     )
     if "Worker" in replicas:
-        in_place = as_string(replicas["Worker"].get("restartPolicy")) == "OnFailure"
+        in_place = nested_string(replicas["Worker"], "restartPolicy") == "OnFailure"
         if in_place:
             worker_effect = "the kubelet restarts it in place"
         else:
@@ -302,7 +301,7 @@ def describe_failures(manifest: Json) -> Iterator[str]:
         )
 
     yield "the job succeeds or fails with its launcher"
-    clean_policy = as_string(policy.get("cleanPodPolicy")) or "None"
+    clean_policy = nested_string(policy, "cleanPodPolicy") or "None"
     effects = {
         "None": "all workers stay",
         "Running": "running workers are deleted",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.kinds.model import Install, Kind, Operator
+from ptcompile.kinds.model import FixedFields, Install, Kind, Operator
 
 
 class ComputeDomain(Kind):
@@ -13,7 +13,7 @@ class ComputeDomain(Kind):
     schema = "resource.nvidia.com/computedomain_v1beta1.json"
     rules = ("operators.nvidia_dra.rules",)
 
-    def immutable_fields(self) -> tuple[tuple[str, str], ...]:
+    def immutable_fields(self) -> FixedFields:
 
         return FIXED
 

@@ -13,12 +13,10 @@ from ptcompile.kinds.status import (
 )
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
-    as_mappings,
-    as_string,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
-    nested_value,
 )
 
 FOLLOWING = Following(
@@ -41,8 +39,7 @@ def status(live: Json) -> Status:
     if phase in ("Running", "Unknown"):
         return _running_status(live, phase)
     if gates := [
-        as_string(gate.get("name"))
-        for gate in as_mappings(nested_value(live, "spec", "schedulingGates"))
+        nested_string(gate, "name") for gate in nested_maps(live, "spec", "schedulingGates")
     ]:
         return Status("queued", "SchedulingGated", f"waits for {', '.join(gates)}")
 
@@ -57,10 +54,10 @@ def _failed_status(live: Json) -> Status:
         return status_from_condition("failed", disruption)
 
     for name, terminated in _containers_in_state(live, "terminated"):
-        if code := as_int(terminated.get("exitCode")):
+        if code := nested_int(terminated, "exitCode"):
             return Status(
                 "failed",
-                as_string(terminated.get("reason")) or None,
+                nested_string(terminated, "reason") or None,
                 f"container {name} exited with status {code}",
             )
 
@@ -69,7 +66,7 @@ def _failed_status(live: Json) -> Status:
 
 def _running_status(live: Json, phase: str) -> Status:
     for name, waiting in _containers_in_state(live, "waiting"):
-        if as_string(waiting.get("reason")) == "CrashLoopBackOff":
+        if nested_string(waiting, "reason") == "CrashLoopBackOff":
             return Status(
                 "restarting", "CrashLoopBackOff", f"container {name} ended and is started again"
             )
@@ -80,11 +77,11 @@ def _pending_status(live: Json) -> Status:
     """Return why a pending pod does not run: the scheduler's reason, else the kubelet's for a
     container.
     """
-    for condition in as_mappings(nested_value(live, "status", "conditions")):
+    for condition in nested_maps(live, "status", "conditions"):
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             return status_from_condition("created", condition)
     for name, waiting in _containers_in_state(live, "waiting"):
-        if reason := as_string(waiting.get("reason")):
+        if reason := nested_string(waiting, "reason"):
             return Status("created", reason, f"container {name} waits")
     return Status("created")
 
@@ -95,6 +92,6 @@ def _containers_in_state(live: Json, state: str) -> Iterator[tuple[str, Json]]:
     """
     pod_status = nested_map(live, "status")
     for field in ("initContainerStatuses", "containerStatuses"):
-        for container in as_mappings(pod_status.get(field)):
+        for container in nested_maps(pod_status, field):
             if details := nested_map(container, "state", state):
-                yield as_string(container.get("name")), details
+                yield nested_string(container, "name"), details

@@ -25,14 +25,15 @@ from ptcompile.kinds.templates import (
 )
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
     as_string,
     namespace_of,
+    nested_int,
     nested_map,
     nested_string,
+    nested_string_map,
     nested_value,
     object_name,
-    string_map,
+    without_keys,
 )
 
 
@@ -46,9 +47,9 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     spec = nested_map(manifest, "spec")
     name = object_name(manifest)
     namespace = namespace_of(manifest)
-    labels = string_map(metadata.get("labels"))
-    hostname = as_string(spec.get("hostname")) or None
-    subdomain = as_string(spec.get("subdomain")) or None
+    labels = nested_string_map(metadata, "labels")
+    hostname = nested_string(spec, "hostname") or None
+    subdomain = nested_string(spec, "subdomain") or None
     service = find_headless_service(request.related, subdomain, labels, namespace)
     view = PodView(
         name=name,
@@ -61,7 +62,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         if service and subdomain and hostname
         else None,
         labels=labels,
-        annotations=string_map(metadata.get("annotations")),
+        annotations=nested_string_map(metadata, "annotations"),
         spec=spec,
     )
 
@@ -78,18 +79,18 @@ def expand_replicas(manifest: Json, request: KindContext) -> Expansion:
     name = object_name(manifest)
     namespace = namespace_of(manifest)
     metadata, pod = template_parts(spec.get("template"))
-    count = min(max(0, as_int(spec.get("replicas"), 1)), MAX_PODS_PER_ROLE)
+    count = min(max(0, nested_int(spec, "replicas", default=1)), MAX_PODS_PER_ROLE)
     is_stateful = manifest.get("kind") == "StatefulSet"
     subdomain = (
         as_string((spec if is_stateful else pod).get("serviceName" if is_stateful else "subdomain"))
         or None
     )
-    first = as_int(nested_value(spec, "ordinals", "start")) if is_stateful else 0
-    labels = string_map(metadata.get("labels"))
+    first = nested_int(spec, "ordinals", "start") if is_stateful else 0
+    labels = nested_string_map(metadata, "labels")
 
     def view(index: int) -> PodView:
         hostname = (
-            f"{name}-{first + index}" if is_stateful else as_string(pod.get("hostname")) or None
+            f"{name}-{first + index}" if is_stateful else nested_string(pod, "hostname") or None
         )
         own = {**labels, _POD_NAME: hostname} if is_stateful and hostname else labels
         service = find_headless_service(request.related, subdomain, own, namespace)
@@ -106,7 +107,7 @@ def expand_replicas(manifest: Json, request: KindContext) -> Expansion:
             if service and hostname
             else None,
             labels=own,
-            annotations=string_map(metadata.get("annotations")),
+            annotations=nested_string_map(metadata, "annotations"),
             spec={**pod, "subdomain": subdomain} if is_stateful else pod,
         )
 
@@ -132,7 +133,9 @@ _POD_NAME = "statefulset.kubernetes.io/pod-name"
 def replicated_templates(manifest: Json) -> Iterator[Template]:
     """Yield the template of the pods of a Deployment or a StatefulSet."""
     spec = nested_map(manifest, "spec")
-    yield Template(("spec", "template"), spec.get("template"), "", as_int(spec.get("replicas"), 1))
+    yield Template(
+        ("spec", "template"), spec.get("template"), "", nested_int(spec, "replicas", default=1)
+    )
 
 
 def describe_replica_failures(manifest: Json) -> Iterator[str]:
@@ -152,7 +155,7 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     run_policy = without_empty(
         {"activeDeadlineSeconds": nested_value(manifest, "spec", "activeDeadlineSeconds")}
     )
-    spec = {key: value for key, value in template["spec"].items() if key != "activeDeadlineSeconds"}
+    spec = without_keys(template["spec"], "activeDeadlineSeconds")
     pods = ReadRole("node", 1, {"spec": spec}, (), main, restart_policy(template, "Always"))
     yield Read(
         "pod", (pods,), {"nodes": 1, "runPolicy": run_policy, **changed_names(container=main)}

@@ -10,6 +10,7 @@ from ptcompile.kinds.model import (
     Additions,
     Conversion,
     Feature,
+    FixedFields,
     Install,
     Kind,
     KindContext,
@@ -20,6 +21,7 @@ from ptcompile.kinds.model import (
     Operator,
     RendezvousSettings,
     Retry,
+    UnseenChanges,
 )
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
@@ -146,12 +148,12 @@ class PyTorchJob(Kind):
 
         check_children(manifest, context, problems)
 
-    def immutable_fields(self) -> tuple[tuple[str, str], ...]:
+    def immutable_fields(self) -> FixedFields:
         from ptcompile.operators.pytorchjob.admission import FIXED
 
         return FIXED
 
-    def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
+    def unseen_changes(self, old: Json) -> UnseenChanges:
         from ptcompile.operators.pytorchjob.admission import unseen_changes
 
         return unseen_changes(old)

@@ -18,16 +18,17 @@ from ptcompile.apiserver.webhooks import (
 )
 from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors
-from ptcompile.kinds.model import Established, KindContext
+from ptcompile.kinds.model import Established, KindContext, UnseenChanges
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
     as_mapping,
     as_mappings,
-    as_string,
+    nested_int,
     nested_map,
+    nested_maps,
+    nested_string,
     nested_value,
     object_name,
 )
@@ -86,7 +87,7 @@ _UNSEEN_CHANGES = (
 )
 
 
-def unseen_changes(old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
+def unseen_changes(old: Json) -> UnseenChanges:
     """Return the changes that running pods do not see; a suspended job has no pods."""
     if nested_value(old, "spec", "runPolicy", "suspend") is True:
         return ()
@@ -177,7 +178,7 @@ def _check_containers(containers: object, replica: Path) -> Problems:
 
     container_list = as_mappings(containers)
     for i, container in enumerate(container_list):
-        if not as_string(container.get("image")):
+        if not nested_string(container, "image"):
             yield _rejection(
                 (*path, i, "image"),
                 "Required value: must be required",
@@ -208,7 +209,7 @@ def _check_elastic_policy(spec: Json) -> Problems:
         )
 
     path = ("spec", "elasticPolicy", "nProcPerNode")
-    if as_mapping(policy).get("nProcPerNode") is None:
+    if nested_value(policy, "nProcPerNode") is None:
         return
     if spec.get("nprocPerNode") is not None:
         yield _rejection(
@@ -253,28 +254,29 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
 
 def _check_service_names(name: str, replicas: dict[str, Json]) -> Problems:
     suffixes = [
-        f"-{key.lower()}-{max(0, as_int(r.get('replicas'), 1) - 1)}" for key, r in replicas.items()
+        f"-{key.lower()}-{max(0, nested_int(r, 'replicas', default=1) - 1)}"
+        for key, r in replicas.items()
     ]
     yield from check_longest_name(name, suffixes, "Service", "the pods get no DNS name")
 
 
 def _check_service_ports(replica: Json, path: Path) -> Problems:
     """Check the Service's ports: those of the container `pytorch`, then the operator's own."""
-    containers = as_mappings(nested_value(replica, "template", "spec", "containers"))
+    containers = nested_maps(replica, "template", "spec", "containers")
     container_index = next(
         (i for i, c in enumerate(containers) if c.get("name") == _CONTAINER), None
     )
     if container_index is None:
         return
 
-    ports = as_mappings(containers[container_index].get("ports"))
+    ports = nested_maps(containers[container_index], "ports")
     has_own_port = any(p.get("name") == _PORT_NAME for p in ports)
     numbers = set() if has_own_port else {_PORT}
     needs_names = len(ports) + (not has_own_port) > 1
     for i, port in enumerate(ports):
         port_path = (*path, container_index, "ports", i)
-        number = as_int(port.get("containerPort"))
-        if needs_names and not as_string(port.get("name")):
+        number = nested_int(port, "containerPort")
+        if needs_names and not nested_string(port, "name"):
             why = "Required value: the replica's Service has several ports, and each needs a name"
             yield child_rejection((*port_path, "name"), why, "name the port")
         if number in numbers:
@@ -289,7 +291,7 @@ def _check_service_ports(replica: Json, path: Path) -> Problems:
 
 
 def _check_init_containers(replica: Json) -> Problems:
-    init_containers = as_mappings(nested_value(replica, "template", "spec", "initContainers"))
+    init_containers = nested_maps(replica, "template", "spec", "initContainers")
     for i, container in enumerate(init_containers):
         if container.get("name") == "init-pytorch":
             path = (*_SPECS, "Worker", "template", "spec", "initContainers", i, "name")

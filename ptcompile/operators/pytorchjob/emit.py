@@ -25,7 +25,7 @@ from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, IndexedGroup, Job, Role, Target, Wiring
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import JsonDict, without_none
 from ptcompile.operators.pytorchjob import endings
 from ptcompile.operators.shared.emitting import (
     SPEC,
@@ -180,7 +180,7 @@ def _run_policy(job: Job, cluster: ClusterProfile) -> JsonDict:
         "schedulingPolicy": scheduling_policy(job, cluster),
     }
 
-    return {key: value for key, value in fields.items() if value is not None}
+    return without_none(fields)
 
 
 def _etcd_fields(endpoint: str | None) -> JsonDict:

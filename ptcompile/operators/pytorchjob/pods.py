@@ -17,11 +17,13 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     namespace_of,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_string_map,
     nested_value,
     object_name,
-    string_map,
 )
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.queues.queue_systems import first_pods_of_roles
@@ -73,7 +75,9 @@ class _PyTorchJob:
         self.spec = spec
         self.replicas = replicas
         self.versions = versions
-        self.counts = {name: max(0, as_int(r.get("replicas"), 1)) for name, r in replicas.items()}
+        self.counts = {
+            name: max(0, nested_int(r, "replicas", default=1)) for name, r in replicas.items()
+        }
         self.templates = {
             name: _with_port(template_parts(r.get("template"))[1]) for name, r in replicas.items()
         }
@@ -91,10 +95,10 @@ class _PyTorchJob:
 
     def pod_group(self) -> Json:
         policy = nested_map(self.spec, "runPolicy", "schedulingPolicy")
-        size = as_int(policy.get("minAvailable"), sum(self.counts.values()))
+        size = nested_int(policy, "minAvailable", default=sum(self.counts.values()))
         return {
             "minMember": size,
-            "queue": as_string(policy.get("queue")) or "default",
+            "queue": nested_string(policy, "queue") or "default",
             "onlyWith": "a gang scheduler",
         }
 
@@ -107,7 +111,7 @@ class _PyTorchJob:
 
     def pod_spec(self, kind: str) -> JsonDict:
         """Return the pod spec without the env, which depends on the index."""
-        policy = as_string(self.replicas[kind].get("restartPolicy")) or "OnFailure"
+        policy = nested_string(self.replicas[kind], "restartPolicy") or "OnFailure"
         spec = {
             **self.templates[kind],
             "restartPolicy": "Never" if policy == "ExitCode" else policy,
@@ -138,14 +142,14 @@ class _PyTorchJob:
             role=kind.lower(),
             index=index,
             namespace=self.namespace,
-            hostname=as_string(spec.get("hostname")) or None,
-            subdomain=as_string(spec.get("subdomain")) or None,
+            hostname=nested_string(spec, "hostname") or None,
+            subdomain=nested_string(spec, "subdomain") or None,
             dns=templates.cluster_host_name(name, None, self.namespace),
             labels={
-                **string_map(metadata.get("labels")),
+                **nested_string_map(metadata, "labels"),
                 **self.labels(kind, index, is_leader=is_leader),
             },
-            annotations=string_map(metadata.get("annotations")),
+            annotations=nested_string_map(metadata, "annotations"),
             main=CONTAINER,
             spec=templates.with_containers(spec, lambda c: templates.with_env(c, env), init=False),
         )
@@ -163,7 +167,7 @@ class _PyTorchJob:
 
     def service(self, role: ExpandedRole, index: int) -> Json:
         kind = role.name.capitalize()
-        ports = as_mappings(_main_container(self.templates[kind]).get("ports"))
+        ports = nested_maps(_main_container(self.templates[kind]), "ports")
 
         return {
             "metadata": {"name": f"{self.name}-{role.name}-{index}", "namespace": self.namespace},
@@ -218,7 +222,7 @@ class _PyTorchJob:
         if self.spec.get("nprocPerNode") is None:
             nproc = None
         else:
-            nproc = atoi(as_string(self.spec.get("nprocPerNode")))
+            nproc = atoi(nested_string(self.spec, "nprocPerNode"))
 
         pairs = [
             ("MASTER_PORT", port),
@@ -234,7 +238,7 @@ class _PyTorchJob:
 
     def env_of_nproc(self) -> list[Json]:
         processes = self.spec.get("nprocPerNode")
-        if processes is None and as_mapping(self.elastic).get("nProcPerNode") is not None:
+        if processes is None and nested_value(self.elastic, "nProcPerNode") is not None:
             return []
         return [
             templates.env_value(
@@ -252,7 +256,7 @@ class _PyTorchJob:
         if policy.get("rdzvHost") is None:
             host = f"{self.name}-worker-0"
         else:
-            host = as_string(policy.get("rdzvHost"))
+            host = nested_string(policy, "rdzvHost")
 
         port = policy.get("rdzvPort")
         port = _master_port(self.templates["Worker"]) if port is None else as_int(port)
@@ -262,7 +266,7 @@ class _PyTorchJob:
                 "PET_RDZV_BACKEND",
                 "c10d"
                 if policy.get("rdzvBackend") is None
-                else as_string(policy.get("rdzvBackend")),
+                else nested_string(policy, "rdzvBackend"),
             ),
             ("PET_NNODES", f"{as_int(low, workers)}:{as_int(high, workers)}"),
         ]
@@ -271,8 +275,8 @@ class _PyTorchJob:
                 variables.append((name, str(policy[key])))
         if policy.get("rdzvConf") is not None:
             pairs = [
-                f"{as_string(i.get('key'))}={as_string(i.get('value'))}"
-                for i in as_mappings(policy.get("rdzvConf"))
+                f"{nested_string(i, 'key')}={nested_string(i, 'value')}"
+                for i in nested_maps(policy, "rdzvConf")
             ]
             variables.append(("PET_RDZV_CONF", ",".join(pairs)))
         if policy.get("standalone") is True:
@@ -295,7 +299,7 @@ def _wrap_int64(number: int) -> int:
 
 def _main_container(spec: Json) -> Json:
     """Return the container named `pytorch`, else the first one, else an empty one."""
-    containers = as_mappings(spec.get("containers"))
+    containers = nested_maps(spec, "containers")
     matches = [c for c in containers if c.get("name") == CONTAINER]
     return (matches or containers or [{}])[0]
 
@@ -305,7 +309,7 @@ def _with_port(spec: Json) -> Json:
     that name.
     """
     main = _main_container(spec)
-    if any(p.get("name") == PORT_NAME for p in as_mappings(main.get("ports"))):
+    if any(p.get("name") == PORT_NAME for p in nested_maps(main, "ports")):
         return spec
 
     port = {"name": PORT_NAME, "containerPort": PORT}
@@ -319,15 +323,15 @@ def _with_port(spec: Json) -> Json:
 
 
 def _master_port(spec: Json) -> int:
-    ports = as_mappings(_main_container(spec).get("ports"))
-    return next((as_int(p.get("containerPort")) for p in ports if p.get("name") == PORT_NAME), PORT)
+    ports = nested_maps(_main_container(spec), "ports")
+    return next((nested_int(p, "containerPort") for p in ports if p.get("name") == PORT_NAME), PORT)
 
 
 def _service_port(port: Json) -> Json:
     """Return the Service port for a container port, without the protocol."""
     return {
         k: v
-        for k, v in (("name", port.get("name")), ("port", as_int(port.get("containerPort"))))
+        for k, v in (("name", port.get("name")), ("port", nested_int(port, "containerPort")))
         if v
     }
 
@@ -358,7 +362,7 @@ def _restart_policy(manifest: Json, role: str) -> str:
     replica = next(
         (replica for name, replica in replicas.items() if name.lower() == role.lower()), None
     )
-    return as_string(as_mapping(replica).get("restartPolicy")) or "OnFailure"
+    return nested_string(replica, "restartPolicy") or "OnFailure"
 
 
 _RETRYABLE_EXIT = 128
@@ -389,15 +393,15 @@ def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, .
 
 def retries(manifest: Json) -> int:
     """Return the maximum number of times that a pod is restarted."""
-    return as_int(nested_value(manifest, "spec", "runPolicy", "backoffLimit"))
+    return nested_int(manifest, "spec", "runPolicy", "backoffLimit")
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the pod templates of Master and Worker, as written."""
     for role, replica in nested_map(manifest, "spec", "pytorchReplicaSpecs").items():
         path = ("spec", "pytorchReplicaSpecs", role, "template")
-        replicas = as_int(as_mapping(replica).get("replicas"), 1)
-        yield Template(path, as_mapping(replica).get("template"), role, replicas, "pytorch")
+        replicas = nested_int(replica, "replicas", default=1)
+        yield Template(path, nested_value(replica, "template"), role, replicas, "pytorch")
 
 
 _RESTART_SENTENCES: dict[str, str] = {
@@ -418,7 +422,7 @@ def describe_failures(manifest: Json, release: Version) -> Iterator[str]:
     policy = nested_map(spec, "runPolicy")
     replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "pytorchReplicaSpecs").items()}
     for name, replica in replicas.items():
-        restart = as_string(replica.get("restartPolicy")) or "OnFailure"
+        restart = nested_string(replica, "restartPolicy") or "OnFailure"
         yield f"{name} restartPolicy {restart}: {_RESTART_SENTENCES.get(restart, 'unknown policy')}"
         yield f"{name}, a lost node: {lost_pod(manifest, name).text}"
 
@@ -442,7 +446,7 @@ def describe_failures(manifest: Json, release: Version) -> Iterator[str]:
     else:
         yield "the job succeeds when all workers have"
 
-    clean_policy = as_string(policy.get("cleanPodPolicy")) or "None"
+    clean_policy = nested_string(policy, "cleanPodPolicy") or "None"
     limits = [
         name for name in ("backoffLimit", "activeDeadlineSeconds") if policy.get(name) is not None
     ]
@@ -482,14 +486,19 @@ def gang_scheduler(manifest: Json) -> str:
 
 def gang_shares(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
     """Return the first pods, as many as must start together."""
-    return first_pods_of_roles(as_int(group.get("minMember")), roles)
+    return first_pods_of_roles(nested_int(group, "minMember"), roles)
 
 
 def lacks_rendezvous(manifest: Json, options: Mapping[str, str]) -> bool:
     """Return whether the job has only Workers, no elasticPolicy and no address among torchrun's
     options.
     """
-    spec = nested_map(manifest, "spec")
-    if "Master" in nested_map(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
-        return False
-    return not {"master-addr", "rdzv-endpoint"} & options.keys()
+    return lacks_master(nested_map(manifest, "spec")) and not (
+        {"master-addr", "rdzv-endpoint"} & options.keys()
+    )
+
+
+def lacks_master(spec: Json) -> bool:
+    """Return whether the job has only Workers and no elasticPolicy."""
+    has_master = "Master" in nested_map(spec, "pytorchReplicaSpecs")
+    return not has_master and spec.get("elasticPolicy") is None

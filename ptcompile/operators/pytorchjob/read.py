@@ -18,11 +18,10 @@ from ptcompile.kinds.reading import (
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_int,
-    as_mappings,
-    as_string,
+    nested_int,
     nested_map,
-    nested_value,
+    nested_maps,
+    nested_string,
 )
 
 _PORT = 23456
@@ -58,7 +57,7 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
 def _read_role(key: str, replica: Json) -> ReadRole:
     template = nested_map(replica, "template")
     path: Path = ("spec", "pytorchReplicaSpecs", key, "template")
-    restart = as_string(replica.get("restartPolicy")) or "OnFailure"
+    restart = nested_string(replica, "restartPolicy") or "OnFailure"
 
     return ReadRole(
         key.lower(),
@@ -72,12 +71,13 @@ def _read_role(key: str, replica: Json) -> ReadRole:
 
 def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
     fields: JsonDict
+    first, *_ = pods
     if policy:
-        max_nodes = pod_count(policy.get("maxReplicas"), pods[0].replicas)
-        min_nodes = pod_count(policy.get("minReplicas"), pods[0].replicas)
-        roles: tuple[ReadRole, ...] = (pods[0]._replace(role="node"),)
+        max_nodes = pod_count(policy.get("maxReplicas"), first.replicas)
+        min_nodes = pod_count(policy.get("minReplicas"), first.replicas)
+        roles: tuple[ReadRole, ...] = (first._replace(role="node"),)
         fields = {
-            "nodes": pods[0].replicas,
+            "nodes": first.replicas,
             "elastic": {"nnodes": f"{min_nodes}:{max_nodes}", **_read_elastic(spec, policy)},
         }
     else:
@@ -91,7 +91,7 @@ def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
 
     run = nested_map(spec, "runPolicy")
     fields["runPolicy"] = {
-        "cleanPodPolicy": as_string(run.get("cleanPodPolicy")) or "None",
+        "cleanPodPolicy": nested_string(run, "cleanPodPolicy") or "None",
         **without_empty(
             {
                 field: run.get(field)
@@ -99,11 +99,9 @@ def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
             }
         ),
     }
-    if (number := nested_value(run, "schedulingPolicy", "minAvailable")) is not None and as_int(
-        number
-    ) > 0:
-        fields["minAvailable"] = as_int(number)
-    if (port := _custom_master_port(pods[0])) is not None:
+    if (number := nested_int(run, "schedulingPolicy", "minAvailable")) > 0:
+        fields["minAvailable"] = number
+    if (port := _custom_master_port(first)) is not None:
         fields["masterPort"] = port
 
     return Read("pytorchjob", roles, fields)
@@ -111,16 +109,20 @@ def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
 
 def _read_elastic(spec: Json, policy: Json) -> JsonDict:
     conf = {
-        as_string(item.get("key")): as_string(item.get("value"))
-        for item in as_mappings(policy.get("rdzvConf"))
+        nested_string(item, "key"): nested_string(item, "value")
+        for item in nested_maps(policy, "rdzvConf")
     }
     host = policy.get("rdzvHost")
 
     return {
         "nprocPerNode": _nproc_per_node(spec),
-        "maxRestarts": as_int(policy.get("maxRestarts")),
-        "rdzvBackend": as_string(policy.get("rdzvBackend")) or None,
-        **({"rdzvEndpoint": f"{host}:{as_int(policy.get('rdzvPort'), 29400)}"} if host else {}),
+        "maxRestarts": nested_int(policy, "maxRestarts"),
+        "rdzvBackend": nested_string(policy, "rdzvBackend") or None,
+        **(
+            {"rdzvEndpoint": f"{host}:{nested_int(policy, 'rdzvPort', default=29400)}"}
+            if host
+            else {}
+        ),
         "rdzvId": policy.get("rdzvId"),
         "rdzvConfigs": {**_NO_TIMEOUTS, **conf},
         "monitorInterval": None,
@@ -139,15 +141,15 @@ def _custom_master_port(pods: ReadRole) -> int | None:
     main = next(
         (
             item
-            for item in as_mappings(nested_value(pods.template, "spec", "containers"))
+            for item in nested_maps(pods.template, "spec", "containers")
             if item.get("name") == pods.main
         ),
         {},
     )
-    ports = as_mappings(main.get("ports"))
+    ports = nested_maps(main, "ports")
     number = next(
         (
-            as_int(item.get("containerPort"))
+            nested_int(item, "containerPort")
             for item in ports
             if item.get("name") == "pytorchjob-port"
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_maps, nested_value
 from ptcompile.operators.table import GROUP_MARKS
 
 TYPE_CHECKING = False
@@ -74,7 +74,7 @@ def _group(name: str, kind: str, mark: GroupMark, manifest: Json | None, member:
 
     spec = nested_map(manifest, "spec")
     if mark.member_path:
-        items = [item for item in as_mappings(spec.get("podGroups")) if item.get("name") == member]
+        items = [item for item in nested_maps(spec, "podGroups") if item.get("name") == member]
         if not items:
             return group._replace(lacks_member=True)
         spec = items[0]

@@ -8,14 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ptcompile.kubernetes.unstructured import (
-    Json,
-    as_string,
-    kind_of,
-    nested_map,
-    nested_string,
-    nested_value,
-)
+from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map, nested_string, nested_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +120,7 @@ def queue_sentences(
     """
     labels = nested_map(manifest, "metadata", "labels")
     spec = nested_map(manifest, "spec")
-    queue = as_string(labels.get(KUEUE_QUEUE))
+    queue = nested_string(labels, KUEUE_QUEUE)
 
     if queue:
         setting = _framework_setting(kind_of(manifest), versions, frameworks)
@@ -140,8 +133,8 @@ def queue_sentences(
                 "by default since Kueue 0.19)"
             )
 
-    if as_string(labels.get(KAI_QUEUE)):
-        yield f"waits until KAI places it from the queue {as_string(labels.get(KAI_QUEUE))!r}"
+    if nested_string(labels, KAI_QUEUE):
+        yield f"waits until KAI places it from the queue {nested_string(labels, KAI_QUEUE)!r}"
     if MULTI_KUEUE in (spec.get("managedBy"), nested_value(spec, "runPolicy", "managedBy")):
         yield (
             "no pods here: MultiKueue creates a copy of the job in another cluster, which has the "
@@ -225,7 +218,7 @@ def settled_status(live: Json, success: str, suspend: tuple[str, ...]) -> Status
     status = status_from_condition("queued", conditions.get("Suspended", {"reason": "Suspended"}))
     labels = nested_map(live, "metadata", "labels")
     uid = nested_string(live, "metadata", "uid")
-    if queue := as_string(labels.get(KUEUE_QUEUE)):
+    if queue := nested_string(labels, KUEUE_QUEUE):
         where = f"label kueue.x-k8s.io/job-uid={uid}" if uid else "label kueue.x-k8s.io/job-uid"
         return status._replace(
             message=f"waits for Kueue's queue {queue}; its Workload ({where}) says for what"

@@ -18,9 +18,7 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
-    as_mapping,
-    as_string,
+    nested_int,
     nested_map,
     nested_string,
     nested_value,
@@ -36,7 +34,7 @@ def validate(manifest: Json) -> Problems:
     """Yield what the webhook and, without it, the controller reject: bad names and repeated
     groups.
     """
-    kind = as_string(manifest.get("kind"))
+    kind = nested_string(manifest, "kind")
     name = nested_string(manifest, "metadata", "name")
     longest = _LONGEST_NAMES.get(kind, 53)
     path = ("metadata", "name")
@@ -84,7 +82,7 @@ def _check_group(group: RayGroup) -> Problems:
     if isinstance(least, int) and isinstance(most, int) and least > most:
         text = f"worker group {group.name} has minReplicas {least} greater than maxReplicas {most}"
         edit = Edit("set", (*group.path, "maxReplicas"), least)
-        fix = Fix(f"set maxReplicas to {least}", (edit,), safe=False)
+        fix = Fix(f"set maxReplicas to {least}", (edit,))
         yield _failure(
             (*group.path, "minReplicas"), text, f"set maxReplicas to at least {least}", fix
         )
@@ -95,7 +93,7 @@ _RESOURCE_PARAMETERS = ("num-cpus", "num-gpus", "memory", "resources")
 
 def _check_resources(group: RayGroup) -> Problems:
     """Reject resources that both rayStartParams and `resources` define."""
-    if not as_mapping(group.spec.get("resources")):
+    if not nested_map(group.spec, "resources"):
         return
     for name in _RESOURCE_PARAMETERS:
         if name in group.parameters:
@@ -123,14 +121,14 @@ def _check_restart_policy(group: RayGroup, what: str) -> Problems:
 def _check_job(manifest: Json) -> Problems:
     spec = nested_map(manifest, "spec")
     selector = nested_map(spec, "clusterSelector")
-    mode = as_string(spec.get("submissionMode"))
+    mode = nested_string(spec, "submissionMode")
     if spec.get("rayClusterSpec") is None and not selector:
         text = "one of RayClusterSpec or ClusterSelector must be set"
         yield _failure(
             _SPEC, text, "describe the cluster in rayClusterSpec, or name one in clusterSelector"
         )
 
-    retries = as_int(spec.get("backoffLimit"))
+    retries = nested_int(spec, "backoffLimit")
     if selector:
         yield from _check_selector(spec, retries, mode)
     yield from _check_end(spec)
@@ -167,7 +165,7 @@ def _check_end(spec: Json) -> Problems:
     shuts_down = spec.get("shutdownAfterJobFinishes") is True
     ends = "a RayJob with shutdownAfterJobFinishes set to false"
     help = "set shutdownAfterJobFinishes to true"
-    fix = Fix(help, (Edit("set", (*_SPEC, "shutdownAfterJobFinishes"), True),), safe=False)
+    fix = Fix(help, (Edit("set", (*_SPEC, "shutdownAfterJobFinishes"), True),))
     if spec.get("suspend") is True and not shuts_down:
         yield _failure((*_SPEC, "suspend"), f"{ends} is not allowed to be suspended", help, fix)
 

@@ -21,14 +21,15 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_int,
-    as_mappings,
-    as_string,
-    as_strings,
     namespace_of,
+    nested_int,
     nested_map,
+    nested_maps,
+    nested_string,
+    nested_string_map,
+    nested_strings,
     nested_value,
     object_name,
-    string_map,
 )
 
 _CLUSTER_PATHS: dict[str, Path] = {
@@ -58,12 +59,12 @@ class RayGroup(NamedTuple):
     @property
     def container(self) -> Json:
         """The Ray container, which is the first one."""
-        return next(iter(as_mappings(nested_value(self.template, "spec", "containers"))), {})
+        return next(iter(nested_maps(self.template, "spec", "containers")), {})
 
     @property
     def parameters(self) -> dict[str, str]:
         """The rayStartParams."""
-        return string_map(self.spec.get("rayStartParams"))
+        return nested_string_map(self.spec, "rayStartParams")
 
     @property
     def devices(self) -> int:
@@ -75,33 +76,34 @@ class RayGroup(NamedTuple):
     def gpus(self) -> int:
         """Number of GPUs that Ray offers in each pod: num-gpus, else those of the limits."""
         written = self.parameters.get("num-gpus") or nested_value(self.spec, "resources", "GPU")
-        return self.devices if written is None else _number(str(written))
+        return self.devices if written is None else count_of(str(written))
 
     @property
     def started_pods(self) -> int:
         """Number of pods without an autoscaler."""
-        return max(1, as_int(self.spec.get("numOfHosts"), 1)) * self.replicas
+        return max(1, nested_int(self.spec, "numOfHosts", default=1)) * self.replicas
 
     @property
     def max_pods(self) -> int:
         """The largest number of pods: with an autoscaler, maxReplicas."""
         if self.is_head:
             return 1
-        most = as_int(self.spec.get("maxReplicas"), 2**31 - 1)
-        return max(1, as_int(self.spec.get("numOfHosts"), 1)) * max(self.replicas, most)
+        most = nested_int(self.spec, "maxReplicas", default=2**31 - 1)
+        return max(1, nested_int(self.spec, "numOfHosts", default=1)) * max(self.replicas, most)
 
     @property
     def replicas(self) -> int:
         """The number of replicas that KubeRay starts: within the limits of the group."""
         if self.is_head:
             return 1
-        least = as_int(self.spec.get("minReplicas"))
-        most = as_int(self.spec.get("maxReplicas"), 2**31 - 1)
+        least = nested_int(self.spec, "minReplicas")
+        most = nested_int(self.spec, "maxReplicas", default=2**31 - 1)
         written = self.spec.get("replicas")
         return max(0, min(max(least, least if written is None else as_int(written)), most))
 
 
-def _number(text: str) -> int:
+def count_of(text: str) -> int:
+    """Return the number that a text of up to nine digits is, or 0."""
     text = text.strip()
     if text.isascii() and text.isdigit() and len(text) < 10:
         return int(text)
@@ -110,7 +112,7 @@ def _number(text: str) -> int:
 
 def cluster_path(manifest: Json) -> Path:
     """Return the path of the specification of the cluster."""
-    return _CLUSTER_PATHS.get(as_string(manifest.get("kind")), ("spec",))
+    return _CLUSTER_PATHS.get(nested_string(manifest, "kind"), ("spec",))
 
 
 def cluster_of(manifest: Json) -> Json:
@@ -126,7 +128,7 @@ def groups_of(manifest: Json) -> Iterator[RayGroup]:
         yield RayGroup((*path, "headGroupSpec"), "head", nested_map(cluster, "headGroupSpec"), True)
     for i, group in indexed_mappings(cluster.get("workerGroupSpecs")):
         yield RayGroup(
-            (*path, "workerGroupSpecs", i), as_string(group.get("groupName")), group, False
+            (*path, "workerGroupSpecs", i), nested_string(group, "groupName"), group, False
         )
 
 
@@ -174,7 +176,7 @@ def _pod(group: RayGroup, cluster: str, namespace: str, index: int) -> PodView:
         "ray.io/group": "headgroup" if group.is_head else group.name,
         "ray.io/is-ray-node": "yes",
     }
-    first, *others = as_mappings(spec.get("containers")) or [{}]
+    first, *others = nested_maps(spec, "containers") or [{}]
     host = templates.cluster_host_name(f"{cluster}-head-svc", None, namespace)
     container = _ray_container(group, first, host)
     changed: JsonDict = {**spec, "containers": [container, *others]}
@@ -189,8 +191,8 @@ def _pod(group: RayGroup, cluster: str, namespace: str, index: int) -> PodView:
         index=index,
         namespace=namespace,
         random_suffix=True,
-        labels={**string_map(metadata.get("labels")), **labels},
-        annotations=string_map(metadata.get("annotations")),
+        labels={**nested_string_map(metadata, "labels"), **labels},
+        annotations=nested_string_map(metadata, "annotations"),
         spec=changed,
     )
 
@@ -199,7 +201,7 @@ def _ray_container(group: RayGroup, first: Json, host: str) -> JsonDict:
     """Return the Ray container with KubeRay's variables and its command, which runs the user's
     first.
     """
-    words = [*as_strings(first.get("command")), *as_strings(first.get("args"))]
+    words = [*nested_strings(first, "command"), *nested_strings(first, "args")]
     users = " ".join(words)
     env = [
         ("RAY_ADDRESS", "127.0.0.1:6379" if group.is_head else f"{host}:6379"),
@@ -207,12 +209,12 @@ def _ray_container(group: RayGroup, first: Json, host: str) -> JsonDict:
     ]
     if not group.is_head:
         env.append(("FQ_RAY_IP", host))
-    names = {as_string(entry.get("name")) for entry in as_mappings(first.get("env"))}
+    names = {nested_string(entry, "name") for entry in nested_maps(first, "env")}
     added = [templates.env_value(name, value) for name, value in env if name not in names]
-    container: JsonDict = {**first, "env": [*as_mappings(first.get("env")), *added]}
+    container: JsonDict = {**first, "env": [*nested_maps(first, "env"), *added]}
     if not _mounts_shm(first):
         mount = {"name": "shared-mem", "mountPath": SHM_PATH}
-        container["volumeMounts"] = [*as_mappings(first.get("volumeMounts")), mount]
+        container["volumeMounts"] = [*nested_maps(first, "volumeMounts"), mount]
     if "ray start" in users:
         return container
 
@@ -222,7 +224,7 @@ def _ray_container(group: RayGroup, first: Json, host: str) -> JsonDict:
 
 def _mounts_shm(container: Json) -> bool:
     return any(
-        mount.get("mountPath") == SHM_PATH for mount in as_mappings(container.get("volumeMounts"))
+        mount.get("mountPath") == SHM_PATH for mount in nested_maps(container, "volumeMounts")
     )
 
 

@@ -10,6 +10,7 @@ from ptcompile.kinds.model import (
     Base,
     Conversion,
     Feature,
+    FixedFields,
     Install,
     JobTemplates,
     Kind,
@@ -20,6 +21,7 @@ from ptcompile.kinds.model import (
     Operator,
     RendezvousSettings,
     Retry,
+    UnseenChanges,
 )
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import Json, JsonDict, nested_map
@@ -138,7 +140,7 @@ class TrainJob(Kind):
 
         check_train_job(manifest, context, problems)
 
-    def immutable_fields(self) -> tuple[tuple[str, str], ...]:
+    def immutable_fields(self) -> FixedFields:
         from ptcompile.operators.trainer.admission import FIXED
 
         return FIXED
@@ -183,12 +185,12 @@ class TrainingRuntime(Kind):
 
         check_runtime(manifest, context, problems)
 
-    def immutable_fields(self) -> tuple[tuple[str, str], ...]:
+    def immutable_fields(self) -> FixedFields:
         from ptcompile.operators.trainer.admission import FIXED_IN_RUNTIMES
 
         return FIXED_IN_RUNTIMES
 
-    def unseen_changes(self, old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
+    def unseen_changes(self, old: Json) -> UnseenChanges:
         from ptcompile.operators.trainer.admission import unseen_by_running_jobs
 
         return unseen_by_running_jobs(old)

@@ -10,20 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.webhooks import decode_problems, entries, invalid_value, webhook_rejection
 from ptcompile.diagnostics import Path, Problems, problem_at
-from ptcompile.kinds.model import Established, KindContext
+from ptcompile.kinds.model import Established, KindContext, UnseenChanges
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_int,
-    as_mappings,
-    as_string,
-    as_strings,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_string_map,
+    nested_strings,
     nested_value,
-    string_map,
 )
 from ptcompile.operators.jobset.admission import FIXED_FIELDS, jobset_spec_rules
 from ptcompile.operators.trainer import runtimes
@@ -168,7 +167,7 @@ FIXED_IN_RUNTIMES = tuple(
 """Fields that the runtime CRDs make immutable: they contain a JobSet spec."""
 
 
-def unseen_by_running_jobs(_old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:
+def unseen_by_running_jobs(_old: Json) -> UnseenChanges:
     """Return the runtime fields whose changes running TrainJobs do not see, each with the
     reason.
     """
@@ -185,10 +184,8 @@ _PATCH_TITLES = {
 
 def validate_update(update: Update) -> Problems:
     """Yield what the webhook rejects of a change; `update.touched` lists the paths that differ."""
-    was_suspended, is_suspended = (
-        nested_value(manifest, "spec", "suspend") is True for manifest in (update.old, update.new)
-    )
-    if was_suspended or (is_suspended and update.versions.trainer >= (2, 3)):
+    was_suspended, is_suspended = update.values("spec", "suspend")
+    if was_suspended is True or (is_suspended is True and update.versions.trainer >= (2, 3)):
         return
 
     for path in update.touched:
@@ -270,8 +267,8 @@ def validate(manifest: Json, request: KindContext) -> Problems:
     runtime = runtimes.find_runtime(manifest, request.related)
     if not request.established.decodes:
         yield from decode_problems(spec, _rejection, ("spec",))
-    yield from _check_patches(as_mappings(spec.get("runtimePatches")))
-    if runtime.assumed and as_string(ref.get("name")) not in runtimes.BUILTIN:
+    yield from _check_patches(nested_maps(spec, "runtimePatches"))
+    if runtime.assumed and nested_string(ref, "name") not in runtimes.BUILTIN:
         return  # the requirements of a runtime in no file are unknown
 
     is_example = ref.get("name") not in runtimes.BUILTIN and all(
@@ -296,8 +293,8 @@ _SUPPORTED = tuple(f"{kind}.{runtimes.GROUP}" for kind in runtimes.KINDS)
 
 def _group_kind(ref: Json) -> str:
     """Return kind and group as Go prints a GroupKind."""
-    kind = as_string(ref.get("kind"))
-    group = as_string(ref.get("apiGroup"))
+    kind = nested_string(ref, "kind")
+    group = nested_string(ref, "apiGroup")
     return f"{kind}.{group}" if group else kind
 
 
@@ -307,7 +304,7 @@ def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Prob
             continue
 
         path = ("spec", "initializer", step)
-        job = next((j for j in runtimes.replicated_jobs(runtime) if j.get("name") == name), None)
+        job = runtimes.find_job(runtime, name)
         container = runtimes.find_container(job, name) if job else None
         help = "use a runtime that has it, or remove the initializer"
         if job is None:
@@ -319,7 +316,7 @@ def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Prob
                 path, f"Invalid value: the runtime's job {name} must have a container {name}", help
             )
         elif needs_mount and not any(
-            m.get("name") == "initializer" for m in as_mappings(container.get("volumeMounts"))
+            m.get("name") == "initializer" for m in nested_maps(container, "volumeMounts")
         ):
             message = (
                 f"Invalid value: the runtime's container {name} must have a volumeMount with name "
@@ -331,26 +328,24 @@ def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Prob
 
 
 def _check_torch(spec: Json, runtime: Json) -> Problems:
-    for i, entry in enumerate(as_mappings(nested_value(spec, "trainer", "env"))):
-        name = as_string(entry.get("name"))
+    for i, entry in enumerate(nested_maps(spec, "trainer", "env")):
+        name = nested_string(entry, "name")
         if name in _RESERVED_ENV:
             message = f"Forbidden: {name} is reserved: the runtime's torch policy sets it"
             help = "remove it; use numNodes and numProcPerNode" if "N" in name[4:6] else "remove it"
             yield _rejection(("spec", "trainer", "env", i, "name"), message, help)
 
-    for target in as_mappings(
-        nested_value(runtime, "spec", "mlPolicy", "torch", "envInjection", "targets")
-    ):
+    for target in nested_maps(runtime, "spec", "mlPolicy", "torch", "envInjection", "targets"):
         yield from _check_injection(target, runtime)
 
-    if as_strings(nested_value(spec, "trainer", "command")) == ["tune", "run"]:
+    if nested_strings(spec, "trainer", "command") == ["tune", "run"]:
         yield from _check_tune(spec)
 
 
 def _check_injection(target: Json, runtime: Json) -> Problems:
     path = ("spec", "runtimeRef")
-    name = as_string(target.get("jobName"))
-    job = next((j for j in runtimes.replicated_jobs(runtime) if j.get("name") == name), None)
+    name = nested_string(target, "jobName")
+    job = runtimes.find_job(runtime, name)
     if job is None:
         yield _rejection(
             path,
@@ -361,9 +356,9 @@ def _check_injection(target: Json, runtime: Json) -> Problems:
 
     pod = nested_map(job, "template", "spec", "template", "spec")
     containers = [
-        c.get("name") for key in ("containers", "initContainers") for c in as_mappings(pod.get(key))
+        c.get("name") for key in ("containers", "initContainers") for c in nested_maps(pod, key)
     ]
-    for container in as_strings(target.get("containerNames")):
+    for container in nested_strings(target, "containerNames"):
         if container not in containers:
             message = (
                 f"Invalid value: the runtime's envInjection names a container {container!r} that "
@@ -381,14 +376,14 @@ def _check_tune(spec: Json) -> Problems:
     runtime = nested_string(spec, "runtimeRef", "name")
     model = runtimes.tune_model(runtime)
     path: Path = ("spec", "runtimeRef", "name")
-    args = as_strings(nested_value(spec, "trainer", "args"))
+    args = nested_strings(spec, "trainer", "args")
     lora = any(a.startswith("model.lora_attn_modules") for a in args)
     if model not in _MODELS:
         message = f'Invalid value: "{runtime}": `tune run` must have a supported pretrained model'
         help = "use a torchtune runtime, such as torchtune-llama3.2-1b, or use another command"
         yield _rejection(path, message, help)
 
-    nodes = as_int(nested_value(spec, "trainer", "numNodes"), 1)
+    nodes = nested_int(spec, "trainer", "numNodes", default=1)
     if nodes > 1 and (model != _MULTI_NODE_MODEL or lora):
         if lora and model == _MULTI_NODE_MODEL:
             reason = "LoRA fine-tuning"
@@ -410,14 +405,14 @@ def _check_tune(spec: Json) -> Problems:
 
 def _check_queue(manifest: Json, runtime: Json) -> Problems:
     key = "scheduling.volcano.sh/queue-name"
-    annotations = string_map(nested_value(runtime, "spec", "template", "metadata", "annotations"))
+    annotations = nested_string_map(runtime, "spec", "template", "metadata", "annotations")
     if annotations.get(key) == "":
         yield _rejection(
             ("spec", "runtimeRef"),
             f"Invalid value: the runtime's annotation {key} is empty",
             "name a queue",
         )
-    if string_map(nested_value(manifest, "metadata", "annotations")).get(key) == "":
+    if nested_string_map(manifest, "metadata", "annotations").get(key) == "":
         yield _rejection(
             ("metadata", "annotations", key), 'Invalid value: "": must not be empty', "name a queue"
         )
@@ -426,7 +421,7 @@ def _check_queue(manifest: Json, runtime: Json) -> Problems:
 def _check_patches(patches: Sequence[Json]) -> Problems:
     for i, patch in enumerate(patches):
         path: Path = ("spec", "runtimePatches", i)
-        manager = as_string(patch.get("manager"))
+        manager = nested_string(patch, "manager")
         if manager and (why := names.why_not_domain_prefixed_path(manager)):
             yield _rejection(
                 (*path, "manager"),
@@ -435,8 +430,8 @@ def _check_patches(patches: Sequence[Json]) -> Problems:
             )
 
         for container_path, container in patched_containers(patch, path):
-            name = as_string(container.get("name"))
-            if name in _TRAINER_CONTAINERS and as_mappings(container.get("env")):
+            name = nested_string(container, "name")
+            if name in _TRAINER_CONTAINERS and nested_maps(container, "env"):
                 user_field = "spec.trainer.env" if name == "node" else "spec.initializer"
                 message = f"Forbidden: env of the container {name} may not be patched"
                 yield _rejection((*container_path, "env"), message, f"use {user_field}")
@@ -446,10 +441,10 @@ def patched_containers(patch: Json, path: Path) -> Iterator[tuple[Path, Json]]:
     """Yield each container that a runtime patch changes, with its path."""
     spec = nested_map(patch, "trainingRuntimeSpec", "template", "spec")
     base: Path = (*path, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
-    for i, job in enumerate(as_mappings(spec.get("replicatedJobs"))):
+    for i, job in enumerate(nested_maps(spec, "replicatedJobs")):
         pod = nested_map(job, "template", "spec", "template", "spec")
         for key in ("initContainers", "containers"):
-            for j, container in enumerate(as_mappings(pod.get(key))):
+            for j, container in enumerate(nested_maps(pod, key)):
                 yield (*base, i, "template", "spec", "template", "spec", key, j), container
 
 
@@ -469,8 +464,7 @@ def validate_runtime(manifest: Json, request: KindContext) -> Problems:
     stage "run".
     """
     is_disabled = (
-        string_map(nested_value(manifest, "metadata", "labels")).get(_VALIDATION_LABEL)
-        == "disabled"
+        nested_string_map(manifest, "metadata", "labels").get(_VALIDATION_LABEL) == "disabled"
     )
     for problem in _check_runtime(manifest, request.established):
         yield problem._replace(stage="run") if is_disabled else problem

@@ -28,9 +28,9 @@ from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mapping,
-    as_mappings,
-    as_string,
     nested_map,
+    nested_maps,
+    nested_string,
     nested_value,
     object_name,
 )
@@ -55,7 +55,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
 
     yield from _check_pod_names(manifest, runtime)
     yield from _check_node(as_mapping(trainer), runtime)
-    for i, patch in enumerate(as_mappings(nested_value(manifest, "spec", "runtimePatches"))):
+    for i, patch in enumerate(nested_maps(manifest, "spec", "runtimePatches")):
         yield from _check_patch_targets(patch, ("spec", "runtimePatches", i), runtime)
 
 
@@ -94,7 +94,7 @@ def _check_pod_names(manifest: Json, runtime: Json) -> Problems:
     mpi = runtimes.policy_of(runtime) == "mpi"
     suffixes = []
     for job in runtimes.replicated_jobs(runtime):
-        job_name = as_string(job.get("name"))
+        job_name = nested_string(job, "name")
         is_scaled = job_name == "node" if mpi else runtimes.step_label(job) == "trainer"
         scaled_pods = max(1, count - 1) if mpi else count
         pods = scaled_pods if is_scaled else 1
@@ -107,11 +107,11 @@ def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Problems:
     """Reject a patch of a job or container that the runtime lacks: it would add one without an
     image (Trainer 2.3).
     """
-    runtime_jobs = {as_string(j.get("name")): j for j in runtimes.replicated_jobs(runtime)}
+    runtime_jobs = {nested_string(j, "name"): j for j in runtimes.replicated_jobs(runtime)}
     spec = nested_map(patch, "trainingRuntimeSpec", "template", "spec")
     base: Path = (*path, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
-    for i, job in enumerate(as_mappings(spec.get("replicatedJobs"))):
-        name = as_string(job.get("name"))
+    for i, job in enumerate(nested_maps(spec, "replicatedJobs")):
+        name = nested_string(job, "name")
         if name not in runtime_jobs:
             yield child_rejection(
                 (*base, i, "name"),
@@ -123,9 +123,9 @@ def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Problems:
         runtime_pod = nested_map(runtime_jobs[name], "template", "spec", "template", "spec")
         pod = nested_map(job, "template", "spec", "template", "spec")
         for key in ("initContainers", "containers"):
-            existing = [as_string(c.get("name")) for c in as_mappings(runtime_pod.get(key))]
-            for j, container in enumerate(as_mappings(pod.get(key))):
-                missing = as_string(container.get("name"))
+            existing = [nested_string(c, "name") for c in nested_maps(runtime_pod, key)]
+            for j, container in enumerate(nested_maps(pod, key)):
+                missing = nested_string(container, "name")
                 if missing not in existing:
                     name_path = (*base, i, "template", "spec", "template", "spec", key, j, "name")
                     message = (
@@ -149,7 +149,7 @@ def check_trainer(spec: Json, context: ApiServer, problems: FieldErrors) -> None
     check_env(trainer["env"], trainer.mapping)
     if trainer["resourcesPerNode"].is_mapping:
         check_amounts(trainer["resourcesPerNode"], partial=True)
-    if type(image.value) is str and image.value != image.value.strip():
+    if image.is_text and image.value != image.value.strip():
         image.invalid("must not have leading or trailing whitespace", "remove the whitespace")
 
     for _, part in fields["initializer"].entries():

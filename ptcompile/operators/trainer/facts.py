@@ -15,7 +15,7 @@ from ptcompile.kinds.status import (
     status_from_counts,
     type_condition,
 )
-from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_value
+from ptcompile.kubernetes.unstructured import Json, nested_maps
 from ptcompile.operators.queues.queue_systems import settled_status
 
 DEFAULTS = KindDefaults(
@@ -58,7 +58,7 @@ def status(live: Json) -> Status:
     After a resume, Suspended stays in the list with status False. A TrainJob does not report
     restarts; its JobSet, which has the same name, does.
     """
-    child_jobs = as_mappings(nested_value(live, "status", "jobsStatus"))
+    child_jobs = nested_maps(live, "status", "jobsStatus")
     return (
         settled_status(live, "Complete", FOLLOWING.suspend)
         or status_from_counts(child_jobs)

@@ -22,10 +22,12 @@ from ptcompile.kubernetes.unstructured import (
     JsonDict,
     as_mapping,
     as_mappings,
-    as_string,
     kind_of,
     nested_map,
+    nested_maps,
+    nested_string,
     nested_value,
+    without_keys,
 )
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import has_feature
@@ -91,7 +93,7 @@ def apply_runtime_patches(
     added to `origins`.
     """
     template: JsonDict = dict(nested_map(runtime, "spec", "template"))
-    for i, patch in enumerate(as_mappings(nested_value(manifest, "spec", "runtimePatches"))):
+    for i, patch in enumerate(nested_maps(manifest, "spec", "runtimePatches")):
         change = nested_value(patch, "trainingRuntimeSpec", "template")
         if isinstance(change, Mapping):
             start: Path = (
@@ -109,7 +111,7 @@ def apply_runtime_patches(
                     place: Path = (
                         "spec",
                         "replicatedJobs",
-                        as_string(job.get("name")),
+                        nested_string(job, "name"),
                         *_POD_TEMPLATE,
                         part,
                     )
@@ -122,8 +124,8 @@ def apply_runtime_patches(
 
 def with_env_merged(container: Json, env: Any) -> JsonDict:
     """Return the container with env entries merged in by name."""
-    entries = [e for e in as_mappings(env) if as_string(e.get("name"))]
-    old = as_mappings(container.get("env"))
+    entries = [e for e in as_mappings(env) if nested_string(e, "name")]
+    old = nested_maps(container, "env")
     if old or entries:
         return {**as_mapping(container), "env": upsert(old, entries)}
     return dict(container)
@@ -152,7 +154,7 @@ def to_current_fields(manifest: Json, version: Version) -> Json:
 
     trainer = nested_map(spec, "trainer")
     if trainer.get("numProcPerNode") in _PROCESS_WORDS:
-        spec["trainer"] = {key: value for key, value in trainer.items() if key != "numProcPerNode"}
+        spec["trainer"] = without_keys(trainer, "numProcPerNode")
     if spec != nested_map(manifest, "spec"):
         return {**manifest, "spec": spec}
 
@@ -160,12 +162,12 @@ def to_current_fields(manifest: Json, version: Version) -> Json:
 
 
 def _to_runtime_patch(override: Json, index: int, patch_field: str) -> JsonDict:
-    template = {key: value for key, value in override.items() if key != "targetJobs"}
+    template = without_keys(override, "targetJobs")
     if patch_field == "podSpecOverrides":
         template = {"spec": template}
     jobs = [
-        {"name": as_string(job.get("name")), "template": {"spec": {"template": template}}}
-        for job in as_mappings(override.get("targetJobs"))
+        {"name": nested_string(job, "name"), "template": {"spec": {"template": template}}}
+        for job in nested_maps(override, "targetJobs")
     ]
     spec = {"template": {"spec": {"replicatedJobs": jobs}}}
     return {"manager": f"trainer.kubeflow.org/override-{index}", "trainingRuntimeSpec": spec}

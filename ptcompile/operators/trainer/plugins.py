@@ -12,12 +12,13 @@ from ptcompile.kinds.pods import MAX_NAMED_HOSTS, FieldOrigin
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_int,
     as_mappings,
-    as_string,
     as_strings,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_strings,
     nested_value,
     object_name,
 )
@@ -77,6 +78,21 @@ class Build:
             return nested_map(self.manifest, "spec", "trainer")
         return None
 
+    @property
+    def nodes(self) -> int:
+        """The number of nodes."""
+        return runtimes.node_count(self.manifest, self.runtime)
+
+    @property
+    def gpus(self) -> int:
+        """The number of GPUs of each node."""
+        return runtimes.gpu_count(runtimes.node_resources(self.manifest, self.runtime))
+
+    @property
+    def nproc_per_node(self) -> str:
+        """The number of processes of each node, or `auto`."""
+        return runtimes.nproc_per_node(self.manifest, self.runtime, self.version)
+
     def set_nodes(self, count: int, *, job: str | None = None) -> None:
         """Set the number of pods of the trainer's job, or of the job named `job`."""
         self._change(job, lambda replicated: _with_pod_count(replicated, count))
@@ -123,7 +139,7 @@ class Build:
 
 def container_place(replicated: Json, name: str) -> Path:
     """Return the path of a container in the JobSet, by the keys of items."""
-    job = as_string(replicated.get("name"))
+    job = nested_string(replicated, "name")
     return (
         "spec",
         "replicatedJobs",
@@ -152,29 +168,26 @@ def _change_pod(replicated: Json, change: Callable[[Json], Json]) -> Json:
 
 
 def _change_container(replicated: Json, name: str, change: Callable[[Json], Json]) -> Json:
+    def container(old: Json) -> Json:
+        return change(old) if old.get("name") == name else old
+
     def pod(spec: Json) -> Json:
-        spec = templates.with_containers(
-            spec, lambda c: change(c) if c.get("name") == name else c, init=True
-        )
-        return templates.with_containers(
-            spec, lambda c: change(c) if c.get("name") == name else c, init=False
-        )
+        spec = templates.with_containers(spec, container, init=True)
+        return templates.with_containers(spec, container, init=False)
 
     return _change_pod(replicated, pod)
 
 
 def apply_plain(build: Build) -> None:
     """Set the number of nodes and the TrainJob's env."""
-    build.set_nodes(runtimes.node_count(build.manifest, build.runtime))
+    build.set_nodes(build.nodes)
     env = (build.trainer or {}).get("env")
     build.on_container(lambda c: with_env_merged(c, env))
 
 
 def with_port(container: Json) -> Json:
     """Return the container with the rendezvous port, unless it has one with that number."""
-    has_port = any(
-        as_int(p.get("containerPort")) == PORT for p in as_mappings(container.get("ports"))
-    )
+    has_port = any(nested_int(p, "containerPort") == PORT for p in nested_maps(container, "ports"))
     if has_port:
         return container
     return templates.with_items(container, "ports", [{"containerPort": PORT}])
@@ -183,7 +196,7 @@ def with_port(container: Json) -> Json:
 def apply_mpi(build: Build) -> None:
     """Add OpenMPI's host file and ssh keys; with runLauncherAsNode the launcher is also a node."""
     policy = nested_map(build.runtime, "spec", "mlPolicy", "mpi")
-    count = runtimes.node_count(build.manifest, build.runtime)
+    count = build.nodes
     as_node = policy.get("runLauncherAsNode") is True
 
     # the launcher is a node too, so it leaves one fewer to the workers
@@ -192,7 +205,7 @@ def apply_mpi(build: Build) -> None:
     build.set_nodes(workers, job="node")
     slots = _mpi_slots(build, policy)
 
-    _add_mpi_mounts(build, as_string(policy.get("sshAuthMountPath")) or "/root/.ssh")
+    _add_mpi_mounts(build, nested_string(policy, "sshAuthMountPath") or "/root/.ssh")
     env = [
         templates.env_value("OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile"),
         templates.env_value("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
@@ -226,8 +239,8 @@ def _mpi_slots(build: Build, policy: Json) -> int:
     processes = (build.trainer or {}).get("numProcPerNode")
     if isinstance(processes, int) and not isinstance(processes, bool):
         return processes
-    runtime_slots = as_int(policy.get("numProcPerNode"), 1)
-    gpus = runtimes.gpu_count(runtimes.node_resources(build.manifest, build.runtime))
+    runtime_slots = nested_int(policy, "numProcPerNode", default=1)
+    gpus = build.gpus
     return gpus if runtime_slots == 1 and gpus > 1 else runtime_slots
 
 
@@ -244,7 +257,8 @@ def _add_mpi_mounts(build: Build, path: str) -> None:
 
 
 _FLUX_IMAGE = "ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy"
-_FLUX_MOUNTS = ("/mnt/flux", "/opt/software", "/etc/flux-config", "/curve", "/dev/shm")  # noqa: S108
+_FLUX_CONFIG = "/etc/flux-config"
+_FLUX_MOUNTS = ("/mnt/flux", "/opt/software", _FLUX_CONFIG, "/curve", "/dev/shm")  # noqa: S108
 
 
 def apply_flux(build: Build) -> None:
@@ -261,36 +275,31 @@ def apply_flux(build: Build) -> None:
     apply_plain(build)
     entries = as_mappings((trainer or {}).get("env"))
     image = next(
-        (as_string(e.get("value")) for e in entries if e.get("name") == "FLUX_VIEW_IMAGE"),
+        (nested_string(e, "value") for e in entries if e.get("name") == "FLUX_VIEW_IMAGE"),
         _FLUX_IMAGE,
     )
     installer = {
         "name": "flux-installer",
         "image": image,
         "command": ["/bin/bash", "/etc/flux-config/init.sh"],
+        "volumeMounts": [_flux_mount("/mnt/flux"), _flux_mount(_FLUX_CONFIG)],
     }
-    installer_mounts = [{"name": "flux-install", "mountPath": "/mnt/flux"}, _flux_config_mount()]
     user_command = " ".join(as_strings((trainer or {}).get("command"))).strip()
     command = ["/bin/bash", "/etc/flux-config/entrypoint.sh", user_command]
-    mounts = [
-        _flux_config_mount()
-        if p == "/etc/flux-config"
-        else {"name": "flux-install", "mountPath": p}
-        for p in _FLUX_MOUNTS
-    ]
-    build.on_pod(
-        lambda s: templates.with_items(
-            s, "initContainers", [{**installer, "volumeMounts": installer_mounts}]
-        )
-    )
+    mounts = [*map(_flux_mount, _FLUX_MOUNTS)]
+    build.on_pod(lambda pod: templates.with_items(pod, "initContainers", [installer]))
     build.on_container(
-        lambda c: templates.with_items({**c, "command": command}, "volumeMounts", mounts)
+        lambda container: templates.with_items(
+            {**container, "command": command}, "volumeMounts", mounts
+        )
     )
     build.own = frozenset({"command"})
 
 
-def _flux_config_mount() -> JsonDict:
-    return {"name": "flux-config", "mountPath": "/etc/flux-config"}
+def _flux_mount(path: str) -> JsonDict:
+    """Return the mount at a path, which all but that of the configuration take from one volume."""
+    name = "flux-config" if path == _FLUX_CONFIG else "flux-install"
+    return {"name": name, "mountPath": path}
 
 
 _RUNTIME_OPTIONS = (
@@ -304,22 +313,22 @@ _RUNTIME_OPTIONS = (
 def apply_torchtune(build: Build) -> None:
     """Append rendezvous, recipe, config and the runtime's own paths to the command."""
     trainer = build.trainer or {}
-    nodes = runtimes.node_count(build.manifest, build.runtime)
+    nodes = build.nodes
     single = nodes <= 1 and not _has_several_processes(build)
     arguments = [] if single else [f"--rdzv_endpoint={build.master}:{PORT}"]
     recipe, config = _recipe_and_config(build, nodes, single=single)
     arguments += [recipe, "--config", config, *_runtime_overrides(build)]
-    command = [*as_strings(trainer.get("command")), *arguments]
+    command = [*nested_strings(trainer, "command"), *arguments]
     build.own = frozenset({"command"})
     build.on_container(lambda c: {**c, "command": command})
 
 
 def _has_several_processes(build: Build) -> bool:
     """Return whether a node runs more than one process."""
-    count = runtimes.nproc_per_node(build.manifest, build.runtime, build.version)
+    count = build.nproc_per_node
     if count != "auto":
         return count != "1"
-    return runtimes.gpu_count(runtimes.node_resources(build.manifest, build.runtime)) > 1
+    return build.gpus > 1
 
 
 def _recipe_and_config(build: Build, nodes: int, *, single: bool) -> tuple[str, str]:
@@ -342,11 +351,11 @@ def _recipe_and_config(build: Build, nodes: int, *, single: bool) -> tuple[str, 
 def _runtime_overrides(build: Build) -> list[str]:
     """Return the paths that the runtime's own command sets."""
     node = next(
-        (rj for rj in as_mappings(build.spec.get("replicatedJobs")) if step_label(rj) == "trainer"),
+        (rj for rj in nested_maps(build.spec, "replicatedJobs") if step_label(rj) == "trainer"),
         {},
     )
     container = runtimes.find_container(node, "node") or {}
-    return [w for w in as_strings(container.get("command")) if w.startswith(_RUNTIME_OPTIONS)]
+    return [w for w in nested_strings(container, "command") if w.startswith(_RUNTIME_OPTIONS)]
 
 
 def apply_torch(build: Build) -> None:
@@ -357,10 +366,10 @@ def apply_torch(build: Build) -> None:
         return
 
     node_variables = [
-        templates.env_value("PET_NNODES", str(runtimes.node_count(build.manifest, build.runtime))),
+        templates.env_value("PET_NNODES", str(build.nodes)),
         templates.env_value(
             "PET_NPROC_PER_NODE",
-            runtimes.nproc_per_node(build.manifest, build.runtime, build.version),
+            build.nproc_per_node,
         ),
         templates.env_from_field("PET_NODE_RANK", INDEX_PATH),
     ]
@@ -368,7 +377,7 @@ def apply_torch(build: Build) -> None:
         templates.env_value("PET_MASTER_ADDR", build.master),
         templates.env_value("PET_MASTER_PORT", str(PORT)),
     ]
-    tune = as_strings(build.trainer.get("command")) == ["tune", "run"]
+    tune = nested_strings(build.trainer, "command") == ["tune", "run"]
     build.add_env(node_variables if tune else [*node_variables, *address_variables], _TORCH_FIELDS)
     build.on_container(with_port)
     _inject_env(build, [*node_variables, *address_variables])
@@ -378,16 +387,16 @@ def apply_torch(build: Build) -> None:
 
 def _inject_env(build: Build, env: Sequence[Json]) -> None:
     """Add the variables to the containers of `torch.envInjection` (2.3)."""
-    for target in as_mappings(
-        nested_value(build.runtime, "spec", "mlPolicy", "torch", "envInjection", "targets")
+    for target in nested_maps(
+        build.runtime, "spec", "mlPolicy", "torch", "envInjection", "targets"
     ):
-        for name in as_strings(target.get("containerNames")):
-            build.add_env(env, _TORCH_FIELDS, job=as_string(target.get("jobName")), name=name)
+        for name in nested_strings(target, "containerNames"):
+            build.add_env(env, _TORCH_FIELDS, job=nested_string(target, "jobName"), name=name)
 
 
 def apply_jax(build: Build) -> None:
     """Set JAX's coordinator, number of processes and process id."""
-    count = runtimes.node_count(build.manifest, build.runtime)
+    count = build.nodes
     build.set_nodes(count)
     if build.trainer is None:
         return
@@ -403,13 +412,13 @@ def apply_jax(build: Build) -> None:
 
 def apply_xgboost(build: Build) -> None:
     """Set up XGBoost's tracker: one worker per GPU, or one without GPUs."""
-    count = runtimes.node_count(build.manifest, build.runtime)
+    count = build.nodes
     build.set_nodes(count)
     if build.trainer is None:
         return
 
     processes = build.trainer.get("numProcPerNode")
-    gpus = runtimes.gpu_count(runtimes.node_resources(build.manifest, build.runtime))
+    gpus = build.gpus
     if isinstance(processes, int) and not isinstance(processes, bool):
         workers_per_node = processes
     else:

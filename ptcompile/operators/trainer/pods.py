@@ -14,12 +14,10 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_int,
-    as_mapping,
-    as_mappings,
-    as_string,
     get,
     namespace_of,
     nested_map,
+    nested_maps,
     nested_string,
     nested_value,
     object_name,
@@ -87,7 +85,7 @@ def _build(manifest: Json, runtime: Json, version: Version) -> Build:
         manifest,
         patched_runtime,
         spec,
-        [_with_pod_counts(rj) for rj in as_mappings(spec.get("replicatedJobs"))],
+        [_with_pod_counts(rj) for rj in nested_maps(spec, "replicatedJobs")],
         version,
         origins=origins,
     )
@@ -107,7 +105,7 @@ def _build(manifest: Json, runtime: Json, version: Version) -> Build:
 def _runtime_origin(manifest: Json, runtime: Json) -> FieldOrigin:
     """Return the origin of all that the TrainJob does not change."""
     reference = nested_map(manifest, "spec", "runtimeRef")
-    writer = f"{runtimes.referenced_kind(reference)} {as_string(reference.get('name'))}"
+    writer = f"{runtimes.referenced_kind(reference)} {nested_string(reference, 'name')}"
     return FieldOrigin(
         ("spec", "runtimeRef"), writer, Place(runtime, ("spec", "template", *_REPLICATED_JOBS))
     )
@@ -137,11 +135,11 @@ def _with_container_fields(replicated: Json, name: str, **fields: Any) -> Json:
     job = nested_map(replicated, "template", "spec")
     pod_template = nested_map(job, "template")
     pod = nested_map(job, "template", "spec")
-    if not as_mappings(pod.get("containers")):
+    if not nested_maps(pod, "containers"):
         return replicated
 
     containers = [
-        {**c, **fields} if c.get("name") == name else c for c in as_mappings(pod.get("containers"))
+        {**c, **fields} if c.get("name") == name else c for c in nested_maps(pod, "containers")
     ]
     pod_template = {**pod_template, "spec": {**pod, "containers": containers}}
 
@@ -187,7 +185,7 @@ def _merge_resources(runtime: Json, user_resources: Json, version: Version) -> J
     runtime = runtime if version >= (2, 3) else {}
     kinds = ("limits", "requests")
     return {
-        k: {**as_mapping(runtime.get(k)), **as_mapping(user_resources.get(k))}
+        k: {**nested_map(runtime, k), **nested_map(user_resources, k)}
         for k in kinds
         if runtime.get(k) or user_resources.get(k)
     }
@@ -202,9 +200,9 @@ def _apply_initializer(replicated: Json, build: Build) -> Json:
     if not isinstance(config, Mapping) or container is None:
         return replicated
 
-    env: list[Any] = [*as_mappings(config.get("env"))]
+    env: list[Any] = [*nested_maps(config, "env")]
     if config.get("storageUri") is not None:
-        env.insert(0, {"name": "STORAGE_URI", "value": as_string(config.get("storageUri"))})
+        env.insert(0, {"name": "STORAGE_URI", "value": nested_string(config, "storageUri")})
     fields = {"env": with_env_merged(container, env).get("env", [])}
     place = (*container_place(replicated, name), "env")
     build.origins += [
@@ -213,7 +211,7 @@ def _apply_initializer(replicated: Json, build: Build) -> Json:
     ]
     if isinstance(config.get("secretRef"), Mapping):
         fields["envFrom"] = [
-            *as_mappings(container.get("envFrom")),
+            *nested_maps(container, "envFrom"),
             {"secretRef": config["secretRef"]},
         ]
 

@@ -10,11 +10,12 @@ from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mappings,
-    as_string,
     nested_map,
+    nested_maps,
+    nested_string,
     nested_value,
     object_name,
+    without_keys,
 )
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import MANAGER
@@ -37,7 +38,7 @@ def read(manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
     ):
         template = _trainjob_template(nested_map(manifest, "spec"))
         nodes = runtimes.node_count(manifest, runtime)
-        pods = ReadRole(_NODE, nodes, template, None, _NODE, restart_policy(template, "OnFailure"))
+        pods = _node_role(nodes, template)
         yield Read("trainjob", (pods,), {**_spec_fields(manifest), "nodes": nodes})
 
     yield _read_over_runtime(manifest)
@@ -76,9 +77,19 @@ def read_with_runtime(manifest: Json, related: tuple[Json, ...]) -> Read | None:
         "rdzvBackend": "static",
         **unset,
     }
-    pods = ReadRole(_NODE, nodes, template, None, _NODE, restart_policy(template, "OnFailure"))
-
+    pods = _node_role(nodes, template)
     return Read("trainjob", (pods,), {**_spec_fields(manifest), "nodes": nodes, "elastic": elastic})
+
+
+def _node_role(nodes: int, template: Json) -> ReadRole:
+    return ReadRole(
+        role=_NODE,
+        replicas=nodes,
+        template=template,
+        path=None,
+        main=_NODE,
+        restart=restart_policy(template, "OnFailure"),
+    )
 
 
 def _spec_fields(manifest: Json) -> JsonDict:
@@ -108,7 +119,7 @@ def _read_own_runtime(manifest: Json, runtime: Json, jobs: list[Json]) -> Iterat
 
 def _runtime_role(manifest: Json, runtime: Json, index: int, replicated: Json) -> ReadRole:
     job = nested_map(replicated, "template", "spec")
-    name = as_string(replicated.get("name"))
+    name = nested_string(replicated, "name")
     template = nested_map(job, "template")
     path: Path = (
         "spec",
@@ -166,16 +177,16 @@ def _trainjob_template(spec: Json) -> JsonDict:
         **without_empty({**fields, "resources": trainer.get("resourcesPerNode")}),
     }
     template: JsonDict = {"spec": {"containers": [container]}}
-    for patch in as_mappings(spec.get("runtimePatches")):
+    for patch in nested_maps(spec, "runtimePatches"):
         if patch.get("manager") == MANAGER:
-            for job in as_mappings(
-                nested_value(patch, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+            for job in nested_maps(
+                patch, "trainingRuntimeSpec", "template", "spec", "replicatedJobs"
             ):
                 template = merge(template, nested_map(job, "template", "spec", "template"))
 
     for field in ("podTemplateOverrides", "podSpecOverrides"):
-        for override in as_mappings(spec.get(field)):
-            body = {key: value for key, value in override.items() if key != "targetJobs"}
+        for override in nested_maps(spec, field):
+            body = without_keys(override, "targetJobs")
             template = merge(template, {"spec": body} if field == "podSpecOverrides" else body)
 
     return template

@@ -18,12 +18,12 @@ from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mappings,
-    as_string,
     namespace_of,
     nested_map,
+    nested_maps,
+    nested_string,
+    nested_string_map,
     nested_value,
-    string_map,
     with_leaves,
 )
 from ptcompile.kubernetes.versions import Version, Versions
@@ -228,7 +228,7 @@ _OLDER_IMAGES = (
 
 def referenced_kind(reference: Json) -> str:
     """Return the kind of runtime that a `runtimeRef` names, by default the cluster's."""
-    return as_string(reference.get("kind")) or CLUSTER_KIND
+    return nested_string(reference, "kind") or CLUSTER_KIND
 
 
 def runtime_in_cluster(manifest: Json, related: Iterable[Json], versions: Versions) -> Base:
@@ -245,7 +245,7 @@ def find_runtime(manifest: Json, related: Iterable[Json], version: Version = (2,
     """
     ref = nested_map(manifest, "spec", "runtimeRef")
     kind = referenced_kind(ref)
-    name = as_string(ref.get("name"))
+    name = nested_string(ref, "name")
     if kind == CLUSTER_KIND:
         candidates = objects(related)
     else:
@@ -283,21 +283,24 @@ def policy_of(runtime: Json) -> str | None:
 
 def replicated_jobs(runtime: Json) -> list[Json]:
     """Return the replicatedJobs of a runtime's template."""
-    return as_mappings(nested_value(runtime, "spec", "template", "spec", "replicatedJobs"))
+    return nested_maps(runtime, "spec", "template", "spec", "replicatedJobs")
+
+
+def find_job(runtime: Json, name: str) -> Json | None:
+    """Return the replicatedJob with this name, or None."""
+    return next((job for job in replicated_jobs(runtime) if job.get("name") == name), None)
 
 
 def step_label(replicated: Json) -> str:
     """Return a replicatedJob's label for the step of a TrainJob that it runs, or an empty
     string.
     """
-    return string_map(nested_value(replicated, "template", "metadata", "labels")).get(ANCESTOR, "")
+    return nested_string_map(replicated, "template", "metadata", "labels").get(ANCESTOR, "")
 
 
 def containers(replicated: Json) -> list[Json]:
     """Return the main containers of a replicatedJob's pods."""
-    return as_mappings(
-        nested_value(replicated, "template", "spec", "template", "spec", "containers")
-    )
+    return nested_maps(replicated, "template", "spec", "template", "spec", "containers")
 
 
 def find_container(replicated: Json, name: str) -> Json | None:

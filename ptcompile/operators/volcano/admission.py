@@ -21,17 +21,18 @@ from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_int,
     as_mapping,
     as_mappings,
-    as_string,
     as_strings,
     get,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_string_map,
+    nested_strings,
     nested_value,
     object_name,
-    string_map,
 )
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.volcano.facts import DEFAULT_MAX_RETRY
@@ -79,17 +80,17 @@ def check_policies(value: Any, path: Path, version: Version) -> Problems:
 def _check_policy(
     policy: Json, path: Path, events: set[str], codes: set[int], version: Version
 ) -> Problem | None:
-    event = as_string(policy.get("event"))
+    event = nested_string(policy, "event")
     code = policy.get("exitCode")
     all_events = list(
-        dict.fromkeys([*as_strings(policy.get("events")), *([event] if event else [])])
+        dict.fromkeys([*nested_strings(policy, "events"), *([event] if event else [])])
     )
     if all_events and code is not None:
         return _rejection(
             path, "must not specify event and exitCode simultaneously", "split it into two policies"
         )
     if all_events:
-        return _check_events(all_events, as_string(policy.get("action")), path, events, version)
+        return _check_events(all_events, nested_string(policy, "action"), path, events, version)
     if code is None:
         return _rejection(
             path,
@@ -147,7 +148,7 @@ def check_task_template(
     """
     spec = nested_value(task, "template", "spec")
     spec_path = (*path, "template", "spec")
-    if spec is not None and as_mapping(spec).get("containers") is not None:
+    if spec is not None and nested_value(spec, "containers") is not None:
         if not (established.pods and _is_valid_if_pod_is(task["template"])):
             context = ApiServer(versions.kubernetes, gates=versions.gates_of("kubernetes"))
             problems = FieldErrors()
@@ -185,7 +186,7 @@ def _is_allowed_by_volcano(problem: Problem) -> bool:
 def _check_metadata(task: Json, path: Path) -> Problems:
     metadata = nested_map(task, "template", "metadata")
     for kind in ("labels", "annotations"):
-        for key, value in string_map(metadata.get(kind)).items():
+        for key, value in nested_string_map(metadata, kind).items():
             why = names.why_not_qualified_name(key if kind == "labels" else key.lower())
             why = why or (names.why_not_label_value(value) if kind == "labels" else None)
             if why:
@@ -199,12 +200,12 @@ def _check_metadata(task: Json, path: Path) -> Problems:
 def _check_older_rules(spec: Json, path: Path) -> Problems:
     """Yield what Volcano's rules reject but a 1.36 API server accepts."""
     for key, init in (("initContainers", True), ("containers", False)):
-        for i, container in enumerate(as_mappings(spec.get(key))):
+        for i, container in enumerate(nested_maps(spec, key)):
             container_path = (*path, key, i)
             yield from _check_env(container, container_path)
             yield from _check_restart_policy(container, container_path, init=init)
             sleep = nested_value(container, "lifecycle", "preStop", "sleep")
-            if as_mapping(sleep).get("seconds") == 0:
+            if nested_value(sleep, "seconds") == 0:
                 sleep_path = (*container_path, "lifecycle", "preStop", "sleep")
                 yield _rejection(
                     sleep_path,
@@ -213,7 +214,7 @@ def _check_older_rules(spec: Json, path: Path) -> Problems:
                 )
             if (
                 init
-                and as_mappings(container.get("resizePolicy"))
+                and nested_maps(container, "resizePolicy")
                 and container.get("restartPolicy") != "Always"
             ):
                 yield _rejection(
@@ -231,7 +232,7 @@ def _check_older_rules(spec: Json, path: Path) -> Problems:
                     "set spec.os.name",
                 )
 
-    for i, search in enumerate(as_strings(nested_value(spec, "dnsConfig", "searches"))):
+    for i, search in enumerate(nested_strings(spec, "dnsConfig", "searches")):
         if "_" in search:
             yield _rejection(
                 (*path, "dnsConfig", "searches", i),
@@ -241,14 +242,14 @@ def _check_older_rules(spec: Json, path: Path) -> Problems:
 
 
 def _check_env(container: Json, path: Path) -> Problems:
-    for j, entry in enumerate(as_mappings(container.get("env"))):
-        name = as_string(entry.get("name"))
+    for j, entry in enumerate(nested_maps(container, "env")):
+        name = nested_string(entry, "name")
         if names.is_env_name(name) and (why := names.why_not_classic_env_name(name)):
             help = "rename the variable: Volcano's webhook applies the older rule"
             yield _rejection((*path, "env", j, "name"), f'Invalid value: "{name}": {why}', help)
 
-    for j, source in enumerate(as_mappings(container.get("envFrom"))):
-        prefix = as_string(source.get("prefix"))
+    for j, source in enumerate(nested_maps(container, "envFrom")):
+        prefix = nested_string(source, "prefix")
         if prefix and names.is_env_name(prefix) and (why := names.why_not_classic_env_name(prefix)):
             yield _rejection(
                 (*path, "envFrom", j, "prefix"),
@@ -258,7 +259,7 @@ def _check_env(container: Json, path: Path) -> Problems:
 
 
 def _check_restart_policy(container: Json, path: Path, *, init: bool) -> Problems:
-    policy = as_string(container.get("restartPolicy"))
+    policy = nested_string(container, "restartPolicy")
     policy_path = (*path, "restartPolicy")
     if policy and not init:
         yield _rejection(
@@ -276,10 +277,10 @@ def check_whole_cpus(task: Json, path: Path) -> Problems:
     """Check that each container requests whole CPUs if the task at `path` has a topology policy
     that pins CPUs.
     """
-    if as_string(task.get("topologyPolicy")) in ("", "none"):
+    if nested_string(task, "topologyPolicy") in ("", "none"):
         return
 
-    containers = as_mappings(nested_value(task, "template", "spec", "containers"))
+    containers = nested_maps(task, "template", "spec", "containers")
     for j, container in enumerate(containers):
         resources = nested_map(container, "resources")
         amounts = nested_map(resources, "requests") or nested_map(resources, "limits")
@@ -329,7 +330,7 @@ def default(manifest: Json, *, complete: bool) -> Json:
         defaulted["tasks"] = [_default_task(task, i) for i, task in enumerate(tasks)]
         if not defaulted.get("minAvailable"):
             defaulted["minAvailable"] = sum(
-                as_int(t.get("minAvailable")) for t in as_mappings(defaulted["tasks"])
+                nested_int(t, "minAvailable") for t in as_mappings(defaulted["tasks"])
             )
     if isinstance(spec.get("plugins"), Mapping):
         defaulted["plugins"] = _default_plugins(spec["plugins"])
@@ -348,11 +349,11 @@ def _default_task(task: Any, index: int) -> Any:
         defaulted["maxRetry"] = DEFAULT_MAX_RETRY
     if defaulted.get("minAvailable") is None:
         policy = nested_map(task, "partitionPolicy")
-        min_partitions = as_int(policy.get("minPartitions"))
+        min_partitions = nested_int(policy, "minPartitions")
         defaulted["minAvailable"] = (
-            min_partitions * as_int(policy.get("partitionSize"))
+            min_partitions * nested_int(policy, "partitionSize")
             if min_partitions > 0
-            else as_int(defaulted.get("replicas"))
+            else nested_int(defaulted, "replicas")
         )
 
     pod = nested_map(task, "template", "spec")
@@ -392,7 +393,7 @@ def validate(manifest: Json, request: KindContext) -> Problems:
             )
         return
 
-    tasks = as_mappings(spec.get("tasks"))
+    tasks = nested_maps(spec, "tasks")
     if not tasks:
         if not isinstance(spec.get("tasks"), list):  # the schema rejects an empty list
             yield _rejection(
@@ -436,9 +437,8 @@ def _missing_mpi_master(spec: Json, tasks: Sequence[Json]) -> Problem | None:
 
 
 def _check_topology(topology: Json, path: Path) -> Problems:
-    if topology.get("highestTierAllowed") is not None and as_string(
-        topology.get("highestTierName")
-    ):
+    tier_name = nested_string(topology, "highestTierName")
+    if topology.get("highestTierAllowed") is not None and tier_name:
         message = "must not specify 'highestTierAllowed' and 'highestTierName' simultaneously"
         yield _rejection((*path, "highestTierName"), message, "keep one of the two")
 
@@ -450,8 +450,8 @@ def _check_tasks(
     clean: Any = None
     for i, task in enumerate(tasks):
         path: Path = ("spec", "tasks", i)
-        name = as_string(task.get("name"))
-        count = as_int(task.get("replicas"))
+        name = nested_string(task, "name")
+        count = nested_int(task, "replicas")
         if partition := nested_map(task, "partitionPolicy"):
             yield from _check_topology(
                 nested_map(partition, "networkTopology"),
@@ -479,7 +479,8 @@ def _check_tasks(
         if not is_equal(task.get("template"), clean, exact=established.exact):
             problems = list(check_task_template(task, path, versions, established))
             yield from problems
-            clean = clean if problems else task.get("template")
+            if not problems:
+                clean = task.get("template")
 
         yield from check_whole_cpus(task, path)
 
@@ -495,13 +496,13 @@ def _check_pod_name(pod: str, job: str, path: Path) -> Problems:
 
 
 def _check_partitions(task: Json, policy: Json, path: Path) -> Problems:
-    total = as_int(policy.get("totalPartitions"))
-    size = as_int(policy.get("partitionSize"))
+    total = nested_int(policy, "totalPartitions")
+    size = nested_int(policy, "partitionSize")
     if total <= 0 or size <= 0:  # reported by the schema
         return
 
-    count = as_int(task.get("replicas"))
-    min_partitions = as_int(policy.get("minPartitions"))
+    count = nested_int(task, "replicas")
+    min_partitions = nested_int(policy, "minPartitions")
     if count != total * size:
         message = (
             f"Invalid value: {count}: 'Replicas' are not equal to TotalPartitions*PartitionSize "
@@ -534,7 +535,7 @@ def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions)
             "rename the job",
         )
 
-    total = sum(as_int(t.get("replicas")) for t in tasks)
+    total = sum(nested_int(t, "replicas") for t in tasks)
     min_available = spec.get("minAvailable")
     if isinstance(min_available, int) and min_available > total:
         expected = (
@@ -553,7 +554,7 @@ def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions)
                 ("spec", "plugins", plugin), f"unable to find job plugin: {plugin}", help
             )
 
-    yield from _check_volumes(as_mappings(spec.get("volumes")))
+    yield from _check_volumes(nested_maps(spec, "volumes"))
     if spec.get("queue") == "root":
         yield _rejection(
             ("spec", "queue"),
@@ -569,8 +570,8 @@ def _check_volumes(volumes: Sequence[Json]) -> Problems:
     seen: set[str] = set()
     for i, volume in enumerate(volumes):
         path: Path = ("spec", "volumes", i)
-        mount = as_string(volume.get("mountPath"))
-        claim = as_string(volume.get("volumeClaimName"))
+        mount = nested_string(volume, "mountPath")
+        claim = nested_string(volume, "volumeClaimName")
         has_template = volume.get("volumeClaim") is not None
         if not mount:
             yield _rejection(
@@ -603,9 +604,7 @@ def _check_volumes(volumes: Sequence[Json]) -> Problems:
 
 def _check_dependencies(tasks: Sequence[Json]) -> Problems:
     """Check that `dependsOn` forms an acyclic graph of existing tasks."""
-    dependencies = {
-        as_string(t.get("name")): as_strings(nested_value(t, "dependsOn", "name")) for t in tasks
-    }
+    dependencies = {nested_string(t, "name"): nested_strings(t, "dependsOn", "name") for t in tasks}
     remaining = dict(dependencies)
     while ready := [
         n
@@ -618,9 +617,9 @@ def _check_dependencies(tasks: Sequence[Json]) -> Problems:
     if not remaining:
         return
 
-    index = next(i for i, t in enumerate(tasks) if as_string(t.get("name")) in remaining)
+    index = next(i for i, t in enumerate(tasks) if nested_string(t, "name") in remaining)
     unknown = [
-        d for d in dependencies[as_string(tasks[index].get("name"))] if d not in dependencies
+        d for d in dependencies[nested_string(tasks[index], "name")] if d not in dependencies
     ]
     help = f"use another name: there is no task {unknown[0]!r}" if unknown else "break the cycle"
     message = "job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG)"
@@ -638,9 +637,7 @@ _MUTABLE_TASK_FIELDS = frozenset({"replicas", "minAvailable"})
 def validate_update(update: Update) -> Problems:
     """Yield the webhook's errors for a change; `update.touched` lists the paths that differ."""
     help = "delete the job and apply again, or give it another name for each run"
-    before, after = (
-        nested_value(manifest, "spec", "tasks") for manifest in (update.old, update.new)
-    )
+    before, after = update.values("spec", "tasks")
     if isinstance(before, list) and isinstance(after, list) and len(before) != len(after):
         yield _rejection(("spec", "tasks"), "job updates may not add or remove tasks", help)
         return

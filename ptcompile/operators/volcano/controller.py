@@ -16,10 +16,10 @@ from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_int,
-    as_mappings,
-    as_string,
     as_strings,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
     nested_value,
     object_name,
@@ -38,10 +38,10 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
     plugins = {
         str(k): as_strings(v) for k, v in nested_map(spec, "plugins").items() if v is not None
     }
-    tasks = as_mappings(spec.get("tasks"))
+    tasks = nested_maps(spec, "tasks")
 
     yield from _check_names(name, spec, tasks, plugins, request.versions)
-    queue = as_string(spec.get("queue"))
+    queue = nested_string(spec, "queue")
     if len(queue) > names.LABEL_VALUE_MAX:
         why = (
             "the queue becomes a label of the pods, and a label has at most 63 characters (it "
@@ -73,7 +73,7 @@ def _check_names(
         return
 
     volumes = [suffix for plugin, suffix in _SUFFIX.items() if plugin in plugins]
-    if as_mappings(spec.get("volumes")):
+    if nested_maps(spec, "volumes"):
         volumes.append("-" + 12 * "x")
     limit = names.longest_name(volumes)
     if volumes and len(name) > limit:
@@ -95,8 +95,8 @@ def _check_names(
 
 def _check_hosts(name: str, tasks: Sequence[Json]) -> Problems:
     for i, task in enumerate(tasks):
-        count = as_int(task.get("replicas"))
-        last_host = f"{name}-{as_string(task.get('name'))}-{count - 1}"
+        count = nested_int(task, "replicas")
+        last_host = f"{name}-{nested_string(task, 'name')}-{count - 1}"
         hostname = nested_string(task, "template", "spec", "hostname")
         if count > 0 and not hostname and len(last_host) > names.DNS_LABEL_MAX:
             size = len(last_host)
@@ -135,11 +135,11 @@ def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Problems:
         return
 
     for i, task in enumerate(tasks):
-        if as_int(task.get("replicas")) <= 0:
+        if nested_int(task, "replicas") <= 0:
             continue
 
         pod = nested_map(task, "template", "spec")
-        containers = as_mappings(pod.get("containers"))
+        containers = nested_maps(pod, "containers")
         if pod.get("hostNetwork") is True and len(containers) > 1:
             why = (
                 f"the pytorch plugin gives {len(containers)} containers of a pod on the host "
@@ -154,7 +154,7 @@ def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Problems:
 
         for j, container in enumerate(containers):
             yield from _check_port_name(
-                as_mappings(container.get("ports")),
+                nested_maps(container, "ports"),
                 port,
                 ("spec", "tasks", i, "template", "spec", "containers", j),
             )

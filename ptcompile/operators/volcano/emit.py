@@ -169,14 +169,13 @@ def _tasks_of(job: Job) -> list[tuple[str, int, Role]]:
     master = job.names.master
     worker = job.names.worker
     first, *rest = job.training_roles
+    auxiliary = [(role.name, role.replicas, role) for role in job.auxiliary_roles]
     if _has_one_task(job):
-        auxiliary_tasks = [(role.name, role.replicas, role) for role in job.auxiliary_roles]
-        return [(job.names.task or "", first.replicas, first), *auxiliary_tasks]
+        return [(job.names.task or "", first.replicas, first), *auxiliary]
 
     workers = [(worker, role.replicas, role) for role in rest]
     if not rest:
         workers = [(worker, first.replicas - 1, first)]
-    auxiliary = [(role.name, role.replicas, role) for role in job.auxiliary_roles]
 
     return [(master, 1, first), *(entry for entry in workers if entry[1] > 0), *auxiliary]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.model import NO_DEFAULTS, KindDefaults, QueueSystem
 from ptcompile.kinds.status import Following, State, Status, field_condition
-from ptcompile.kubernetes.unstructured import Json, as_int, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_int, nested_map, nested_string
 
 DEFAULT_MAX_RETRY = 3
 """What the webhook writes into a job and a task without maxRetry, at creation alone: a file whose
@@ -103,17 +103,17 @@ def status(live: Json) -> Status:
     """
     live_status = nested_map(live, "status")
     state = nested_map(live_status, "state")
-    phase = as_string(state.get("phase"))
-    reason = as_string(state.get("reason"))
-    message = as_string(state.get("message")) or None
+    phase = nested_string(state, "phase")
+    reason = nested_string(state, "reason")
+    message = nested_string(state, "message") or None
     if phase in _PHASES:
         return Status(
             _PHASES[phase], reason or (phase if phase in _PHASE_REASONS else None), message
         )
-    if as_int(live_status.get("retryCount")) > 0:
+    if nested_int(live_status, "retryCount") > 0:
         return Status("restarting", reason or None, message)
     if phase != "Pending" or any(
-        as_int(live_status.get(field)) for field in ("pending", "running")
+        nested_int(live_status, field) for field in ("pending", "running")
     ):
         return Status("created", reason or None, message)
 

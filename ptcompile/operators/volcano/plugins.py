@@ -15,10 +15,11 @@ from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_int,
-    as_mapping,
-    as_mappings,
-    as_string,
-    string_map,
+    nested_int,
+    nested_map,
+    nested_maps,
+    nested_string,
+    nested_string_map,
 )
 from ptcompile.kubernetes.versions import Version
 
@@ -36,10 +37,10 @@ class VolcanoTask(NamedTuple):
     def min_available(self) -> int:
         """Number of its pods that must fit at once: as written, else by partitions, else all."""
         min_available = self.source.get("minAvailable")
-        policy = as_mapping(self.source.get("partitionPolicy"))
-        partitions = as_int(policy.get("minPartitions"))
+        policy = nested_map(self.source, "partitionPolicy")
+        partitions = nested_int(policy, "minPartitions")
         if partitions > 0:
-            by_partition = partitions * as_int(policy.get("partitionSize"))
+            by_partition = partitions * nested_int(policy, "partitionSize")
         else:
             by_partition = self.replicas
         if min_available is not None:
@@ -61,7 +62,7 @@ class DefaultedJob(NamedTuple):
     @property
     def queue(self) -> str:
         """The queue, `default` if none is set."""
-        return as_string(self.spec.get("queue")) or "default"
+        return nested_string(self.spec, "queue") or "default"
 
     def task(self, name: object) -> VolcanoTask | None:
         """Return the first task with this name, or None."""
@@ -75,8 +76,8 @@ class DefaultedJob(NamedTuple):
         """Return `<host name>.<subdomain>` of each pod of a task; only one if the template sets
         the host name.
         """
-        subdomain = as_string(task.spec.get("subdomain")) or self.name
-        hostname = as_string(task.spec.get("hostname"))
+        subdomain = nested_string(task.spec, "subdomain") or self.name
+        hostname = nested_string(task.spec, "hostname")
         if hostname:
             return [f"{hostname}.{subdomain}"]
         return [
@@ -171,13 +172,13 @@ def pytorch(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 
 
 def _master_address(job: DefaultedJob, master: VolcanoTask) -> str:
-    hostname = as_string(master.spec.get("hostname")) or job.pod_name(master, 0)
-    return f"{hostname}.{as_string(master.spec.get('subdomain')) or job.name}"
+    hostname = nested_string(master.spec, "hostname") or job.pod_name(master, 0)
+    return f"{hostname}.{nested_string(master.spec, 'subdomain') or job.name}"
 
 
 def _with_port(container: Json, port: int) -> Json:
     """Return the container with the port, unless it has one with that number under any name."""
-    if any(as_int(p.get("containerPort")) == port for p in as_mappings(container.get("ports"))):
+    if any(nested_int(p, "containerPort") == port for p in nested_maps(container, "ports")):
         return container
     return templates.with_items(container, "ports", [{"name": PORT_NAME, "containerPort": port}])
 
@@ -186,7 +187,7 @@ def _with_wait_container(spec: Json, host: str, flags: dict[str, Value]) -> dict
     """Return the pod spec with the init container that polls the master, unless it has one with
     that name.
     """
-    if any(c.get("name") == "wait-for-master" for c in as_mappings(spec.get("initContainers"))):
+    if any(c.get("name") == "wait-for-master" for c in nested_maps(spec, "initContainers")):
         return dict(spec)
 
     script = _WAIT_SCRIPT.format(
@@ -249,8 +250,8 @@ def svc(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
         del annotations
         with_names = {
             **spec,
-            "hostname": as_string(spec.get("hostname")) or job.pod_name(task, index),
-            "subdomain": as_string(spec.get("subdomain")) or job.name,
+            "hostname": nested_string(spec, "hostname") or job.pod_name(task, index),
+            "subdomain": nested_string(spec, "subdomain") or job.name,
         }
         with_volume = templates.with_items(with_names, "volumes", [volume])
 
@@ -335,8 +336,7 @@ def mpi(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 
     def with_port(container: Json) -> Json:
         has_port = any(
-            as_int(p.get("containerPort")) == flags["port"]
-            for p in as_mappings(container.get("ports"))
+            nested_int(p, "containerPort") == flags["port"] for p in nested_maps(container, "ports")
         )
         if has_port:
             return container
@@ -379,8 +379,8 @@ def tensorflow(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 
 
 def _tf_hosts(job: DefaultedJob, task: VolcanoTask) -> list[str]:
-    subdomain = as_string(task.spec.get("subdomain")) or job.name
-    hostname = as_string(task.spec.get("hostname"))
+    subdomain = nested_string(task.spec, "subdomain") or job.name
+    hostname = nested_string(task.spec, "hostname")
     return [
         f"{hostname or job.pod_name(task, i)}.{subdomain}"
         for i in range(min(task.replicas, MAX_NAMED_HOSTS))
@@ -395,18 +395,18 @@ def hcclrank(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     master_task = job.task(flags["master"])
 
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
-        existing_rank = string_map(task.metadata.get("annotations")).get("hccl/rankIndex")
+        existing_rank = nested_string_map(task.metadata, "annotations").get("hccl/rankIndex")
         rank_variables = [
             e
-            for c in as_mappings(spec.get("containers"))
-            for e in as_mappings(c.get("env"))
+            for c in nested_maps(spec, "containers")
+            for e in nested_maps(c, "env")
             if e.get("name") == "RANK"
         ]
         if existing_rank is not None:
             return spec
 
         if rank_variables:
-            annotations["hccl/rankIndex"] = as_string(rank_variables[0].get("value"))
+            annotations["hccl/rankIndex"] = nested_string(rank_variables[0], "value")
         elif task.name == flags["master"]:
             annotations["hccl/rankIndex"] = str(index)
         elif task.name == flags["worker"]:

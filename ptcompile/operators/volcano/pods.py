@@ -21,15 +21,17 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_int,
-    as_mappings,
     as_string,
     as_strings,
     namespace_of,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_string_map,
+    nested_strings,
     nested_value,
     object_name,
-    string_map,
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.queue_systems import first_pods_of_roles
@@ -57,7 +59,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         if name in PLUGINS
     }
     changes = [p.change for p in plugins.values() if p.change]
-    job_annotations = string_map(nested_value(manifest, "metadata", "annotations"))
+    job_annotations = nested_string_map(manifest, "metadata", "annotations")
     roles = tuple(
         _expand_task(job, task, _base_spec(job, task), changes, job_annotations)
         for task in job.tasks
@@ -92,12 +94,12 @@ def read_job(manifest: Json, request: KindContext) -> DefaultedJob:
     tasks = tuple(
         VolcanoTask(
             name=_task_name(t, i),
-            replicas=max(0, as_int(t.get("replicas"))),
+            replicas=max(0, nested_int(t, "replicas")),
             metadata=template_parts(t.get("template"))[0],
             spec=template_parts(t.get("template"))[1],
             source=t,
         )
-        for i, t in enumerate(as_mappings(spec.get("tasks")))
+        for i, t in enumerate(nested_maps(spec, "tasks"))
     )
     plugins = {
         str(name): as_strings(args)
@@ -125,7 +127,7 @@ _MAX_SIMULATED_TASKS = 256
 
 def is_crowded(manifest: Json, versions: Versions) -> bool:
     """Return whether the svc plugin gives each pod the hosts of more tasks than rules examine."""
-    tasks = as_mappings(nested_value(manifest, "spec", "tasks"))
+    tasks = nested_maps(manifest, "spec", "tasks")
     return (
         len(tasks) > _MAX_SIMULATED_TASKS
         and "svc" in read_job(manifest, KindContext(versions=versions)).plugins
@@ -136,19 +138,17 @@ def _base_spec(job: DefaultedJob, task: VolcanoTask) -> Json:
     """Return a task's pod spec before the plugins: job-wide scheduler, priority, volumes."""
     spec: JsonDict = dict(task.spec)
     spec["schedulerName"] = (
-        as_string(spec.get("schedulerName"))
-        or as_string(job.spec.get("schedulerName"))
+        nested_string(spec, "schedulerName")
+        or nested_string(job.spec, "schedulerName")
         or "volcano"
     )
-    priority = as_string(spec.get("priorityClassName")) or as_string(
-        job.spec.get("priorityClassName")
-    )
-    if priority:
+    own_priority = nested_string(spec, "priorityClassName")
+    if priority := own_priority or nested_string(job.spec, "priorityClassName"):
         spec["priorityClassName"] = priority
-    if spec.get("hostNetwork") is True and not as_string(spec.get("dnsPolicy")):
+    if spec.get("hostNetwork") is True and not nested_string(spec, "dnsPolicy"):
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"
 
-    return _with_volumes(spec, as_mappings(job.spec.get("volumes")), job.name)
+    return _with_volumes(spec, nested_maps(job.spec, "volumes"), job.name)
 
 
 def _with_volumes(spec: Json, volumes: Sequence[Json], job: str) -> Json:
@@ -157,8 +157,8 @@ def _with_volumes(spec: Json, volumes: Sequence[Json], job: str) -> Json:
     """
     claims: dict[str, str] = {}
     for i, volume in enumerate(volumes):
-        claim = as_string(volume.get("volumeClaimName")) or f"{job}-pvc-<random{i}>"
-        claims.setdefault(claim, as_string(volume.get("mountPath")))
+        claim = nested_string(volume, "volumeClaimName") or f"{job}-pvc-<random{i}>"
+        claims.setdefault(claim, nested_string(volume, "mountPath"))
     names = {claim: f"{job}-<random{i}>" for i, claim in enumerate(claims)}
     sources = [{"name": names[c], "persistentVolumeClaim": {"claimName": c}} for c in claims]
     mounts = [{"name": names[c], "mountPath": path} for c, path in claims.items()]
@@ -185,8 +185,8 @@ def _expand_task(
         added_annotations = dict[str, str]()
         for change in changes:
             spec = change(task, index, spec, added_annotations)
-        hostname = as_string(spec.get("hostname")) or None
-        subdomain = as_string(spec.get("subdomain")) or None
+        hostname = nested_string(spec, "hostname") or None
+        subdomain = nested_string(spec, "subdomain") or None
         has_dns = "svc" in job.plugins and subdomain == job.name
 
         return PodView(
@@ -224,13 +224,13 @@ def _partition_label(task: VolcanoTask, index: int) -> dict[str, str]:
     policy = task.source.get("partitionPolicy")
     if not isinstance(policy, Mapping):
         return {}
-    size = as_int(policy.get("partitionSize"))
+    size = nested_int(policy, "partitionSize")
     return {f"{_PREFIX}partition-id": str(index // size if size > 0 else 0)}
 
 
 def _fixed_labels(job: DefaultedJob, task: VolcanoTask) -> dict[str, str]:
     return {
-        **string_map(task.metadata.get("labels")),
+        **nested_string_map(task.metadata, "labels"),
         f"{_PREFIX}job-name": job.name,
         f"{_PREFIX}job-namespace": job.namespace,
         f"{_PREFIX}queue-name": job.queue,
@@ -240,7 +240,7 @@ def _fixed_labels(job: DefaultedJob, task: VolcanoTask) -> dict[str, str]:
 
 def _fixed_annotations(job: DefaultedJob, task: VolcanoTask) -> dict[str, str]:
     annotations = {
-        **string_map(task.metadata.get("annotations")),
+        **nested_string_map(task.metadata, "annotations"),
         "scheduling.k8s.io/group-name": f"{job.name}-{_UID}",
         f"{_PREFIX}job-name": job.name,
         f"{_PREFIX}job-retry-count": "0",
@@ -249,8 +249,8 @@ def _fixed_annotations(job: DefaultedJob, task: VolcanoTask) -> dict[str, str]:
         f"{_PREFIX}task-spec": task.name,
         f"{_PREFIX}template-uid": f"{job.name}-{task.name}",
     }
-    if as_string(task.source.get("topologyPolicy")):
-        annotations[f"{_PREFIX}numa-topology-policy"] = as_string(task.source.get("topologyPolicy"))
+    if nested_string(task.source, "topologyPolicy"):
+        annotations[f"{_PREFIX}numa-topology-policy"] = nested_string(task.source, "topologyPolicy")
 
     return annotations
 
@@ -260,10 +260,10 @@ def _pod_group(job: DefaultedJob) -> Json:
     task_minimums = {task.name: task.min_available for task in job.tasks}
     return {
         "name": f"{job.name}-{_UID}",
-        "minMember": as_int(job.spec.get("minAvailable")) or sum(task_minimums.values()),
+        "minMember": nested_int(job.spec, "minAvailable") or sum(task_minimums.values()),
         "minTaskMember": task_minimums,
         "queue": job.queue,
-        "priorityClassName": as_string(job.spec.get("priorityClassName")),
+        "priorityClassName": nested_string(job.spec, "priorityClassName"),
     }
 
 
@@ -290,12 +290,12 @@ def is_recreated(manifest: Json, template: Template) -> bool:
 
 def _all_policies(spec: Json) -> Iterator[Json]:
     """Yield the policies of a job and of its tasks."""
-    for part in (spec, *as_mappings(spec.get("tasks"))):
-        yield from as_mappings(part.get("policies"))
+    for part in (spec, *nested_maps(spec, "tasks")):
+        yield from nested_maps(part, "policies")
 
 
 def _actions(spec: Json) -> set[str]:
-    return {as_string(policy.get("action")) for policy in _all_policies(spec)}
+    return {nested_string(policy, "action") for policy in _all_policies(spec)}
 
 
 _RECREATION: dict[str, LostPod] = {
@@ -326,23 +326,19 @@ def lost_pod(manifest: Json, role: str) -> LostPod:
 
 def _task_named(spec: Json, role: str) -> Json:
     return next(
-        (
-            task
-            for i, task in enumerate(as_mappings(spec.get("tasks")))
-            if _task_name(task, i) == role
-        ),
+        (task for i, task in enumerate(nested_maps(spec, "tasks")) if _task_name(task, i) == role),
         {},
     )
 
 
 def _policies_for(spec: Json, task: Json) -> Sequence[Json]:
     """Return the policies that decide about a task's pods, in the order in which they do."""
-    return (*as_mappings(task.get("policies")), *as_mappings(spec.get("policies")))
+    return (*nested_maps(task, "policies"), *nested_maps(spec, "policies"))
 
 
 def max_retry(holder: Json) -> int:
     """Return maxRetry of a job or a task; unset and 0 are the webhook's default."""
-    return as_int(holder.get("maxRetry")) or DEFAULT_MAX_RETRY
+    return nested_int(holder, "maxRetry") or DEFAULT_MAX_RETRY
 
 
 _SIGTERM_EXIT_CODE = 143
@@ -395,7 +391,7 @@ def _first_action(policies: Sequence[Json], event: str, exit_code: int | None) -
         if {event, "*"} & set(events_of(policy)) or (
             exit_code is not None and policy.get("exitCode") == exit_code
         ):
-            return as_string(policy.get("action"))
+            return nested_string(policy, "action")
     return ""
 
 
@@ -415,18 +411,18 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
             ("spec", "tasks", i, "template"),
             task.get("template"),
             name,
-            as_int(task.get("replicas")),
+            nested_int(task, "replicas"),
         )
 
 
 def start_orders(manifest: Json) -> Iterator[StartOrder]:
     """Yield which tasks are created when those that they depend on are ready."""
     tasks = [*indexed_mappings(nested_value(manifest, "spec", "tasks"))]
-    depends = {index: as_strings(nested_value(task, "dependsOn", "name")) for index, task in tasks}
-    exist = sum(as_int(task.get("replicas")) for index, task in tasks if not depends[index])
+    depends = {index: nested_strings(task, "dependsOn", "name") for index, task in tasks}
+    exist = sum(nested_int(task, "replicas") for index, task in tasks if not depends[index])
     for index, task in tasks:
         for first in depends[index]:
-            text = f"{as_string(task.get('name'))} is created when {first} is ready"
+            text = f"{nested_string(task, 'name')} is created when {first} is ready"
             yield StartOrder(("spec", "tasks", index, "dependsOn"), first, exist, text, "remove it")
 
 
@@ -454,16 +450,16 @@ def too_many_tasks(manifest: Json) -> Problem | None:
 def describe_failures(manifest: Json) -> Iterator[str]:
     """Yield sentences about what a Volcano Job does on failure and at its end."""
     spec = nested_map(manifest, "spec")
-    tasks = as_mappings(spec.get("tasks"))
+    tasks = nested_maps(spec, "tasks")
     for i, task in enumerate(tasks):
         name = _task_name(task, i)
         pod = nested_map(task, "template", "spec")
         yield from (f"{name} {sentence}" for sentence in restart_sentences(pod, "Always"))
         yield from (
-            f"{name}: {_describe_policy(policy)}" for policy in as_mappings(task.get("policies"))
+            f"{name}: {_describe_policy(policy)}" for policy in nested_maps(task, "policies")
         )
 
-    policies = as_mappings(spec.get("policies"))
+    policies = nested_maps(spec, "policies")
     yield from (f"any task: {_describe_policy(policy)}" for policy in policies)
     if not any(
         {"PodFailed", "*"} & set(events_of(policy)) or policy.get("exitCode")
@@ -494,7 +490,7 @@ def describe_failures(manifest: Json) -> Iterator[str]:
 
 
 def _task_name(task: Json, i: int) -> str:
-    return as_string(task.get("name")) or f"default{i}"
+    return nested_string(task, "name") or f"default{i}"
 
 
 def _describe_evictions(spec: Json, tasks: Sequence[Json]) -> Iterator[str]:
@@ -525,13 +521,13 @@ def _describe_evictions(spec: Json, tasks: Sequence[Json]) -> Iterator[str]:
 
 def events_of(policy: Json) -> list[str]:
     """Return `event` and `events` of a policy as one list."""
-    return [*filter(None, [as_string(policy.get("event"))]), *as_strings(policy.get("events"))]
+    return [*filter(None, [nested_string(policy, "event")]), *nested_strings(policy, "events")]
 
 
 def _describe_policy(policy: Json) -> str:
     events = " or ".join(events_of(policy)) or f"exit code {policy.get('exitCode')}"
-    delay = f" after {as_string(policy.get('timeout'))}" if policy.get("timeout") else ""
-    return f"{events} -> {as_string(policy.get('action')) or 'nothing'}{delay}"
+    delay = f" after {nested_string(policy, 'timeout')}" if policy.get("timeout") else ""
+    return f"{events} -> {nested_string(policy, 'action') or 'nothing'}{delay}"
 
 
 def gang_shares(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
@@ -539,7 +535,7 @@ def gang_shares(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
     than its tasks.
     """
     task_minimums = {str(name): as_int(n) for name, n in nested_map(group, "minTaskMember").items()}
-    min_member = as_int(group.get("minMember"))
+    min_member = nested_int(group, "minMember")
     if min_member < sum(task_minimums.values()):
         return first_pods_of_roles(min_member, roles)
 

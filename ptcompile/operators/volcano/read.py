@@ -18,7 +18,14 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_string,
+    nested_map,
+    nested_maps,
+    nested_string,
+)
 
 _FLAGS = {"master": "master", "worker": "worker", "port": "23456"}
 """The pytorch plugin's flags with their defaults."""
@@ -29,10 +36,10 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     roles.
     """
     spec = nested_map(manifest, "spec")
-    tasks = as_mappings(spec.get("tasks"))
+    tasks = nested_maps(spec, "tasks")
     plugins = nested_map(spec, "plugins")
     flags = _parse_flags(plugins.get("pytorch"))
-    task_names = [as_string(task.get("name")) for task in tasks]
+    task_names = [nested_string(task, "name") for task in tasks]
     is_single_pod = [pod_count(task.get("replicas")) for task in tasks] == [1]
     if "pytorch" not in plugins and "env" not in plugins and is_single_pod:
         (flags["master"],) = task_names

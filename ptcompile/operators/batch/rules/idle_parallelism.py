@@ -22,13 +22,13 @@ Source: Job controller 1.36: no more pods than completions that remain.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
-    completions = as_int(subject.spec.get("completions"))
-    parallelism = as_int(subject.spec.get("parallelism"))
+    completions = nested_int(subject.spec, "completions")
+    parallelism = nested_int(subject.spec, "parallelism")
     if 0 < completions < parallelism:
         path: Path = ("spec", "parallelism")
         yield found_at(

@@ -42,7 +42,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_int, nested_string
+from ptcompile.kubernetes.unstructured import nested_int, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
@@ -59,7 +59,11 @@ def check(subject: Subject) -> Findings:
             edits = [Edit("set", ("spec", "completionMode"), "Indexed")]
             if subject.spec.get("completions") is None:
                 edits.append(
-                    Edit("set", ("spec", "completions"), as_int(subject.spec.get("parallelism"), 1))
+                    Edit(
+                        "set",
+                        ("spec", "completions"),
+                        nested_int(subject.spec, "parallelism", default=1),
+                    )
                 )
 
             yield found_at(
@@ -67,7 +71,7 @@ def check(subject: Subject) -> Findings:
                 "refers to the completion index, which pods of a Job that is not Indexed do not "
                 "have",
                 "set completionMode to Indexed",
-                Fix("make the Job Indexed", tuple(edits), safe=False),
+                Fix("make the Job Indexed", tuple(edits)),
             )
 
 

@@ -32,15 +32,17 @@ Source: Job controller 1.36, backoffLimit; PyTorch 2.13, the static rendezvous f
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_value
+from ptcompile.kubernetes.unstructured import nested_int, nested_maps
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _LIMIT: Path = ("spec", "backoffLimit")
 
 
 def check(subject: Subject) -> Findings:
-    retries = as_int(subject.spec.get("backoffLimit"), 6)
-    pods = min(as_int(subject.spec.get("completions")), as_int(subject.spec.get("parallelism"), 1))
+    retries = nested_int(subject.spec, "backoffLimit", default=6)
+    pods = min(
+        nested_int(subject.spec, "completions"), nested_int(subject.spec, "parallelism", default=1)
+    )
     if retries < 1 or pods < 2 or _fails_at_once(subject):
         return
 
@@ -60,11 +62,11 @@ def check(subject: Subject) -> Findings:
         f"{'' if is_set else ' (backoffLimit defaults to 6)'}, but a single pod cannot rejoin the "
         "others",
         "set backoffLimit to 0, or use --rdzv-backend=c10d with --max-restarts",
-        fix_setting("set backoffLimit to 0", _LIMIT, 0, safe=False),
+        fix_setting("set backoffLimit to 0", _LIMIT, 0),
         on_key=True,
     )
 
 
 def _fails_at_once(subject: Subject) -> bool:
-    rules = as_mappings(nested_value(subject.spec, "podFailurePolicy", "rules"))
+    rules = nested_maps(subject.spec, "podFailurePolicy", "rules")
     return any(rule.get("action") == "FailJob" for rule in rules)

@@ -22,7 +22,7 @@ Source: Kubernetes 1.36, Job: completions, parallelism, suspend.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _EFFECTS = {
@@ -33,7 +33,7 @@ _EFFECTS = {
 
 def check(subject: Subject) -> Findings:
     for key, effect in _EFFECTS.items():
-        if as_int(subject.spec.get(key), 1) == 0:
+        if nested_int(subject.spec, key, default=1) == 0:
             path: Path = ("spec", key)
             yield found_at(path, f"0: {effect}", f"raise {key}, or use suspend: true")
             return

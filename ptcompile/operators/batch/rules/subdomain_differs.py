@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from ptcompile.kinds.templates import job_labels
 from ptcompile.kubernetes.index import SERVICE, is_headless
-from ptcompile.kubernetes.unstructured import as_int, nested_map, nested_string
+from ptcompile.kubernetes.unstructured import nested_int, nested_map, nested_string
 from ptcompile.linter.references import meets_by_name, template_labels
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
@@ -42,7 +42,7 @@ _POD = ("spec", "template", "spec")
 def check(subject: Subject) -> Findings:
     if (
         subject.spec.get("completionMode") != "Indexed"
-        or as_int(subject.spec.get("completions")) < 2
+        or nested_int(subject.spec, "completions") < 2
     ):
         return
 
@@ -72,7 +72,7 @@ def check(subject: Subject) -> Findings:
                 f"{cause}, and the headless Service {name} selects these pods: their names do not "
                 "resolve",
                 f"set subdomain to {name}",
-                fix_setting(f"set subdomain to {name}", (*_POD, "subdomain"), name, safe=False),
+                fix_setting(f"set subdomain to {name}", (*_POD, "subdomain"), name),
                 on_key=True,
                 severity="error" if meets_by_name(subject, name) else None,
             )

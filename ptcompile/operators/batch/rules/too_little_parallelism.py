@@ -51,13 +51,13 @@ minimum number of nodes.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
-    completions = as_int(subject.spec.get("completions"))
-    parallelism = as_int(subject.spec.get("parallelism"), 1)
+    completions = nested_int(subject.spec, "completions")
+    parallelism = nested_int(subject.spec, "parallelism", default=1)
     if not 0 < parallelism < completions:
         return
 
@@ -82,6 +82,6 @@ def check(subject: Subject) -> Findings:
         f"the rendezvous waits for {min_nodes} nodes, but {parallelism} of {completions} pods run "
         f"at once{'' if is_set else ' (parallelism defaults to 1)'}",
         f"set parallelism to {completions}",
-        fix_setting(f"set parallelism to {completions}", target, completions, safe=False),
+        fix_setting(f"set parallelism to {completions}", target, completions),
         on_key=True,
     )

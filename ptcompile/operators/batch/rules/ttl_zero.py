@@ -22,12 +22,12 @@ Source: Kubernetes 1.36, TTL of finished Jobs.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
-    if as_int(subject.spec.get("ttlSecondsAfterFinished"), -1) == 0:
+    if nested_int(subject.spec, "ttlSecondsAfterFinished", default=-1) == 0:
         path: Path = ("spec", "ttlSecondsAfterFinished")
         yield found_at(
             path,

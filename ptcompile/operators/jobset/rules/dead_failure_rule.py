@@ -31,7 +31,7 @@ Source: JobSet 0.12, failurePolicy.rules; Kubernetes, the Job controller's failu
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_value
+from ptcompile.kubernetes.unstructured import Json, nested_maps, nested_strings
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.jobset.rules.reading import child_job, name_of, replicated_jobs
 
@@ -49,9 +49,9 @@ def check(subject: Subject) -> Findings:
         for _, replicated in replicated_jobs(subject)
     }
     everywhere = {field for job_fields in fields.values() for field in job_fields}
-    for i, rule in enumerate(as_mappings(nested_value(subject.spec, "failurePolicy", "rules"))):
-        reasons = as_strings(rule.get("onJobFailureReasons"))
-        targets = as_strings(rule.get("targetReplicatedJobs"))
+    for i, rule in enumerate(nested_maps(subject.spec, "failurePolicy", "rules")):
+        reasons = nested_strings(rule, "onJobFailureReasons")
+        targets = nested_strings(rule, "targetReplicatedJobs")
         if targets:
             present = set().union(*(fields.get(name, set()) for name in targets))
         else:
@@ -65,7 +65,7 @@ def check(subject: Subject) -> Findings:
                 f"no Job that it covers has {' or '.join(_NEEDS[reason] for reason in dead)}, so "
                 f"none fails with {' or '.join(dead)}",
                 f"give the Jobs {_NEEDS[dead[0]]}, or remove the rule",
-                fix_removing("remove the rule", path, safe=False),
+                fix_removing("remove the rule", path),
             )
 
 

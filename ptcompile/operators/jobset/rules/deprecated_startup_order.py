@@ -54,9 +54,7 @@ def check(subject: Subject) -> Findings:
     edits = [Edit("remove", ("spec", "startupPolicy"))]
     if any(deadlocks(subject)):
         help = "remove it: the pods wait for one another before they are ready"
-        yield found_at(
-            path, "InOrder is deprecated", help, Fix("remove it", tuple(edits), safe=False)
-        )
+        yield found_at(path, "InOrder is deprecated", help, Fix("remove it", tuple(edits)))
         return
 
     for index in range(1, len(names)):
@@ -67,5 +65,5 @@ def check(subject: Subject) -> Findings:
         "InOrder is deprecated",
         "let each replicatedJob depend on the one before it: dependsOn [{name: ..., status: "
         "Ready}]",
-        Fix("use dependsOn", tuple(edits), safe=False),
+        Fix("use dependsOn", tuple(edits)),
     )

@@ -42,7 +42,7 @@ Source: JobSet 0.12, successPolicy and dependsOn.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_maps, nested_string, nested_strings
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
 
@@ -50,7 +50,7 @@ from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
 def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "successPolicy")
     job_names = [name_of(replicated) for _, replicated in replicated_jobs(subject)]
-    targets = as_strings(policy.get("targetReplicatedJobs"))
+    targets = nested_strings(policy, "targetReplicatedJobs")
     is_any = policy.get("operator") == "Any"
     awaited = targets or (job_names if is_any else [])
     if not awaited:
@@ -65,7 +65,7 @@ def check(subject: Subject) -> Findings:
             f"the JobSet is done when {condition} is, but {unreached} is created only then: it "
             "never runs",
             f"name {unreached} in targetReplicatedJobs" if targets else "use the operator All",
-            fix_setting(f"look at {unreached}", path, [unreached], safe=False) if targets else None,
+            fix_setting(f"look at {unreached}", path, [unreached]) if targets else None,
         )
 
 
@@ -82,8 +82,8 @@ def _first_unreached(subject: Subject, awaited: list[str], *, is_any: bool) -> s
     for _, replicated in replicated_jobs(subject):
         name = name_of(replicated)
         completed = 0
-        for dependency in as_mappings(replicated.get("dependsOn")):
-            required_job = as_string(dependency.get("name"))
+        for dependency in nested_maps(replicated, "dependsOn"):
+            required_job = nested_string(dependency, "name")
             completed |= completed_bits.get(required_job, 0) | (
                 bits.get(required_job, 0) if dependency.get("status") == "Complete" else 0
             )

@@ -35,18 +35,18 @@ Source: JobSet 0.12, failurePolicy.rules.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, nested_value
+from ptcompile.kubernetes.unstructured import nested_maps
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import is_unconditional
 
 
 def check(subject: Subject) -> Findings:
-    for i, rule in enumerate(as_mappings(nested_value(subject.spec, "failurePolicy", "rules"))):
+    for i, rule in enumerate(nested_maps(subject.spec, "failurePolicy", "rules")):
         if rule.get("action") == "RestartJobSetAndIgnoreMaxRestarts" and is_unconditional(rule):
             path = ("spec", "failurePolicy", "rules", i)
             yield found_at(
                 path,
                 "every failure restarts the JobSet and none counts: it never ends by itself",
                 "name onJobFailureReasons, or use RestartJobSet",
-                fix_setting("count restarts", (*path, "action"), "RestartJobSet", safe=False),
+                fix_setting("count restarts", (*path, "action"), "RestartJobSet"),
             )

@@ -35,5 +35,5 @@ def check(subject: Subject) -> Findings:
             path,
             "ignored, since enableDNSHostnames is false",
             "remove subdomain, or set enableDNSHostnames to true",
-            fix_removing("remove subdomain", path, safe=False),
+            fix_removing("remove subdomain", path),
         )

@@ -47,7 +47,7 @@ Source: JobSet 0.12; jobset#504; Kubernetes, publishNotReadyAddresses.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mapping, nested_value
+from ptcompile.kubernetes.unstructured import nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
@@ -59,7 +59,7 @@ def check(subject: Subject) -> Findings:
         return
 
     if any(
-        as_mapping(container.spec.get("readinessProbe"))
+        nested_map(container.spec, "readinessProbe")
         for container in subject.containers
         if not container.is_init
     ):
@@ -69,5 +69,5 @@ def check(subject: Subject) -> Findings:
             f"no host name resolves before its pod is ready, and {subject.min_nodes_to_start} "
             "pods wait for one another",
             "remove it: true is the default",
-            fix_setting("publish addresses of pods that are not ready", path, True, safe=False),
+            fix_setting("publish addresses of pods that are not ready", path, True),
         )

@@ -33,7 +33,7 @@ Source: Kubernetes, Job backoffLimit; JobSet 0.12, failurePolicy; PyTorch 2.13, 
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_value
+from ptcompile.kubernetes.unstructured import nested_int, nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import (
     child_job,
@@ -49,8 +49,8 @@ def check(subject: Subject) -> Findings:
     in_place = nested_value(subject.spec, "failurePolicy", "restartStrategy") == "InPlaceRestart"
     for index, replicated in replicated_jobs(subject):
         spec = child_job(replicated)
-        limit = as_int(spec.get("backoffLimit"), 6)
-        restarts_alone = limit > 0 and not in_place and not as_mapping(spec.get("podFailurePolicy"))
+        limit = nested_int(spec, "backoffLimit", default=6)
+        restarts_alone = limit > 0 and not in_place and not nested_map(spec, "podFailurePolicy")
         rendezvous = subject.waiting_roles.get(name_of(replicated)) if restarts_alone else None
         if rendezvous is None or not _has_fixed_size(rendezvous):
             continue
@@ -63,7 +63,7 @@ def check(subject: Subject) -> Findings:
             f"up to {limit}{origin} failed pods are restarted one by one, but {nodes} pods meet "
             "only together",
             "set backoffLimit to 0, and failurePolicy.maxRestarts for the whole JobSet",
-            fix_setting("set backoffLimit to 0", path, 0, safe=False),
+            fix_setting("set backoffLimit to 0", path, 0),
         )
 
 

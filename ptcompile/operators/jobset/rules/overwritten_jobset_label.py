@@ -23,7 +23,7 @@ Source: JobSet 0.12, labelAndAnnotateObject.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_value, string_map
+from ptcompile.kubernetes.unstructured import nested_string_map
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _PREFIX = "jobset.sigs.k8s.io/"
@@ -37,7 +37,7 @@ _OWNED = frozenset(
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for kind in ("labels", "annotations"):
-            for key in string_map(nested_value(template.data, "metadata", kind)):
+            for key in nested_string_map(template.data, "metadata", kind):
                 if key in _OWNED:
                     path = (*template.path, "metadata", kind, key)
                     yield found_at(

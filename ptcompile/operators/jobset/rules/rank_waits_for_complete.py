@@ -72,7 +72,7 @@ Source: JobSet 0.12, dependsOn.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import (
     concurrent_pods,
@@ -94,8 +94,8 @@ def check(subject: Subject) -> Findings:
         pods = {}
 
     for job_index, replicated in replicated_jobs(subject):
-        for i, dependency in enumerate(as_mappings(replicated.get("dependsOn"))):
-            required_job = as_string(dependency.get("name"))
+        for i, dependency in enumerate(nested_maps(replicated, "dependsOn")):
+            required_job = nested_string(dependency, "name")
             rendezvous = waiting.get(required_job)
             if rendezvous is None or dependency.get("status") != "Complete":
                 continue
@@ -112,7 +112,7 @@ def check(subject: Subject) -> Findings:
                     f"{nodes} pods must meet in {required_job}, but only {earlier_pods} exist "
                     "until it completes",
                     "write status: Ready",
-                    Fix("wait for Ready", (edit,), safe=False),
+                    Fix("wait for Ready", (edit,)),
                 )
 
 
@@ -123,8 +123,8 @@ def _started_after(subject: Subject, first: str) -> set[str]:
     later: set[str] = set()
     # the webhook lets dependsOn name only earlier ones
     for _, replicated in replicated_jobs(subject):
-        for dependency in as_mappings(replicated.get("dependsOn")):
-            required_job = as_string(dependency.get("name"))
+        for dependency in nested_maps(replicated, "dependsOn"):
+            required_job = nested_string(dependency, "name")
             if (
                 required_job == first and dependency.get("status") == "Complete"
             ) or required_job in later:

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    nested_int,
+    nested_map,
+    nested_maps,
+    nested_string,
+)
 from ptcompile.linter.rule import Subject
 from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
@@ -19,12 +25,12 @@ def is_unconditional(rule: Json) -> bool:
 
 def replicated_jobs(subject: Subject) -> list[tuple[int, Json]]:
     """Return the replicatedJobs, each with its index."""
-    return list(enumerate(as_mappings(subject.spec.get("replicatedJobs"))))
+    return list(enumerate(nested_maps(subject.spec, "replicatedJobs")))
 
 
 def name_of(replicated: Json) -> str:
     """Return a replicatedJob's name, or an empty string."""
-    return as_string(replicated.get("name"))
+    return nested_string(replicated, "name")
 
 
 def child_job(replicated: Json) -> Json:
@@ -39,15 +45,15 @@ def child_path(index: int, *keys: str | int) -> Path:
 
 def job_count(replicated: Json) -> int:
     """Return the number of Jobs that a replicatedJob creates."""
-    return max(0, as_int(replicated.get("replicas"), 1))
+    return max(0, nested_int(replicated, "replicas", default=1))
 
 
 def concurrent_pods(replicated: Json) -> int:
     """Return how many pods of a replicatedJob run at once."""
     spec = child_job(replicated)
-    parallelism = as_int(spec.get("parallelism"), 1)
+    parallelism = nested_int(spec, "parallelism", default=1)
     return job_count(replicated) * max(
-        0, min(parallelism, as_int(spec.get("completions"), parallelism))
+        0, min(parallelism, nested_int(spec, "completions", default=parallelism))
     )
 
 

@@ -24,20 +24,20 @@ Source: JobSet 0.12, failurePolicy.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import nested_int, nested_map, nested_maps
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "failurePolicy")
-    if as_int(policy.get("maxRestarts")) > 0:
+    if nested_int(policy, "maxRestarts") > 0:
         return
 
     path: Path = ("spec", "failurePolicy")
     restart_paths: list[Path] = (
         [(*path, "restartStrategy")] if policy.get("restartStrategy") else []
     )
-    for i, rule in enumerate(as_mappings(policy.get("rules"))):
+    for i, rule in enumerate(nested_maps(policy, "rules")):
         if rule.get("action") == "RestartJobSet":
             restart_paths.append((*path, "rules", i, "action"))
     if restart_paths:
@@ -46,5 +46,5 @@ def check(subject: Subject) -> Findings:
             f"maxRestarts is {'0' if 'maxRestarts' in policy else 'absent, which is 0'}: the "
             "first failure ends the JobSet",
             "set failurePolicy.maxRestarts",
-            fix_setting("set maxRestarts to 3", (*path, "maxRestarts"), 3, safe=False),
+            fix_setting("set maxRestarts to 3", (*path, "maxRestarts"), 3),
         )

@@ -33,7 +33,7 @@ Source: Kubernetes, Job parallelism; JobSet 0.12 does not change it.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import Json, as_int
+from ptcompile.kubernetes.unstructured import Json, nested_int
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import (
     child_job,
@@ -50,7 +50,7 @@ def check(subject: Subject) -> Findings:
     serial = [
         (index, job)
         for index, job in replicated_list
-        if as_int(child_job(job).get("parallelism"), 1) < _completions_of(job)
+        if nested_int(child_job(job), "parallelism", default=1) < _completions_of(job)
     ]
     running = sum(concurrent_pods(job) for _, job in replicated_list) if serial else 0
     for index, replicated in serial:
@@ -73,10 +73,9 @@ def check(subject: Subject) -> Findings:
                 f"set parallelism to {completions}",
                 child_path(index, "parallelism"),
                 completions,
-                safe=False,
             ),
         )
 
 
 def _completions_of(replicated: Json) -> int:
-    return as_int(child_job(replicated).get("completions"))
+    return nested_int(child_job(replicated), "completions")

@@ -26,19 +26,19 @@ Source: JobSet 0.12, failurePolicy.rules.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import is_unconditional
 
 
 def check(subject: Subject) -> Findings:
-    rules = as_mappings(nested_value(subject.spec, "failurePolicy", "rules"))
+    rules = nested_maps(subject.spec, "failurePolicy", "rules")
     catch_all = next((i for i, rule in enumerate(rules) if is_unconditional(rule)), len(rules))
     for i in range(catch_all + 1, len(rules)):
         path = ("spec", "failurePolicy", "rules", i)
         yield found_at(
             path,
-            f"unreachable: rule {catch_all} {as_string(rules[catch_all].get('name'))} already "
+            f"unreachable: rule {catch_all} {nested_string(rules[catch_all], 'name')} already "
             "matches every failure",
             "put the rule without conditions last",
         )

@@ -44,13 +44,7 @@ Source: JobSet 0.12, createHeadlessSvcIfNecessary.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import (
-    as_string,
-    namespace_of,
-    nested_map,
-    nested_string,
-    nested_value,
-)
+from ptcompile.kubernetes.unstructured import namespace_of, nested_map, nested_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.world.workload import Stream
 
@@ -72,7 +66,7 @@ def check(subject: Subject) -> Findings:
                 f"{subdomain} is also the Service of the JobSet {name}: the one created second "
                 "gets no DNS names",
                 "use another subdomain",
-                fix_removing("remove subdomain", path, safe=False),
+                fix_removing("remove subdomain", path),
             )
             return
 
@@ -87,6 +81,6 @@ def _jobsets_by_service(stream: Stream) -> dict[tuple[str, str], list[tuple[str,
         name = nested_string(jobset, "metadata", "name")
         if network.get("enableDNSHostnames") is not False:
             is_explicit = bool(network.get("subdomain"))
-            service = as_string(network.get("subdomain")) if is_explicit else name
+            service = nested_string(network, "subdomain") if is_explicit else name
             jobsets.setdefault((namespace_of(jobset), service), []).append((name, is_explicit))
     return {place: sorted(sharing) for place, sharing in jobsets.items()}

@@ -68,7 +68,7 @@ Source: JobSet 0.12, successPolicy.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import nested_int, nested_map, nested_strings
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import (
     child_job,
@@ -84,7 +84,7 @@ def check(subject: Subject) -> Findings:
     if policy.get("operator") != "Any":
         return
 
-    targets = set(as_strings(policy.get("targetReplicatedJobs")))
+    targets = set(nested_strings(policy, "targetReplicatedJobs"))
     counted = [
         replicated
         for _, replicated in replicated_jobs(subject)
@@ -92,10 +92,9 @@ def check(subject: Subject) -> Findings:
     ]
     for replicated in counted:
         rendezvous = subject.waiting_roles.get(name_of(replicated))
-        pods = as_int(
-            child_job(replicated).get("completions"),
-            as_int(child_job(replicated).get("parallelism"), 1),
-        )
+        spec = child_job(replicated)
+        parallelism = nested_int(spec, "parallelism", default=1)
+        pods = nested_int(spec, "completions", default=parallelism)
         if (
             rendezvous is not None
             and min_nodes(rendezvous) > pods
@@ -108,6 +107,6 @@ def check(subject: Subject) -> Findings:
                 f"{nodes} pods of several Jobs train together, but the first Job that is done "
                 "ends them all",
                 "use the operator All, or name only the Job with rank 0",
-                fix_setting("wait for all Jobs", path, "All", safe=False),
+                fix_setting("wait for all Jobs", path, "All"),
             )
             return

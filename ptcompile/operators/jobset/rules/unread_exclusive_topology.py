@@ -43,7 +43,7 @@ def check(subject: Subject) -> Findings:
             meant = _meant(key)
             if meant is not None and meant not in values:
                 edits = (Edit("rename", (*path, key), meant),)
-                fix = Fix(f"rename it to {meant}", edits, safe=False)
+                fix = Fix(f"rename it to {meant}", edits)
                 yield found_at(
                     (*path, key),
                     "JobSet does not read this annotation",

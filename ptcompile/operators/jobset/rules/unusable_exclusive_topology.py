@@ -34,7 +34,7 @@ ValidateCreate.
 from __future__ import annotations
 
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.pods import EXCLUSIVE, NODE_SELECTOR, annotated_parts
 from ptcompile.operators.jobset.rules.reading import child_job, child_path, replicated_jobs
@@ -54,7 +54,7 @@ def check(subject: Subject) -> Findings:
             )
 
         for index in indexes:
-            if as_string(child_job(jobs[index][1]).get("completionMode")) == "NonIndexed":
+            if nested_string(child_job(jobs[index][1]), "completionMode") == "NonIndexed":
                 yield found_at(
                     child_path(index, "completionMode"),
                     "the pods wait for pod 0, which only an Indexed Job has: exclusive-topology "

@@ -11,9 +11,9 @@ from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.diagnostics.field_errors import FieldErrors, immutable, indexed_mappings
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
-    as_strings,
     nested_map,
+    nested_maps,
+    nested_strings,
     nested_value,
 )
 from ptcompile.operators.kueue.objects.quotas import QuotaRules, check_resource_groups, check_weight
@@ -45,12 +45,12 @@ def check_cluster_queue(manifest: Json, versions: Versions, problems: FieldError
 
 
 def _check_totals(spec: Json, problems: FieldErrors) -> None:
-    groups = as_mappings(spec.get("resourceGroups"))
+    groups = nested_maps(spec, "resourceGroups")
     path = ("spec", "resourceGroups")
     totals = {
-        "flavors": sum(len(as_mappings(group.get("flavors"))) for group in groups),
+        "flavors": sum(len(nested_maps(group, "flavors")) for group in groups),
         "covered resources": sum(
-            len(as_strings(group.get("coveredResources"))) for group in groups
+            len(nested_strings(group, "coveredResources")) for group in groups
         ),
     }
     for what, total in totals.items():
@@ -63,8 +63,7 @@ def _check_totals(spec: Json, problems: FieldErrors) -> None:
 
     for index, group in enumerate(groups):
         total = sum(
-            len(as_mappings(flavor.get("resources")))
-            for flavor in as_mappings(group.get("flavors"))
+            len(nested_maps(flavor, "resources")) for flavor in nested_maps(group, "flavors")
         )
         if total > _MAX_COMBINATIONS:
             limit = f"must be at most {_MAX_COMBINATIONS}, got {total}"
@@ -76,8 +75,8 @@ def _check_flavors_of_checks(spec: Json, problems: FieldErrors) -> None:
     """Check that admission checks name flavors of this ClusterQueue."""
     flavors = {
         str(flavor.get("name"))
-        for group in as_mappings(spec.get("resourceGroups"))
-        for flavor in as_mappings(group.get("flavors"))
+        for group in nested_maps(spec, "resourceGroups")
+        for flavor in nested_maps(group, "flavors")
     }
     # v1beta1 has admissionChecks; its conversion puts them in place of the strategy
     if spec.get("admissionChecks"):
@@ -87,7 +86,7 @@ def _check_flavors_of_checks(spec: Json, problems: FieldErrors) -> None:
     unknown = (
         (("spec", "admissionChecksStrategy", "admissionChecks", index, "onFlavors", position), name)
         for index, check in indexed_mappings(checks)
-        for position, name in enumerate(as_strings(check.get("onFlavors")))
+        for position, name in enumerate(nested_strings(check, "onFlavors"))
         if name not in flavors
     )
     for path, name in islice(unknown, _MAX_UNKNOWN_FLAVORS):

@@ -15,7 +15,7 @@ from ptcompile.diagnostics.field_errors import (
     indexed_mappings,
 )
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import Json, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,8 +73,6 @@ def check_flavor_update(update: Update, problems: FieldErrors) -> None:
 
 def check_topology_update(update: Update, problems: FieldErrors) -> None:
     """Check that the levels stay the same."""
-    before, after = (
-        nested_value(manifest, "spec", "levels") for manifest in (update.old, update.new)
-    )
+    before, after = update.values("spec", "levels")
     if update.versions.kueue < (0, 20) and before and after and update.under("spec", "levels"):
         problems.append(immutable(("spec", "levels")))

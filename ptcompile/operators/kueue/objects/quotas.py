@@ -9,7 +9,7 @@ from __future__ import annotations
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kubernetes import names, quantity
-from ptcompile.kubernetes.unstructured import Json, as_strings, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_strings, nested_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def check_resource_groups(spec: Json, rules: QuotaRules, problems: FieldErrors) 
     flavors: set[str] = set()
     for index, group in indexed_mappings(spec.get("resourceGroups")):
         path: Path = ("spec", "resourceGroups", index)
-        covered = as_strings(group.get("coveredResources"))
+        covered = nested_strings(group, "coveredResources")
         for position, name in enumerate(covered):
             resource_path = (*path, "coveredResources", position)
             if why := names.why_not_qualified_name(name):

@@ -14,8 +14,9 @@ from ptcompile.kubernetes.unstructured import (
     as_mapping,
     as_mappings,
     nested_map,
+    nested_maps,
+    nested_string_map,
     nested_value,
-    string_map,
 )
 from ptcompile.operators.kueue.gates import check_gates, check_gates_update
 from ptcompile.operators.kueue.objects.quotas import parse_amount
@@ -60,7 +61,7 @@ def check_workload(manifest: Json, versions: Versions, problems: FieldErrors) ->
 
 
 def _is_elastic(manifest: Json) -> bool:
-    return string_map(nested_value(manifest, "metadata", "annotations")).get(_ELASTIC) == "true"
+    return nested_string_map(manifest, "metadata", "annotations").get(_ELASTIC) == "true"
 
 
 def _check_pod_set(pod_set: Json, path: Path, problems: FieldErrors) -> None:
@@ -123,10 +124,7 @@ def check_workload_update(update: Update, problems: FieldErrors) -> None:
     last pod set stays: an emptied list is refused by the CRD, except in a server-side apply, which
     removes the list.
     """
-    before, after = (
-        as_mappings(nested_value(manifest, "spec", "podSets"))
-        for manifest in (update.old, update.new)
-    )
+    before, after = map(as_mappings, update.values("spec", "podSets"))
     if before and not after:
         problems.invalid(
             _POD_SETS, 0, "should have at least 1 items", "keep a pod set, or delete the Workload"
@@ -140,7 +138,7 @@ def check_workload_update(update: Update, problems: FieldErrors) -> None:
 def _has_reservation(manifest: Json) -> bool:
     return any(
         condition.get("type") == "QuotaReserved" and condition.get("status") == "True"
-        for condition in as_mappings(nested_value(manifest, "status", "conditions"))
+        for condition in nested_maps(manifest, "status", "conditions")
     )
 
 

@@ -42,7 +42,7 @@ excess pods).
 from __future__ import annotations
 
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import nested_value, string_map
+from ptcompile.kubernetes.unstructured import nested_string_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import GROUP, GROUP_SIZE
 
@@ -50,14 +50,13 @@ _POD = ("v1", "Pod")
 
 
 def check(subject: Subject) -> Findings:
-    group = string_map(subject.metadata.get("labels")).get(GROUP)
-    total = atoi(string_map(subject.metadata.get("annotations")).get(GROUP_SIZE, ""))
+    group = nested_string_map(subject.metadata, "labels").get(GROUP)
+    total = atoi(nested_string_map(subject.metadata, "annotations").get(GROUP_SIZE, ""))
     if subject.kind != _POD or not group or total is None:
         return
 
     labels = [
-        string_map(nested_value(pod, "metadata", "labels"))
-        for pod in subject.neighbors.of_kind(_POD)
+        nested_string_map(pod, "metadata", "labels") for pod in subject.neighbors.of_kind(_POD)
     ]
     count = sum(each.get(GROUP) == group for each in labels)
     if total != count > 1:

@@ -45,7 +45,7 @@ from ptcompile.operators.kueue.rules.reading import StreamQueues
 
 
 def check(subject: Subject) -> Findings:
-    queue = queue_of(subject.metadata)
+    queue = queue_of(subject.manifest)
     switched_on = subject.stream.frameworks
     framework = framework_off(subject.kind, subject.versions, switched_on)
     if not queue or not framework:

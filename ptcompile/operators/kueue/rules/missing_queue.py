@@ -58,11 +58,10 @@ from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import (
-    as_string,
     nested_string,
+    nested_string_map,
     nested_value,
     object_name,
-    string_map,
 )
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
@@ -72,7 +71,7 @@ from ptcompile.operators.queues.queue_systems import KUEUE_PRIORITY
 
 
 def check(subject: Subject) -> Findings:
-    name = queue_of(subject.metadata)
+    name = queue_of(subject.manifest)
     if not name:
         return
 
@@ -129,7 +128,7 @@ def _closed(subject: Subject, queues: StreamQueues) -> Findings:
 
 def _missing_priority(subject: Subject) -> Findings:
     """Yield a finding if the job's priority class is not among those of the stream."""
-    name = string_map(subject.metadata.get("labels")).get(KUEUE_PRIORITY)
+    name = nested_string_map(subject.metadata, "labels").get(KUEUE_PRIORITY)
     names = [
         object_name(manifest)
         for version in ("v1beta1", "v1beta2")
@@ -149,7 +148,7 @@ def _other_namespaces(subject: Subject, queues: StreamQueues, name: str) -> list
     """Return the namespaces of the LocalQueues with this name if the job's is not among them and
     all are written.
     """
-    job_namespace = as_string(subject.metadata.get("namespace"))
+    job_namespace = nested_string(subject.metadata, "namespace")
     manifests = [
         manifest
         for (_, queue_name), manifest in queues.cluster.local_queues.items()

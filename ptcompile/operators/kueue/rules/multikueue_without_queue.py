@@ -36,7 +36,7 @@ def check(subject: Subject) -> Findings:
     holder = ("spec", "runPolicy") if kind == "PyTorchJob" else ("spec",)
     path = (*holder, "managedBy")
     manager = nested_value(subject.manifest, *path)
-    if manager == "kueue.x-k8s.io/multikueue" and not queue_of(subject.metadata):
+    if manager == "kueue.x-k8s.io/multikueue" and not queue_of(subject.manifest):
         yield found_at(
             path,
             f"the operator leaves the {kind} to MultiKueue, which only takes those with a queue",

@@ -61,7 +61,7 @@ from ptcompile.operators.kueue.rules.reading import StreamQueues
 
 
 def check(subject: Subject) -> Findings:
-    name = queue_of(subject.metadata)
+    name = queue_of(subject.manifest)
     verdict = subject.stream.cached(StreamQueues).verdict(subject) if name else None
     if verdict is None or verdict.fits or not (verdict.is_certain or verdict.lacks_nodes):
         return

@@ -47,14 +47,14 @@ parallelism).
 from __future__ import annotations
 
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import string_map
+from ptcompile.kubernetes.unstructured import nested_string_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _MINIMUM = "kueue.x-k8s.io/job-min-parallelism"
 
 
 def check(subject: Subject) -> Findings:
-    least = atoi(string_map(subject.metadata.get("annotations")).get(_MINIMUM, ""))
+    least = atoi(nested_string_map(subject.metadata, "annotations").get(_MINIMUM, ""))
     if least is not None and least < subject.min_nodes_to_start:
         yield found_at(
             ("metadata", "annotations", _MINIMUM),

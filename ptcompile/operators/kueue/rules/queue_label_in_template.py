@@ -31,18 +31,18 @@ queues all others.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, nested_value, string_map
+from ptcompile.kubernetes.unstructured import nested_string, nested_string_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
 
 def check(subject: Subject) -> Findings:
-    if queue_of(subject.metadata):
+    if queue_of(subject.manifest):
         return
 
     kind = subject.kind.name
     for template in subject.templates:
-        name = as_string(string_map(nested_value(template.data, "metadata", "labels")).get(QUEUE))
+        name = nested_string(nested_string_map(template.data, "metadata", "labels"), QUEUE)
         if template.path and name:
             path = (*template.path, "metadata", "labels", QUEUE)
             edits = (Edit("set", ("metadata", "labels", QUEUE), name), Edit("remove", path))
@@ -50,7 +50,7 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"Kueue queues each pod separately, since the {kind} has no queue",
                 f"put the label on the {kind}",
-                Fix("put the label on the object", edits, safe=False),
+                Fix("put the label on the object", edits),
                 on_key=True,
             )
             return

@@ -37,7 +37,7 @@ implies a request.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_value
+from ptcompile.kubernetes.unstructured import Json, nested_maps, nested_strings, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import queue_of
 
@@ -53,7 +53,7 @@ CLUSTER_QUEUES = (
 
 
 def check(subject: Subject) -> Findings:
-    if not queue_of(subject.metadata) or subject.job is None:
+    if not queue_of(subject.manifest) or subject.job is None:
         return
     if subject.kind.name == "TrainJob" and nested_value(
         subject.spec, "trainer", "resourcesPerNode"
@@ -72,7 +72,7 @@ def check(subject: Subject) -> Findings:
             path = _container_path(subject, role)
             yield found_at(
                 path,
-                f"the pods request nothing, so the queue {queue_of(subject.metadata)} counts "
+                f"the pods request nothing, so the queue {queue_of(subject.manifest)} counts "
                 "nothing",
                 "request cpu, memory and GPUs",
             )
@@ -80,8 +80,8 @@ def check(subject: Subject) -> Findings:
 
 def _has_pod_quota(cluster_queue: Json) -> bool:
     """Return whether a ClusterQueue of the stream has a quota for pods, which needs no request."""
-    groups = as_mappings(nested_value(cluster_queue, "spec", "resourceGroups"))
-    return any("pods" in as_strings(group.get("coveredResources")) for group in groups)
+    groups = nested_maps(cluster_queue, "spec", "resourceGroups")
+    return any("pods" in nested_strings(group, "coveredResources") for group in groups)
 
 
 def _container_path(subject: Subject, role: ExpandedRole) -> Path:

@@ -42,7 +42,7 @@ def check(subject: Subject) -> Findings:
         return
 
     holder = nested_map(subject.manifest, *kind.suspend)
-    if holder.get("suspend") is not True or queue_of(subject.metadata) or _has_controller(subject):
+    if holder.get("suspend") is not True or queue_of(subject.manifest) or _has_controller(subject):
         return
 
     path = (*kind.suspend, "suspend")
@@ -50,7 +50,7 @@ def check(subject: Subject) -> Findings:
         path,
         "the job names no queue, so it stays suspended until someone sets this to false",
         f"name a queue in the label {PREFIX}queue-name, or remove it",
-        fix_removing("remove it", path, safe=False),
+        fix_removing("remove it", path),
     )
 
 

@@ -67,9 +67,7 @@ def _check_holder(base: Path, holder: Json) -> Findings:
             )
             if near is not None:
                 path = (*base, "metadata", part, key)
-                fix = Fix(
-                    f"rename it to {near}", (Edit("rename", path, PREFIX + near),), safe=False
-                )
+                fix = Fix(f"rename it to {near}", (Edit("rename", path, PREFIX + near),))
                 if PREFIX + near == QUEUE:
                     consequence = "so the job is in no queue"
                 else:

@@ -50,14 +50,14 @@ from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
 
 def check(subject: Subject) -> Findings:
-    if subject.kind == ("batch.volcano.sh/v1alpha1", "Job") and queue_of(subject.metadata):
+    if subject.kind == ("batch.volcano.sh/v1alpha1", "Job") and queue_of(subject.manifest):
         path = ("metadata", "labels", QUEUE)
-        queue_edit = Edit("set", ("spec", "queue"), queue_of(subject.metadata))
+        queue_edit = Edit("set", ("spec", "queue"), queue_of(subject.manifest))
         yield found_at(
             path,
             "Kueue does not manage Volcano Jobs: this one bypasses the queue",
             "name a Volcano queue in spec.queue",
-            Fix("use spec.queue", (queue_edit, Edit("remove", path)), safe=False)
+            Fix("use spec.queue", (queue_edit, Edit("remove", path)))
             if subject.spec.get("queue") is None
             else None,
             on_key=True,

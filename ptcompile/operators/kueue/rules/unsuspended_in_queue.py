@@ -38,7 +38,7 @@ def check(subject: Subject) -> Findings:
 
     path = (*kind.suspend, "suspend")
     if (
-        queue_of(subject.metadata)
+        queue_of(subject.manifest)
         and nested_value(subject.manifest, *kind.suspend, "suspend") is False
     ):
         yield found_at(

@@ -13,7 +13,6 @@ from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.kinds.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, PreemptedJob
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_string,
     kind_of,
     namespace_of,
     nested_map,
@@ -137,7 +136,7 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
     scheduler = Scheduler(cluster)
     empty = EmptyQueues(cluster)
     owners = {
-        (as_string(job.get("kind")), namespace_of(job), object_name(job)) for job in request.jobs
+        (nested_string(job, "kind"), namespace_of(job), object_name(job)) for job in request.jobs
     }
     scheduler.restore(
         workload
@@ -182,7 +181,7 @@ def _outside(job: Json, cluster: Cluster, request: AdmissionRequest) -> JobAdmis
     """
     configured = cluster.configuration.frameworks
     text = outside_text(kind_of(job), request.versions, request.frameworks, configured)
-    if not (text and queue_of(nested_map(job, "metadata"))):
+    if not (text and queue_of(job)):
         return None
 
     spec = nested_map(job, "spec")
@@ -201,9 +200,9 @@ def _outside(job: Json, cluster: Cluster, request: AdmissionRequest) -> JobAdmis
 def _admission(
     job: Json, workloads: Sequence[Workload], reason: str, scheduler: Scheduler, empty: EmptyQueues
 ) -> JobAdmission:
-    queue = queue_of(nested_map(job, "metadata"))
+    queue = queue_of(job)
     out = JobAdmission(
-        as_string(job.get("kind")),
+        nested_string(job, "kind"),
         object_name(job),
         namespace_of(job),
         "never",

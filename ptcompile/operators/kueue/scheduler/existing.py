@@ -13,14 +13,15 @@ from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_int,
-    as_mappings,
-    as_string,
-    as_strings,
     namespace_of,
+    nested_int,
     nested_map,
+    nested_maps,
+    nested_string,
+    nested_string_map,
+    nested_strings,
     nested_value,
     object_name,
-    string_map,
 )
 from ptcompile.operators.kueue.scheduler.objects import Cluster, FlavorResource, amounts_of
 from ptcompile.operators.kueue.scheduler.state import QueueState, Reservation
@@ -45,7 +46,7 @@ class ExistingWorkload(Workload):
         super().__init__(
             object_name(manifest),
             namespace_of(manifest),
-            as_string(spec.get("queueName")),
+            nested_string(spec, "queueName"),
             _priority(spec),
             (),
         )
@@ -55,12 +56,12 @@ class ExistingWorkload(Workload):
         self._state = state
         self._read: tuple[PodSet, ...] | None = None
         metadata = nested_map(manifest, "metadata")
-        self.order = as_string(metadata.get("creationTimestamp")), 0
+        self.order = nested_string(metadata, "creationTimestamp"), 0
         self.reserved_at = _transition(manifest, "QuotaReserved"), 0
         self.owner = Owner("Workload", self.name)
-        for owner in as_mappings(metadata.get("ownerReferences"))[:1]:
-            self.owner = Owner(as_string(owner.get("kind")), as_string(owner.get("name")))
-        self.was_tried = bool(as_mappings(nested_value(manifest, "status", "conditions")))
+        for owner in nested_maps(metadata, "ownerReferences")[:1]:
+            self.owner = Owner(nested_string(owner, "kind"), nested_string(owner, "name"))
+        self.was_tried = bool(nested_maps(manifest, "status", "conditions"))
 
     @property
     def pod_sets(self) -> tuple[PodSet, ...]:
@@ -76,15 +77,15 @@ class ExistingWorkload(Workload):
     def reservation(self, state: QueueState) -> Reservation | None:
         """Return what the workload uses, or None if it is not admitted to a known queue."""
         admission = nested_map(self._manifest, "status", "admission")
-        name = as_string(admission.get("clusterQueue"))
+        name = nested_string(admission, "clusterQueue")
         if name not in state.queues or not _has_condition(self._manifest, "QuotaReserved"):
             return None
 
         self.cluster_queue = name
         usage: dict[FlavorResource, int] = {}
         placed: TopologyUsage = {}
-        for assigned in as_mappings(admission.get("podSetAssignments")):
-            flavors = string_map(assigned.get("flavors"))
+        for assigned in nested_maps(admission, "podSetAssignments"):
+            flavors = nested_string_map(assigned, "flavors")
             for resource, amount in amounts_of(
                 amounts.quantities_of(assigned, "resourceUsage")
             ).items():
@@ -109,7 +110,7 @@ class ExistingWorkload(Workload):
             if name in self._cluster.flavors
         )
         topology = next(filter(None, names), "")
-        levels = tuple(as_strings(assignment.get("levels")))
+        levels = tuple(nested_strings(assignment, "levels"))
         out: TopologyUsage = {}
         for values, count in placed_domains(assignment):
             usage = {**{name: amount * count for name, amount in requests.items()}, "pods": count}
@@ -130,11 +131,11 @@ def existing_workloads(
 
 def placed_domains(assignment: Json) -> Iterator[tuple[tuple[str, ...], int]]:
     """Yield the domains of a topology assignment with the number of pods in each."""
-    for domain in as_mappings(assignment.get("domains")):
-        yield tuple(as_strings(domain.get("values"))), as_int(domain.get("count"))
-    for part in as_mappings(assignment.get("slices")):
-        count = max(0, min(_MAX_DOMAINS, as_int(part.get("domainCount"))))
-        values = [_values(level, count) for level in as_mappings(part.get("valuesPerLevel"))]
+    for domain in nested_maps(assignment, "domains"):
+        yield tuple(nested_strings(domain, "values")), nested_int(domain, "count")
+    for part in nested_maps(assignment, "slices"):
+        count = max(0, min(_MAX_DOMAINS, nested_int(part, "domainCount")))
+        values = [_values(level, count) for level in nested_maps(part, "valuesPerLevel")]
         pods = nested_map(part, "podCounts")
         individual = pods.get("individual")
         for i in range(count):
@@ -149,19 +150,19 @@ def _values(level: Json, count: int) -> list[str]:
     """Return the value of each domain at one level."""
     individual = nested_map(level, "individual")
     if not individual:
-        return [as_string(level.get("universal"))] * count
-    prefix, suffix = (as_string(individual.get(key)) for key in ("prefix", "suffix"))
-    roots = as_strings(individual.get("roots"))
+        return [nested_string(level, "universal")] * count
+    prefix, suffix = (nested_string(individual, key) for key in ("prefix", "suffix"))
+    roots = nested_strings(individual, "roots")
     return [f"{prefix}{roots[i] if i < len(roots) else ''}{suffix}" for i in range(count)]
 
 
 def _pod_sets(manifest: Json, cluster: Cluster, state: ClusterState) -> Iterator[PodSet]:
-    for item in as_mappings(nested_value(manifest, "spec", "podSets")):
+    for item in nested_maps(manifest, "spec", "podSets"):
         spec = adjusted_spec(nested_map(item, "template", "spec"), namespace_of(manifest), state)
         least = item.get("minCount")
         yield pod_set(
-            as_string(item.get("name")) or "main",
-            as_int(item.get("count"), 1),
+            nested_string(item, "name") or "main",
+            nested_int(item, "count", default=1),
             as_int(least) if isinstance(least, int) else None,
             spec,
             _topology(nested_map(item, "topologyRequest")),
@@ -171,35 +172,35 @@ def _pod_sets(manifest: Json, cluster: Cluster, state: ClusterState) -> Iterator
 
 def _topology(request: Json) -> TopologyRequest:
     slices: tuple[tuple[str, int], ...] = ()
-    if level := as_string(request.get("podSetSliceRequiredTopology")):
-        slices = ((level, max(1, as_int(request.get("podSetSliceSize"), 1))),)
-    elif constraints := as_mappings(request.get("podsetSliceRequiredTopologyConstraints")):
+    if level := nested_string(request, "podSetSliceRequiredTopology"):
+        slices = ((level, max(1, nested_int(request, "podSetSliceSize", default=1))),)
+    elif constraints := nested_maps(request, "podsetSliceRequiredTopologyConstraints"):
         slices = tuple(
-            (as_string(item.get("topology")), max(1, as_int(item.get("size"), 1)))
+            (nested_string(item, "topology"), max(1, nested_int(item, "size", default=1)))
             for item in constraints
         )
 
     return TopologyRequest(
-        as_string(request.get("required")) or None,
-        as_string(request.get("preferred")) or None,
+        nested_string(request, "required") or None,
+        nested_string(request, "preferred") or None,
         request.get("unconstrained") is True,
         slices,
-        as_string(request.get("podSetGroupName")) or None,
+        nested_string(request, "podSetGroupName") or None,
     )
 
 
 def _priority(spec: Mapping[str, object]) -> int:
-    return as_int(spec.get("priority"))
+    return nested_int(spec, "priority")
 
 
 def _has_condition(manifest: Json, name: str) -> bool:
-    conditions = as_mappings(nested_value(manifest, "status", "conditions"))
+    conditions = nested_maps(manifest, "status", "conditions")
     return any(item.get("type") == name and item.get("status") == "True" for item in conditions)
 
 
 def _transition(manifest: Json, name: str) -> str:
-    conditions = as_mappings(nested_value(manifest, "status", "conditions"))
+    conditions = nested_maps(manifest, "status", "conditions")
     times = [
-        as_string(item.get("lastTransitionTime")) for item in conditions if item.get("type") == name
+        nested_string(item, "lastTransitionTime") for item in conditions if item.get("type") == name
     ]
     return times[0] if times else ""

@@ -13,7 +13,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.nodes import NodeGroup, always, choices_of, reaches
 from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.selectors import untolerated
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import nested_map, nested_maps, nested_string, nested_value
 from ptcompile.operators.kueue.scheduler.objects import (
     Flavor,
     FlavorResource,
@@ -257,7 +257,7 @@ def _find_flavor(
     best_fit = _WORST
     reasons: list[str] = []
     fungibility = nested_map(queue.holder.spec, "flavorFungibility")
-    preference = as_string(fungibility.get("preference"))
+    preference = nested_string(fungibility, "preference")
     tried = -1
     for index in range(next_flavor(search.workload, members[0], name), len(group.flavors)):
         tried = index
@@ -341,10 +341,10 @@ def _mismatch(search: _Search, name: str, members: Sequence[int], group: Resourc
 
 def node_mismatch(pod_set: PodSet, flavor: Flavor) -> str:
     """Return why pods cannot run on the nodes of a flavor, or an empty string."""
-    tolerations = [*as_mappings(pod_set.spec.get("tolerations")), *flavor.tolerations]
+    tolerations = [*nested_maps(pod_set.spec, "tolerations"), *flavor.tolerations]
     taint = untolerated(flavor.taints, tolerations, compares=True)
     if taint is not None:
-        parts = [as_string(taint.get(key)) for key in ("key", "value", "effect")]
+        parts = [nested_string(taint, key) for key in ("key", "value", "effect")]
         return f"untolerated taint {{{' '.join(parts)} <nil>}} in flavor {flavor.name}"
 
     # only labels of the flavor count, so a term without any matches each flavor

@@ -10,21 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.kinds.model import ObjectsByKind
 from ptcompile.kubernetes import amounts, quantity
 from ptcompile.kubernetes.nodes import NAME
 from ptcompile.kubernetes.quantity import MILLI, NANO, Quantity
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_accelerator
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
-    as_mappings,
     as_string,
-    as_strings,
     namespace_of,
+    nested_int,
     nested_map,
+    nested_maps,
+    nested_string,
+    nested_string_map,
+    nested_strings,
     nested_value,
     object_name,
-    string_map,
 )
 from ptcompile.operators.kueue.queues import ANY_FRAMEWORK, PREFIX
 
@@ -188,7 +190,7 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
     """
     by_kind: dict[str, list[Json]] = {}
     for manifest in objects:
-        version = as_string(manifest.get("apiVersion"))
+        version = nested_string(manifest, "apiVersion")
         kind = str(manifest.get("kind"))
         is_kueue = version.startswith((PREFIX, _CONFIGURATION_GROUP))
         if is_kueue or (version, kind) in _READ_KINDS:
@@ -196,8 +198,8 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
 
     topologies = {
         object_name(item): tuple(
-            as_string(level.get("nodeLabel"))
-            for level in as_mappings(nested_value(item, "spec", "levels"))[:_MAX_LEVELS]
+            nested_string(level, "nodeLabel")
+            for level in nested_maps(item, "spec", "levels")[:_MAX_LEVELS]
         )
         for item in by_kind.get("Topology", ())
     }
@@ -218,7 +220,7 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
         ],
         pods=by_kind.get("Pod", ()),
         namespaces={
-            object_name(item): string_map(nested_value(item, "metadata", "labels"))
+            object_name(item): nested_string_map(item, "metadata", "labels")
             for item in by_kind.get("Namespace", ())
         },
         configuration=_read_configuration(by_kind, is_complete=is_complete),
@@ -231,15 +233,15 @@ def _read_host(node: Json) -> Host:
     name = object_name(node)
     return Host(
         name=name,
-        labels={**string_map(nested_value(node, "metadata", "labels")), NAME: name},
-        taints=tuple(as_mappings(nested_value(node, "spec", "taints"))),
+        labels={**nested_string_map(node, "metadata", "labels"), NAME: name},
+        taints=tuple(nested_maps(node, "spec", "taints")),
         capacity=amounts_of(amounts.quantities_of(nested_map(node, "status"), "allocatable")),
     )
 
 
 def _is_usable(node: Json) -> bool:
     """Return whether pods can be scheduled to a node: it is ready and not cordoned."""
-    conditions = as_mappings(nested_value(node, "status", "conditions"))
+    conditions = nested_maps(node, "status", "conditions")
     is_ready = any(
         item.get("type") == "Ready" and item.get("status") == "True" for item in conditions
     )
@@ -254,12 +256,12 @@ def read_quotas(manifest: Json) -> QuotaHolder:
     spec = nested_map(manifest, "spec")
     groups: list[ResourceGroup] = []
     quotas: dict[FlavorResource, Quota] = {}
-    for group in as_mappings(spec.get("resourceGroups")):
+    for group in nested_maps(spec, "resourceGroups"):
         flavors = []
-        for flavor in as_mappings(group.get("flavors")):
-            flavors.append(as_string(flavor.get("name")))
-            for resource in as_mappings(flavor.get("resources")):
-                name = as_string(resource.get("name"))
+        for flavor in nested_maps(group, "flavors"):
+            flavors.append(nested_string(flavor, "name"))
+            for resource in nested_maps(flavor, "resources"):
+                name = nested_string(resource, "name")
                 quotas[flavors[-1], name] = Quota(
                     amount_of(name, quantity.parse(resource.get("nominalQuota"))),
                     _limit(name, resource.get("borrowingLimit")),
@@ -267,7 +269,7 @@ def read_quotas(manifest: Json) -> QuotaHolder:
                 )
 
         groups.append(
-            ResourceGroup(tuple(as_strings(group.get("coveredResources"))), tuple(flavors))
+            ResourceGroup(tuple(nested_strings(group, "coveredResources")), tuple(flavors))
         )
 
     parent = (
@@ -294,16 +296,14 @@ def _read_flavor(manifest: Json) -> Flavor:
     spec = nested_map(manifest, "spec")
     return Flavor(
         object_name(manifest),
-        string_map(spec.get("nodeLabels")),
-        tuple(as_mappings(spec.get("nodeTaints"))),
-        tuple(as_mappings(spec.get("tolerations"))),
-        as_string(spec.get("topologyName")),
+        nested_string_map(spec, "nodeLabels"),
+        tuple(nested_maps(spec, "nodeTaints")),
+        tuple(nested_maps(spec, "tolerations")),
+        nested_string(spec, "topologyName"),
     )
 
 
-def _read_configuration(
-    by_kind: Mapping[str, Sequence[Json]], *, is_complete: bool
-) -> Configuration:
+def _read_configuration(by_kind: ObjectsByKind, *, is_complete: bool) -> Configuration:
     """Return the settings of a Configuration, or of the ConfigMap that holds it, or the default
     ones.
     """
@@ -316,23 +316,23 @@ def _read_configuration(
     fair = configuration.get("fairSharing")
     sharing = nested_map(configuration, "fairSharing")
     is_fair = isinstance(fair, Mapping) and sharing.get("enable") is not False
-    strategies = tuple(as_strings(sharing.get("preemptionStrategies")))
+    strategies = tuple(nested_strings(sharing, "preemptionStrategies"))
 
     return Configuration(
         is_fair,
         strategies or Configuration().strategies,
-        tuple(as_strings(resources.get("excludeResourcePrefixes"))),
+        tuple(nested_strings(resources, "excludeResourcePrefixes")),
         {
-            as_string(item.get("input")): Transformation(
+            nested_string(item, "input"): Transformation(
                 {
                     str(name): amount
                     for name, value in nested_map(item, "outputs").items()
                     if (amount := quantity.parse(value)) is not None
                 },
                 item.get("strategy") != "Replace",
-                as_string(item.get("multiplyBy")),
+                nested_string(item, "multiplyBy"),
             )
-            for item in as_mappings(resources.get("transformations"))
+            for item in nested_maps(resources, "transformations")
         },
         tuple(_frameworks(nested_map(configuration, "integrations"))),
         resources.get("quotaCheckStrategy") == "IgnoreUndeclared",
@@ -343,8 +343,8 @@ def _frameworks(integrations: Json) -> Iterator[str]:
     """Yield the kinds that Kueue manages, as `group/kind`, or `ANY_FRAMEWORK` for an excerpt
     without a list; those of other controllers are written `Kind.v1.group`.
     """
-    yield from as_strings(integrations.get("frameworks")) or [ANY_FRAMEWORK]
-    for name in as_strings(integrations.get("externalFrameworks")):
+    yield from nested_strings(integrations, "frameworks") or [ANY_FRAMEWORK]
+    for name in nested_strings(integrations, "externalFrameworks"):
         kind, _, rest = name.partition(".")
         yield f"{rest.partition('.')[2]}/{kind.lower()}"
 
@@ -362,4 +362,4 @@ def _configurations_in(config_maps: Sequence[Json]) -> Iterator[Json]:
 
 def priority_value(manifest: Json) -> int:
     """Return the value of a priority class."""
-    return as_int(manifest.get("value"))
+    return nested_int(manifest, "value")

@@ -9,11 +9,10 @@ from ptcompile.apiserver.validation.metadata import selector_keys
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
-    as_string,
-    as_strings,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_strings,
     nested_value,
 )
 from ptcompile.operators.kueue.scheduler.objects import Cluster, QuotaHolder
@@ -85,12 +84,12 @@ def _missing_object(cluster: Cluster, queue: QuotaHolder) -> str:
 def admission_checks(queue: QuotaHolder) -> list[str]:
     """Return the names of a queue's admission checks."""
     strategy = nested_map(queue.spec, "admissionChecksStrategy")
-    written = [as_string(item.get("name")) for item in as_mappings(strategy.get("admissionChecks"))]
-    return [*as_strings(queue.spec.get("admissionChecks")), *written]
+    written = [nested_string(item, "name") for item in nested_maps(strategy, "admissionChecks")]
+    return [*nested_strings(queue.spec, "admissionChecks"), *written]
 
 
 def _is_check_inactive(check: Json) -> bool:
-    conditions = as_mappings(nested_value(check, "status", "conditions"))
+    conditions = nested_maps(check, "status", "conditions")
     return not any(
         item.get("type") == "Active" and item.get("status") == "True" for item in conditions
     )

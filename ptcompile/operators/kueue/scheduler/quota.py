@@ -180,14 +180,16 @@ def dominant_share(node: QuotaNode) -> tuple[bool, float]:
     for key in node.all_keys:
         amount = node.usage.get(key, 0) - node.subtree_quota(key)
         if amount > 0:
-            borrowed[key[1]] = borrowed.get(key[1], 0) + amount
+            _, name = key
+            borrowed[name] = borrowed.get(name, 0) + amount
 
     if not borrowed:
         return (False, 0.0)
 
     lendable: dict[str, int] = {}
     for key in node.root.all_keys:
-        lendable[key[1]] = lendable.get(key[1], 0) + node.parent.potential_available(key)
+        _, name = key
+        lendable[name] = lendable.get(name, 0) + node.parent.potential_available(key)
     ratio = max(
         (
             amount * 1000 / lendable[name]

@@ -38,7 +38,8 @@ def _share(key: FlavorResource, requested: int, queue: QuotaNode) -> QuotaShare:
         max(0, capacity - max(0, queue.available(key))),
         requested,
     )
-    return QuotaShare(*key, *(as_quantity(key[1], amount) for amount in amounts))
+    flavor, name = key
+    return QuotaShare(flavor, name, *(as_quantity(name, amount) for amount in amounts))
 
 
 def _taken(workloads: Sequence[Workload], scheduler: Scheduler) -> dict[FlavorResource, int]:

@@ -15,8 +15,8 @@ from ptcompile.kubernetes.nodes import choices_of
 from ptcompile.kubernetes.selectors import meets, selects, untolerated
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
     nested_map,
+    nested_maps,
     nested_string,
     nested_value,
 )
@@ -388,7 +388,7 @@ class FlavorTopology:
             if last_spec is spec:
                 return leaves, reasons
 
-        tolerations = [*as_mappings(spec.get("tolerations")), *self.tolerations]
+        tolerations = [*nested_maps(spec, "tolerations"), *self.tolerations]
         selector = {"matchLabels": spec.get("nodeSelector")}
         choices = choices_of({"affinity": spec.get("affinity")})
         exclusions = Exclusions()

@@ -15,16 +15,15 @@ from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
-    as_mappings,
-    as_string,
     kind_of,
     namespace_of,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_string_map,
     nested_value,
     object_name,
-    string_map,
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.gates import gates_of, split_gates
@@ -167,7 +166,7 @@ def workloads_of(
     manifest: Json, cluster: Cluster, stream: Objects, versions: Versions, state: ClusterState
 ) -> list[Workload]:
     """Return the workloads that Kueue makes of a job. Raises NotQueuedError if it makes none."""
-    queue = queue_of(nested_map(manifest, "metadata"))
+    queue = queue_of(manifest)
     if not queue:
         raise NotQueuedError(
             "the job names no queue: its label kueue.x-k8s.io/queue-name is missing"
@@ -180,7 +179,7 @@ def workloads_of(
     templates = pod_templates(manifest, stream, versions)
     if not templates:
         raise NotQueuedError(
-            f"Kueue queues no {as_string(manifest.get('kind')) or 'object'} of this form"
+            f"Kueue queues no {nested_string(manifest, 'kind') or 'object'} of this form"
         )
 
     sets: list[PodSet] = []
@@ -219,7 +218,7 @@ def _copies(manifest: Json) -> int:
     pods.
     """
     if manifest.get("kind") in ("Deployment", "LeaderWorkerSet"):
-        return min(_MAX_COPIES, max(1, as_int(nested_value(manifest, "spec", "replicas"), 1)))
+        return min(_MAX_COPIES, max(1, nested_int(manifest, "spec", "replicas", default=1)))
     return 1
 
 
@@ -231,7 +230,7 @@ def pod_templates(
     manifest: Json, stream: Objects, versions: Versions
 ) -> list[tuple[PodSetTemplate, int | None]]:
     """Return the pod sets of a job, each with the fewest pods that are admitted."""
-    kind = as_string(manifest.get("kind"))
+    kind = nested_string(manifest, "kind")
     if kind == "TrainJob":
         return [(item, None) for item in _train_job(manifest, stream, versions)]
 
@@ -263,14 +262,14 @@ def _train_job(manifest: Json, stream: Objects, versions: Versions) -> Iterator[
 
 def _submitter(manifest: Json) -> Iterator[PodSetTemplate]:
     spec = nested_map(manifest, "spec")
-    if as_string(spec.get("submissionMode")) in ("", "K8sJobMode"):
+    if nested_string(spec, "submissionMode") in ("", "K8sJobMode"):
         template = nested_map(spec, "submitterPodTemplate") or {"spec": _SUBMITTER}
         yield PodSetTemplate("submitter", ("spec", "submitterPodTemplate"), template, 1)
 
 
 def _least(manifest: Json) -> int | None:
     """Return the fewest pods of a Job that are admitted together, or None if all must be."""
-    written = string_map(nested_value(manifest, "metadata", "annotations")).get(MIN_PARALLELISM, "")
+    written = nested_string_map(manifest, "metadata", "annotations").get(MIN_PARALLELISM, "")
     if written.isascii() and written.isdigit() and len(written) < 10:
         return int(written)
     return None
@@ -278,10 +277,10 @@ def _least(manifest: Json) -> int | None:
 
 def _group_of(manifest: Json) -> str:
     """Return the group of a Pod, or an empty string."""
-    metadata = nested_map(manifest, "metadata")
-    return string_map(metadata.get("labels")).get(GROUP) or string_map(
-        metadata.get("annotations")
-    ).get(GROUP, "")
+    for field in ("labels", "annotations"):
+        if group := nested_string_map(manifest, "metadata", field).get(GROUP):
+            return group
+    return ""
 
 
 def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
@@ -327,12 +326,12 @@ def _shape(spec: Json) -> str:
                 "ports": item.get("ports"),
                 "resources": {"requests": nested_map(item, "resources", "requests") or None},
             }
-            for item in as_mappings(spec.get(key))
+            for item in nested_maps(spec, key)
         ] or None
 
     tolerations = [
         {key: item[key] for key in _TOLERATION if item.get(key) is not None}
-        for item in as_mappings(spec.get("tolerations"))
+        for item in nested_maps(spec, "tolerations")
     ]
     shape = {
         "affinity": spec.get("affinity"),
@@ -364,7 +363,7 @@ def adjusted_spec(spec: Json, namespace: str, state: ClusterState) -> Json:
     """Return a pod specification with the overhead of its RuntimeClass and the defaults of the
     LimitRanges.
     """
-    name = as_string(spec.get("runtimeClassName"))
+    name = nested_string(spec, "runtimeClassName")
     if name and not spec.get("overhead"):
         for runtime_class in state.objects.by_name(("node.k8s.io/v1", "RuntimeClass"), name):
             spec = {**spec, "overhead": nested_map(runtime_class, "overhead", "podFixed")}
@@ -376,7 +375,7 @@ def invalid_resources(spec: Json, namespace: str, state: ClusterState, index: in
     """Yield why Kueue does not try to admit pods with these resources."""
     path = f"spec.podSets[{index}].template.spec"
     for key in ("initContainers", "containers"):
-        for i, container in enumerate(as_mappings(spec.get(key))):
+        for i, container in enumerate(nested_maps(spec, key)):
             limits = amounts.quantities_of(nested_map(container, "resources"), "limits")
             requests = amounts.container_requests(nested_map(container, "resources"))
             names = sorted(
@@ -398,7 +397,7 @@ def invalid_resources(spec: Json, namespace: str, state: ClusterState, index: in
         return
 
     for key in ("initContainers", "containers"):
-        for i, container in enumerate(as_mappings(spec.get(key))):
+        for i, container in enumerate(nested_maps(spec, key)):
             resources = nested_map(container, "resources")
             low = amounts.container_requests(resources)
             high = amounts.quantities_of(resources, "limits")
@@ -445,13 +444,13 @@ def pod_set(
     """Return a pod set with the requests of its pods."""
     requests = amounts.pod_requests(spec)
     return PodSet(
-        name,
-        max(0, pods),
-        least,
-        spec,
-        amounts_of(counted_requests(requests, configuration)),
-        amounts_of(requests),
-        placement,
+        name=name,
+        count=max(0, pods),
+        least=least,
+        spec=spec,
+        requests=amounts_of(counted_requests(requests, configuration)),
+        node_requests=amounts_of(requests),
+        topology=placement,
     )
 
 
@@ -506,7 +505,7 @@ def priority_of(
     manifest: Json, templates: Sequence[tuple[PodSetTemplate, int | None]], stream: Objects
 ) -> int:
     """Return the priority of a job. Raises NotQueuedError if its class does not exist."""
-    name = string_map(nested_value(manifest, "metadata", "labels")).get(KUEUE_PRIORITY)
+    name = nested_string_map(manifest, "metadata", "labels").get(KUEUE_PRIORITY)
     if name:
         for version in ("v1beta2", "v1beta1"):
             for priority_class in stream.by_name(
@@ -516,7 +515,7 @@ def priority_of(
         raise NotQueuedError(f"WorkloadPriorityClass {name} doesn't exist")
 
     scheduling = nested_map(manifest, "spec", "runPolicy", "schedulingPolicy")
-    names = [as_string(scheduling.get("priorityClass"))]
+    names = [nested_string(scheduling, "priorityClass")]
     names += [
         nested_string(template.template, "spec", "priorityClassName") for template, _ in templates
     ]

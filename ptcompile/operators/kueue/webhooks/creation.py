@@ -17,14 +17,12 @@ from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mapping,
-    as_mappings,
-    as_strings,
     kind_of,
     namespace_of,
     nested_map,
-    nested_value,
-    string_map,
+    nested_maps,
+    nested_string_map,
+    nested_strings,
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
@@ -52,7 +50,7 @@ def check_created(manifest: Json, request: KindContext) -> Problems:
         return
     defaulted = with_default_queue(manifest, request.related)
     yield from check_object(defaulted, request)
-    if kind_of(manifest) == _TRAIN_JOB and queue_of(nested_map(defaulted, "metadata")):
+    if kind_of(manifest) == _TRAIN_JOB and queue_of(defaulted):
         from ptcompile.operators.kueue.webhooks.train_jobs import check_patch_of_kueue
 
         yield from check_patch_of_kueue(manifest, request.versions)
@@ -62,7 +60,7 @@ def with_default_queue(manifest: Json, related: Sequence[Json]) -> Json:
     """Return the object with the queue `default`, if it names none and the namespace has a
     LocalQueue of that name.
     """
-    if not related or queue_of(nested_map(manifest, "metadata")) or _has_controller(manifest):
+    if not related or queue_of(manifest) or _has_controller(manifest):
         return manifest
 
     stream = objects(related)
@@ -74,14 +72,14 @@ def with_default_queue(manifest: Json, related: Sequence[Json]) -> Json:
         return manifest
 
     metadata: JsonDict = dict(nested_map(manifest, "metadata"))
-    metadata["labels"] = {**string_map(metadata.get("labels")), QUEUE: "default"}
+    metadata["labels"] = {**nested_string_map(metadata, "labels"), QUEUE: "default"}
 
     return {**manifest, "metadata": metadata}
 
 
 def _has_controller(manifest: Json) -> bool:
     """Return whether another object owns this one, whose queue then counts."""
-    owners = as_mappings(nested_value(manifest, "metadata", "ownerReferences"))
+    owners = nested_maps(manifest, "metadata", "ownerReferences")
     return any(owner.get("controller") is True for owner in owners)
 
 
@@ -91,7 +89,7 @@ def check_object(manifest: Json, request: KindContext) -> Problems:
     api_version, name = key
     versions = request.versions
     kind = KINDS[key]
-    is_queued = bool(queue_of(nested_map(manifest, "metadata")))
+    is_queued = bool(queue_of(manifest))
     if api_version == "ray.io/v1" and is_queued:
         from ptcompile.operators.kueue.webhooks.ray import check_ray
 
@@ -185,7 +183,7 @@ def default(manifest: Json, related: Sequence[Json], versions: Versions) -> Json
 
     queued = with_default_queue(manifest, related)
     kind = KINDS[kind_of(manifest)]
-    if not queue_of(nested_map(queued, "metadata")) or kind.serving:
+    if not queue_of(queued) or kind.serving:
         return queued
     if not kind.suspend:
         return _gated(queued, versions)
@@ -205,17 +203,17 @@ def _suspended(manifest: Json, path: Sequence[str]) -> Json:
         return {**manifest, "suspend": True}
 
     key, *below = path
-    return {**manifest, key: _suspended(as_mapping(manifest.get(key)), below)}
+    return {**manifest, key: _suspended(nested_map(manifest, key), below)}
 
 
 def _gated(pod: Json, versions: Versions) -> Json:
     """Return a Pod with Kueue's scheduling gates, label and finalizer."""
     metadata: JsonDict = {**nested_map(pod, "metadata")}
     metadata["labels"] = {**nested_map(metadata, "labels"), MANAGED: "true"}
-    finalizers = as_strings(metadata.get("finalizers"))
+    finalizers = nested_strings(metadata, "finalizers")
     metadata["finalizers"] = finalizers if MANAGED in finalizers else [*finalizers, MANAGED]
     spec = nested_map(pod, "spec")
-    gates = as_mappings(spec.get("schedulingGates"))
+    gates = nested_maps(spec, "schedulingGates")
     names = [gate.get("name") for gate in gates]
     if has_feature("kueue-topology-gate", versions):
         added = [ADMISSION_GATE, TOPOLOGY_GATE]

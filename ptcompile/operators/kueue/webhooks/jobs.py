@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Problems
 from ptcompile.kubernetes.goflags import atoi, parse_bool
-from ptcompile.kubernetes.unstructured import Json, as_int, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_int, nested_map
 from ptcompile.operators.kueue.queues import MIN_PARALLELISM, PREFIX
 from ptcompile.operators.kueue.webhooks.labels import annotations_of, is_elastic, rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of, pods_of_job
@@ -65,8 +65,8 @@ def check_equal_completions(job: Json) -> Problems:
     if (spec.get("completionMode") or "NonIndexed") == "NonIndexed":
         why = f'Invalid value: "{text}": should not be enabled for NonIndexed jobs'
         yield rejection(path, why, "set completionMode: Indexed, or remove it")
-    parallelism = as_int(spec.get("parallelism"), 1)
-    if as_int(spec.get("completions"), 1) != parallelism:
+    parallelism = nested_int(spec, "parallelism", default=1)
+    if nested_int(spec, "completions", default=1) != parallelism:
         written = "null" if spec.get("completions") is None else spec.get("completions")
         why = f"should be equal to parallelism when {EQUAL_COMPLETIONS} annotation is true"
         help = f"set it to {parallelism}, or the annotation to false"

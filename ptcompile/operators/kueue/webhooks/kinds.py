@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_value
+from ptcompile.kubernetes.unstructured import Json, nested_maps, nested_value
 
 
 class QueuedKind(NamedTuple):
@@ -68,7 +68,7 @@ def is_suspended(manifest: Json, kind: QueuedKind) -> bool:
     """Return whether the job waits: `suspend` is true, or the Pod has Kueue's gate or has ended."""
     if kind.suspend:
         return nested_value(manifest, *kind.suspend, "suspend") is True
-    gates = as_mappings(nested_value(manifest, "spec", "schedulingGates"))
+    gates = nested_maps(manifest, "spec", "schedulingGates")
     has_ended = nested_value(manifest, "status", "phase") in ("Failed", "Succeeded")
     return has_ended or any(gate.get("name") == ADMISSION_GATE for gate in gates)
 

@@ -11,7 +11,7 @@ from ptcompile.diagnostics import Edit, Fix, Path, Problem, Problems, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import Json, kind_of, nested_value, string_map
+from ptcompile.kubernetes.unstructured import Json, kind_of, nested_string_map, nested_value
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue import gates
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE
@@ -41,14 +41,19 @@ def rejection(
     return problem_at(name, path, why, help, authority="kueue", on_key=on_key, field=field)
 
 
+def refusal(path: Path, why: str, help: str) -> Problem:
+    """Return a rejection by Kueue's webhooks that is about no label of a queue."""
+    return rejection(path, why, help, name="webhook-refusal")
+
+
 def labels_of(manifest: Json) -> dict[str, str]:
     """Return the labels of an object."""
-    return string_map(nested_value(manifest, "metadata", "labels"))
+    return nested_string_map(manifest, "metadata", "labels")
 
 
 def annotations_of(manifest: Json) -> dict[str, str]:
     """Return the annotations of an object."""
-    return string_map(nested_value(manifest, "metadata", "annotations"))
+    return nested_string_map(manifest, "metadata", "annotations")
 
 
 def is_elastic(manifest: Json) -> bool:
@@ -62,10 +67,17 @@ def prebuilt_of(manifest: Json) -> tuple[Path, str]:
     """Return the path and the name of the Workload that the object adopts, which is empty if it
     names none.
     """
-    annotation = annotations_of(manifest).get(PREBUILT)
+    return annotation_or_label(manifest, PREBUILT)
+
+
+def annotation_or_label(manifest: Json, key: str) -> tuple[Path, str]:
+    """Return the path and the value of an annotation, or else of the label with the same key;
+    the value is empty if neither is set.
+    """
+    annotation = annotations_of(manifest).get(key)
     if annotation:
-        return (*_ANNOTATIONS, PREBUILT), annotation
-    return (*_LABELS, PREBUILT), labels_of(manifest).get(PREBUILT, "")
+        return (*_ANNOTATIONS, key), annotation
+    return (*_LABELS, key), labels_of(manifest).get(key, "")
 
 
 def check_labels(manifest: Json, kind: QueuedKind, versions: Versions) -> Problems:
@@ -85,9 +97,7 @@ def check_suspend(manifest: Json, kind: QueuedKind) -> Problems:
     value = nested_value(manifest, *kind.suspend, "suspend") if kind.suspend else None
     if not (kind.serving or value is None or isinstance(value, bool)):
         why = f"Invalid value: json: cannot unmarshal {type_name(value)} into Go value of type bool"
-        yield rejection(
-            (*kind.suspend, "suspend"), why, "write true or false", name="webhook-refusal"
-        )
+        yield refusal((*kind.suspend, "suspend"), why, "write true or false")
 
 
 def check_queue_name(manifest: Json) -> Problems:
@@ -138,7 +148,7 @@ def check_elastic(manifest: Json, kind: QueuedKind) -> Problems:
         why = f'Forbidden: elastic job is not supported for "{_group_version_kind(manifest)}"'
         help = "remove it: Kueue resizes only Jobs and Ray's kinds"
         path = (*_ANNOTATIONS, ELASTIC)
-        fix = Fix("remove it", (Edit("remove", path),), safe=False)
+        fix = Fix("remove it", (Edit("remove", path),))
         yield rejection(path, why, help, name="unsupported-by-kueue", on_key=True)._replace(fix=fix)
 
 

@@ -18,10 +18,9 @@ from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_int,
-    as_mapping,
-    as_string,
     kind_of,
     namespace_of,
+    nested_int,
     nested_map,
     nested_string,
     nested_value,
@@ -80,7 +79,7 @@ def marked(manifest: Json, role: ExpandedRole, request: KindContext) -> Expanded
 
     labels = {f"{PREFIX}podset": "main" if kind_of(manifest) == _JOB else role.name}
     notes = {f"{PREFIX}workload": "<workload>"}
-    queue = queue_of(nested_map(manifest, "metadata"))
+    queue = queue_of(manifest)
     if has_feature("kueue-queue-labels", request.versions):
         labels[f"{PREFIX}local-queue-name"] = queue
         local_queues = objects(request.related).in_namespace(namespace_of(manifest))
@@ -105,7 +104,7 @@ def pods_of_job(spec: Json) -> int:
     """Return how many pods of a Job run at once: its parallelism, and no more than its
     completions.
     """
-    parallelism = as_int(spec.get("parallelism"), 1)
+    parallelism = nested_int(spec, "parallelism", default=1)
     completions = spec.get("completions")
     if completions is None:
         return parallelism
@@ -125,7 +124,7 @@ def _job(manifest: Json) -> Iterator[PodSetTemplate]:
 
 def _serving(manifest: Json) -> Iterator[PodSetTemplate]:
     spec = nested_map(manifest, "spec")
-    count = as_int(spec.get("replicas"), 1)
+    count = nested_int(spec, "replicas", default=1)
     yield PodSetTemplate("main", ("spec", "template"), nested_map(spec, "template"), count)
 
 
@@ -133,10 +132,10 @@ def _jobset(manifest: Json) -> Iterator[PodSetTemplate]:
     for i, replicated in indexed_mappings(nested_value(manifest, "spec", "replicatedJobs")):
         job = nested_map(replicated, "template", "spec")
         yield PodSetTemplate(
-            as_string(replicated.get("name")),
+            nested_string(replicated, "name"),
             ("spec", "replicatedJobs", i, "template", "spec", "template"),
             nested_map(job, "template"),
-            as_int(replicated.get("replicas"), 1) * pods_of_job(job),
+            nested_int(replicated, "replicas", default=1) * pods_of_job(job),
         )
 
 
@@ -146,18 +145,15 @@ def _replica_specs(field: str) -> Callable[[Json], Iterator[PodSetTemplate]]:
     def read(manifest: Json) -> Iterator[PodSetTemplate]:
         for role, replicas in nested_map(manifest, "spec", field).items():
             path = ("spec", field, str(role), "template")
-            count = as_int(as_mapping(replicas).get("replicas"), 1)
+            count = nested_int(replicas, "replicas", default=1)
             yield PodSetTemplate(str(role).lower(), path, nested_map(replicas, "template"), count)
 
     return read
 
 
-def _ray_cluster(manifest: Json) -> Iterator[PodSetTemplate]:
-    return ray_pod_sets(nested_map(manifest, "spec"), ("spec",))
-
-
-def _ray_job(manifest: Json) -> Iterator[PodSetTemplate]:
-    return ray_pod_sets(nested_map(manifest, "spec", "rayClusterSpec"), ("spec", "rayClusterSpec"))
+def _ray(*path: str) -> Callable[[Json], Iterator[PodSetTemplate]]:
+    """Return the reader of a kind of Ray with the specification of a cluster at a path."""
+    return lambda manifest: ray_pod_sets(nested_map(manifest, *path), path)
 
 
 def max_pod_sets(versions: Versions) -> int:
@@ -181,12 +177,12 @@ def ray_pod_sets(cluster: Json, path: Path) -> Iterator[PodSetTemplate]:
         1,
     )
     for i, group in indexed_mappings(cluster.get("workerGroupSpecs")):
-        hosts = max(1, as_int(group.get("numOfHosts"), 1))
+        hosts = max(1, nested_int(group, "numOfHosts", default=1))
         yield PodSetTemplate(
-            as_string(group.get("groupName")),
+            nested_string(group, "groupName"),
             (*path, "workerGroupSpecs", i, "template"),
             nested_map(group, "template"),
-            as_int(group.get("replicas")) * hosts,  # the CRD's default is 0
+            nested_int(group, "replicas") * hosts,  # the CRD's default is 0
         )
 
 
@@ -195,7 +191,7 @@ def _leader_worker_set(manifest: Json) -> Iterator[PodSetTemplate]:
     path = ("spec", "leaderWorkerTemplate")
     template = nested_map(manifest, "spec", "leaderWorkerTemplate")
     has_leader = template.get("leaderTemplate") is not None
-    size = as_int(template.get("size"), 1)
+    size = nested_int(template, "size", default=1)
     if has_leader:
         yield PodSetTemplate(
             "leader", (*path, "leaderTemplate"), nested_map(template, "leaderTemplate"), 1
@@ -214,10 +210,10 @@ def _hyperpod_job(manifest: Json) -> Iterator[PodSetTemplate]:
     ReplicaSpec).
     """
     for i, replica in indexed_mappings(nested_value(manifest, "spec", "replicaSpecs")):
-        pods = as_int(replica.get("replicas")) + as_int(replica.get("spares"))
+        pods = nested_int(replica, "replicas") + nested_int(replica, "spares")
         path: Path = ("spec", "replicaSpecs", i, "template")
         yield PodSetTemplate(
-            as_string(replica.get("name")), path, nested_map(replica, "template"), pods
+            nested_string(replica, "name"), path, nested_map(replica, "template"), pods
         )
 
 
@@ -229,10 +225,10 @@ def _app_wrapper(manifest: Json) -> Iterator[PodSetTemplate]:
         inner = nested_map(component, "template")
         declared = list(indexed_mappings(component.get("podSets")))
         for _, entry in declared:
-            keys = as_string(entry.get("path")).split(".")
+            keys = nested_string(entry, "path").split(".")
             path: Path = ("spec", "components", i, *keys)
             yield PodSetTemplate(
-                "", path, nested_map(component, *keys), as_int(entry.get("replicas"), 1)
+                "", path, nested_map(component, *keys), nested_int(entry, "replicas", default=1)
             )
 
         for pod_set in (
@@ -254,8 +250,8 @@ _READERS: dict[GroupVersionKind, Callable[[Json], Iterable[PodSetTemplate]]] = {
     ("kubeflow.org/v1", "XGBoostJob"): _replica_specs("xgbReplicaSpecs"),
     ("kubeflow.org/v2beta1", "MPIJob"): _replica_specs("mpiReplicaSpecs"),
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"): _leader_worker_set,
-    ("ray.io/v1", "RayCluster"): _ray_cluster,
-    ("ray.io/v1", "RayJob"): _ray_job,
+    ("ray.io/v1", "RayCluster"): _ray("spec"),
+    ("ray.io/v1", "RayJob"): _ray("spec", "rayClusterSpec"),
     ("sagemaker.amazonaws.com/v1", "HyperPodPyTorchJob"): _hyperpod_job,
     ("sagemaker.amazonaws.com/v1", "HyperPodPytorchJob"): _hyperpod_job,
     ("workload.codeflare.dev/v1beta2", "AppWrapper"): _app_wrapper,

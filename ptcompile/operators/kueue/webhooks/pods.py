@@ -11,10 +11,12 @@ from ptcompile.kubernetes.unstructured import Json
 from ptcompile.operators.kueue.queues import GROUP, GROUP_SIZE, PREFIX, QUEUE
 from ptcompile.operators.kueue.webhooks.kinds import MANAGED
 from ptcompile.operators.kueue.webhooks.labels import (
+    annotation_or_label,
     annotations_of,
     check_name,
     labels_of,
     prebuilt_of,
+    refusal,
     rejection,
 )
 
@@ -27,10 +29,7 @@ def group_of(pod: Json) -> tuple[Path, str]:
     """Return the path and the name of a Pod's group; the name is empty if it has none. The
     annotation wins over the label.
     """
-    annotation = annotations_of(pod).get(GROUP)
-    if annotation:
-        return ("metadata", "annotations", GROUP), annotation
-    return ("metadata", "labels", GROUP), labels_of(pod).get(GROUP, "")
+    return annotation_or_label(pod, GROUP)
 
 
 def check_pod(pod: Json) -> Problems:
@@ -99,13 +98,11 @@ def check_pod_update(old: Json, new: Json) -> Problems:
     _, old_name = group_of(old)
     if old_name and name != old_name:
         why = f'Invalid value: "{name}": field is immutable'
-        yield rejection(
-            path, why, f'write "{old_name}", or delete the Pod first', name="webhook-refusal"
-        )
+        yield refusal(path, why, f'write "{old_name}", or delete the Pod first')
     if name and _is_unretriable(old) and not _is_unretriable(new):
         why = "Forbidden: unretriable pod group can't be converted to retriable"
         path = ("metadata", "annotations", _RETRIABLE)
-        yield rejection(path, why, "keep false", name="webhook-refusal")
+        yield refusal(path, why, "keep false")
 
 
 def _is_unretriable(pod: Json) -> bool:

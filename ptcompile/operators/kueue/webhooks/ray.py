@@ -47,7 +47,7 @@ def _check_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
     if spec.get("shutdownAfterJobFinishes") is not True:
         why = "Invalid value: false: a kueue managed job should delete the cluster after finishing"
         path = ("spec", "shutdownAfterJobFinishes")
-        fix = Fix("set it to true", (Edit("set", path, True),), safe=False)
+        fix = Fix("set it to true", (Edit("set", path, True),))
         problems.append(_field_rejection(path, why, "set it to true")._replace(fix=fix))
 
     problems += _check_cluster(job, as_mapping(cluster), ("spec", "rayClusterSpec"), versions)

@@ -13,11 +13,11 @@ from ptcompile.kinds.model import KindContext
 from ptcompile.kinds.templates import indexed_mappings, with_items
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
-    as_string,
     kind_of,
     may_mention,
     nested_map,
+    nested_maps,
+    nested_string,
     nested_value,
     string_map,
 )
@@ -57,7 +57,7 @@ def with_patch_of_kueue(manifest: Json, versions: Versions) -> Json:
     """Return a TrainJob with the empty patch that Kueue fills when it admits the job."""
     spec = nested_map(manifest, "spec")
     is_there = any(
-        patch.get("manager") == _MANAGER for patch in as_mappings(spec.get("runtimePatches"))
+        patch.get("manager") == _MANAGER for patch in nested_maps(spec, "runtimePatches")
     )
     if is_there or not has_feature("kueue-runtime-patches", versions):
         return manifest
@@ -131,6 +131,6 @@ def _patched_annotations(manifest: Json) -> dict[tuple[str, str], tuple[Path, st
                 j,
             )
             for name, value in string_map(nested_map(job, *keys)).items():
-                written[as_string(job.get("name")), name] = ((*start, *keys, name), value)
+                written[nested_string(job, "name"), name] = ((*start, *keys, name), value)
 
     return written

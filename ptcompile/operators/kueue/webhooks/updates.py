@@ -15,12 +15,11 @@ from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
-    as_mappings,
     kind_of,
     namespace_of,
+    nested_int,
     nested_map,
-    nested_value,
+    nested_maps,
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.gates import check_gates_update
@@ -51,7 +50,7 @@ from ptcompile.operators.kueue.webhooks.labels import (
     is_elastic,
     labels_of,
     prebuilt_of,
-    rejection,
+    refusal,
 )
 from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of
 from ptcompile.operators.kueue.webhooks.pods import check_pod_update
@@ -96,7 +95,7 @@ def _with_stored_completions(update: Update) -> Update:
     """Return the update of a Job with `completions: 1`, which the API server set if the old one
     counts no pods.
     """
-    before, after = (nested_map(job, "spec") for job in (update.old, update.new))
+    before, after = update.maps("spec")
     is_set = before.get("parallelism") is None and before.get("completions") is None
     if not is_set or after.get("completions") is not None:
         return update
@@ -105,10 +104,8 @@ def _with_stored_completions(update: Update) -> Update:
 
 def _is_ray_checked(update: Update) -> bool:
     """Return whether the object is in a queue, or since 0.19 was in one."""
-    was_queued, is_queued = (
-        bool(queue_of(nested_map(o, "metadata"))) for o in (update.old, update.new)
-    )
-    return is_queued or (was_queued and update.versions.kueue >= (0, 19))
+    was_queued = update.versions.kueue >= (0, 19) and queue_of(update.old)
+    return bool(queue_of(update.new) or was_queued)
 
 
 def _job_problems(update: Update, kind: QueuedKind) -> Problems:
@@ -143,8 +140,8 @@ def _check_change(update: Update, kind: QueuedKind) -> Problems:
     new = update.new
     suspended = is_suspended(new, kind)
     was_suspended = is_suspended(old, kind)
-    queue = queue_of(nested_map(new, "metadata"))
-    if not suspended and queue != queue_of(nested_map(old, "metadata")):
+    queue = queue_of(new)
+    if not suspended and queue != queue_of(old):
         yield immutable(
             (*_LABELS, QUEUE), "suspend the job in the same apply, or delete it first", queue
         )
@@ -188,13 +185,13 @@ def _check_priority(old: Json, new: Json, versions: Versions, *, suspended: bool
         yield immutable(path, "delete the job and apply again", after)
     elif versions.kueue >= (0, 15) and not after:
         why = 'Invalid value: "": WorkloadPriorityClass cannot be removed from a workload'
-        yield rejection(path, why, "name another class", name="webhook-refusal")
+        yield refusal(path, why, "name another class")
     elif versions.kueue >= (0, 15) and not before and not suspended:
         why = (
             f'Invalid value: "{after}": WorkloadPriorityClass cannot be added to a non-suspended '
             "workload"
         )
-        yield rejection(path, why, "suspend the job in the same apply", name="webhook-refusal")
+        yield refusal(path, why, "suspend the job in the same apply")
 
 
 def _check_gates_change(old: Json, new: Json, versions: Versions) -> Problems:
@@ -211,21 +208,17 @@ def _check_job_change(old: Json, new: Json) -> Problems:
     kind = KINDS["batch/v1", "Job"]
     was_suspended = is_suspended(old, kind)
     suspended = is_suspended(new, kind)
-    before, after = (as_int(nested_value(job, "spec", "parallelism"), 1) for job in (old, new))
+    before, after = (nested_int(job, "spec", "parallelism", default=1) for job in (old, new))
     if MIN_PARALLELISM in annotations_of(old) and not was_suspended and before != after:
         why = (
             "Forbidden: cannot change when partial admission is enabled and the job is not "
             "suspended"
         )
-        yield rejection(
-            ("spec", "parallelism"), why, "suspend the job first", name="webhook-refusal"
-        )
+        yield refusal(("spec", "parallelism"), why, "suspend the job first")
 
     if not was_suspended and not suspended and follows_parallelism(old) != follows_parallelism(new):
         why = "Forbidden: field is immutable while the job is not suspended"
-        yield rejection(
-            (*_ANNOTATIONS, EQUAL_COMPLETIONS), why, "suspend the job first", name="webhook-refusal"
-        )
+        yield refusal((*_ANNOTATIONS, EQUAL_COMPLETIONS), why, "suspend the job first")
 
 
 def _serving_problems(update: Update, kind: QueuedKind) -> Problems:
@@ -236,8 +229,8 @@ def _serving_problems(update: Update, kind: QueuedKind) -> Problems:
     new = update.new
     versions = update.versions
     yield from check_queue_name(new)
-    queue = queue_of(nested_map(new, "metadata"))
-    if queue != queue_of(nested_map(old, "metadata")) and (is_ready(old) or not queue):
+    queue = queue_of(new)
+    if queue != queue_of(old) and (is_ready(old) or not queue):
         yield immutable(
             (*_LABELS, QUEUE),
             "delete the object first, or scale it to 0 to name another queue",
@@ -254,7 +247,7 @@ def _serving_problems(update: Update, kind: QueuedKind) -> Problems:
 def check_serving_update(update: Update) -> Problems:
     """Yield the rejections of a change of size or pods, while the object is in a queue."""
     kind = kind_of(update.new).name
-    if not queue_of(nested_map(update.new, "metadata")) or kind == "Deployment":
+    if not queue_of(update.new) or kind == "Deployment":
         return
     for pod_set in pod_sets_of(update.new):
         yield from _check_shape(update, pod_set.path)
@@ -303,7 +296,7 @@ def _container_indexes(spec: Json) -> dict[tuple[str, ...], int]:
     return {
         (field, f"[{container.get('name')}]"): i
         for field in ("containers", "initContainers")
-        for i, container in enumerate(as_mappings(spec.get(field)))
+        for i, container in enumerate(nested_maps(spec, field))
     }
 
 
@@ -319,11 +312,8 @@ def _written(inner: tuple[str, ...], indexes: Mapping[tuple[str, ...], int]) -> 
 
 
 def _check_group_size(update: Update) -> Problems:
-    old, new = (
-        nested_map(manifest, "spec", "leaderWorkerTemplate")
-        for manifest in (update.old, update.new)
-    )
-    if as_int(old.get("size"), 1) != as_int(new.get("size"), 1):
+    old, new = update.maps("spec", "leaderWorkerTemplate")
+    if nested_int(old, "size", default=1) != nested_int(new, "size", default=1):
         yield immutable(_SIZE, "keep it, or create a new LeaderWorkerSet; replicas may change")
     if (old.get("leaderTemplate") is None) != (new.get("leaderTemplate") is None):
         path = ("spec", "leaderWorkerTemplate", "leaderTemplate")
@@ -335,19 +325,15 @@ def _check_replicas(old: Json, new: Json) -> Problems:
     gone.
     """
     path = ("spec", "replicas")
-    before, after = (
-        as_int(nested_value(manifest, "spec", "replicas"), 1) for manifest in (old, new)
-    )
+    before, after = (nested_int(manifest, "spec", "replicas", default=1) for manifest in (old, new))
     if before and after and before != after:
         yield immutable(path, "scale to 0 first: Kueue admits all pods at once")
-    elif not before and after and as_int(nested_value(new, "status", "replicas")) > 0:
+    elif not before and after and nested_int(new, "status", "replicas") > 0:
         why = "Forbidden: scaling down is still in progress"
-        yield rejection(path, why, "wait until all pods are gone", name="webhook-refusal")
+        yield refusal(path, why, "wait until all pods are gone")
 
 
 def immutable(path: Path, help: str, value: str = "") -> Problem:
     """Return the rejection of a change."""
     shown = f'"{value}": ' if value else ""
-    return rejection(
-        path, f"Invalid value: {shown}field is immutable", help, name="webhook-refusal"
-    )
+    return refusal(path, f"Invalid value: {shown}field is immutable", help)

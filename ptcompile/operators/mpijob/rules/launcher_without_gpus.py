@@ -33,9 +33,10 @@ def check(subject: Subject) -> Findings:
     ):
         return
 
-    count = launcher.main_containers[0].accelerators
+    (container,) = launcher.main_containers
+    count = container.accelerators
     if count:
-        path = (*launcher.main_containers[0].path, "resources")
+        path = (*container.path, "resources")
         yield found_at(
             path,
             f"the operator hides the {count} GPU{'s' if count > 1 else ''} of a launcher that is "

@@ -24,7 +24,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ptcompile.kubernetes.commands import basename
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import Token
 
@@ -40,7 +40,7 @@ def check(subject: Subject) -> Findings:
     hosts = (worker.replicas if worker is not None else 0) + (
         subject.spec.get("runLauncherAsWorker") is True
     )
-    slots = hosts * as_int(subject.spec.get("slotsPerWorker"), 1)
+    slots = hosts * nested_int(subject.spec, "slotsPerWorker", default=1)
     option = _process_option(launcher.main_containers[0].argv)
     if slots and option is not None and int(option.text) != slots:
         if int(option.text) > slots:

@@ -29,7 +29,7 @@ Source: MPI Operator 0.8, mpi_job_controller.go.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
@@ -40,7 +40,7 @@ def check(subject: Subject) -> Findings:
     else:
         gpus = 0
 
-    slots = as_int(subject.spec.get("slotsPerWorker"), 1)
+    slots = nested_int(subject.spec, "slotsPerWorker", default=1)
     if gpus and slots and slots != gpus:
         path = ("spec", "slotsPerWorker") if "slotsPerWorker" in subject.spec else ("spec",)
         count = "one process" if slots == 1 else f"{slots} processes"

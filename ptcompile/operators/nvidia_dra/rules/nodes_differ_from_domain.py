@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from ptcompile.kubernetes.unstructured import as_int, as_mappings
+from ptcompile.kubernetes.unstructured import nested_int, nested_maps
 from ptcompile.linter.devices import channel_template
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 def check(subject: Subject) -> Findings:
-    nodes = as_int(subject.spec.get("numNodes"), 0)
+    nodes = nested_int(subject.spec, "numNodes", default=0)
     template = channel_template(subject.manifest)
     pods = _count_claiming_pods(subject, template) if nodes > 0 and template else 0
     if pods and pods != nodes:
@@ -85,5 +85,5 @@ def _count_claiming_pods(subject: Subject, template: str) -> int:
 
 
 def _claims(pod: Pod, template: str) -> bool:
-    claims = as_mappings(pod.view.spec.get("resourceClaims"))
+    claims = nested_maps(pod.view.spec, "resourceClaims")
     return any(claim.get("resourceClaimTemplateName") == template for claim in claims)

@@ -46,7 +46,6 @@ def check(subject: Subject) -> Findings:
                 Edit("set", (*_POLICY, "minReplicas"), max_nodes),
                 Edit("set", (*_POLICY, "maxReplicas"), min_nodes),
             ),
-            safe=False,
         )
         yield found_at(
             path,

@@ -24,7 +24,7 @@ Source: training-operator 1.9, which does not compare them; PyTorch 2.13, dynami
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import as_int, nested_int, nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _REPLICAS = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
@@ -35,7 +35,7 @@ def check(subject: Subject) -> Findings:
     if not policy or policy.get("metrics"):
         return
 
-    workers = as_int(nested_value(subject.spec, "pytorchReplicaSpecs", "Worker", "replicas"), 1)
+    workers = nested_int(subject.spec, "pytorchReplicaSpecs", "Worker", "replicas", default=1)
     pods = workers + (nested_value(subject.spec, "pytorchReplicaSpecs", "Master") is not None)
     low = policy.get("minReplicas")
     high = policy.get("maxReplicas")
@@ -59,5 +59,5 @@ def check(subject: Subject) -> Findings:
             f"{workers} {'Worker' if workers == 1 else 'Workers'} for a range "
             f"of {min_nodes} to {max_nodes} nodes: {why}",
             "set replicas to a number in the range",
-            fix_setting(f"set replicas to {replicas}", _REPLICAS, replicas, safe=False),
+            fix_setting(f"set replicas to {replicas}", _REPLICAS, replicas),
         )

@@ -50,7 +50,7 @@ Source: training-operator 1.9, SetPodEnv: PET_NNODES is the range of the Workers
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import nested_int, nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _MASTER = ("spec", "pytorchReplicaSpecs", "Master")
@@ -62,9 +62,9 @@ def check(subject: Subject) -> Findings:
     if policy is None or replicas.get("Master") is None or replicas.get("Worker") is None:
         return
 
-    workers = as_int(nested_value(replicas, "Worker", "replicas"), 1)
-    low = as_int(nested_value(subject.spec, "elasticPolicy", "minReplicas"), workers)
-    max_nodes = as_int(nested_value(subject.spec, "elasticPolicy", "maxReplicas"), low)
+    workers = nested_int(replicas, "Worker", "replicas", default=1)
+    low = nested_int(subject.spec, "elasticPolicy", "minReplicas", default=workers)
+    max_nodes = nested_int(subject.spec, "elasticPolicy", "maxReplicas", default=low)
     flags = subject.training_roles[0].launch.options if subject.training_roles else {}
     if workers <= max_nodes < workers + 1 and "nnodes" not in flags:
         yield found_at(

@@ -62,5 +62,5 @@ def check(subject: Subject) -> Findings:
         _BACKEND,
         f"without rdzvHost the endpoint is {subject.name}-worker-0, where no etcd listens",
         "add rdzvHost and rdzvPort, or use c10d",
-        fix_setting("use c10d", _BACKEND, "c10d", safe=False),
+        fix_setting("use c10d", _BACKEND, "c10d"),
     )

@@ -28,7 +28,7 @@ to the other.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import as_int, nested_int, nested_map
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _METRICS = ("spec", "elasticPolicy", "metrics")
@@ -36,7 +36,7 @@ _METRICS = ("spec", "elasticPolicy", "metrics")
 
 def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
-    workers = as_int(nested_value(subject.spec, "pytorchReplicaSpecs", "Worker", "replicas"), 1)
+    workers = nested_int(subject.spec, "pytorchReplicaSpecs", "Worker", "replicas", default=1)
     low = policy.get("minReplicas")
     high = policy.get("maxReplicas")
     if any(bound is not None and not isinstance(bound, int) for bound in (low, high)):
@@ -51,6 +51,6 @@ def check(subject: Subject) -> Findings:
             "least and at "
             "most, so there is nothing to scale",
             "give a range by minReplicas and maxReplicas, or remove the metrics",
-            fix_removing("remove metrics", _METRICS, safe=False),
+            fix_removing("remove metrics", _METRICS),
             on_key=True,
         )

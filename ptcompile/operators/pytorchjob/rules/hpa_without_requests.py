@@ -32,7 +32,7 @@ copies the metrics.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _METRICS = ("spec", "elasticPolicy", "metrics")
@@ -46,7 +46,7 @@ def check(subject: Subject) -> Findings:
         for container in template.containers
         if not container.is_init
     ]
-    for i, metric in enumerate(as_mappings(nested_value(subject.spec, "elasticPolicy", "metrics"))):
+    for i, metric in enumerate(nested_maps(subject.spec, "elasticPolicy", "metrics")):
         name = nested_string(metric, "resource", "name")
         share = nested_value(metric, "resource", "target", "type") == "Utilization"
         without = [

@@ -22,7 +22,7 @@ Source: training-operator 1.9, setRestartPolicy.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import nested_map, nested_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _POLICIES = ("Always", "OnFailure", "Never", "ExitCode")
@@ -30,7 +30,7 @@ _POLICIES = ("Always", "OnFailure", "Never", "ExitCode")
 
 def check(subject: Subject) -> Findings:
     for role, replica in nested_map(subject.spec, "pytorchReplicaSpecs").items():
-        policy = as_string(as_mapping(replica).get("restartPolicy")) or "OnFailure"
+        policy = nested_string(replica, "restartPolicy") or "OnFailure"
         template_policy = nested_value(replica, "template", "spec", "restartPolicy")
         if policy not in _POLICIES:  # the API server rejects the pods
             continue

@@ -30,7 +30,7 @@ Source: training-operator 1.9, the PodGroups of pkg/controller.v1/control.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _POLICY = ("spec", "runPolicy", "schedulingPolicy")
@@ -42,7 +42,7 @@ _IGNORED = {
 
 def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "runPolicy", "schedulingPolicy")
-    schedulers = {as_string(template.spec.get("schedulerName")) for template in subject.templates}
+    schedulers = {nested_string(template.spec, "schedulerName") for template in subject.templates}
     if len(schedulers) != 1:
         return
 

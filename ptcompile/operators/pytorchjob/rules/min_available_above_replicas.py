@@ -35,7 +35,7 @@ Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailab
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import nested_int, nested_map, nested_value
 from ptcompile.linter.rule import Finding, Findings, Subject, fix_setting, found_at
 
 _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
@@ -46,7 +46,7 @@ def gang_and_pods(subject: Subject) -> tuple[int, int]:
     min_available = nested_value(subject.spec, "runPolicy", "schedulingPolicy", "minAvailable")
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
     total = sum(
-        as_int(as_mapping(replica).get("replicas"), 1)
+        nested_int(replica, "replicas", default=1)
         for replica in replicas.values()
         if replica is not None
     )
@@ -55,7 +55,7 @@ def gang_and_pods(subject: Subject) -> tuple[int, int]:
 
 def other_size(total: int, text: str) -> Finding:
     """Return the finding that minAvailable should be the number of pods."""
-    fix = fix_setting(f"set minAvailable to {total}", _PATH, total, safe=False)
+    fix = fix_setting(f"set minAvailable to {total}", _PATH, total)
     return found_at(_PATH, text, f"write {total}, or remove it", fix)
 
 

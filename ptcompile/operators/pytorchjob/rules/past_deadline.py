@@ -35,5 +35,5 @@ def check(subject: Subject) -> Findings:
             _PATH,
             f"{seconds} seconds are over as soon as the job starts: it fails at once",
             "write the seconds that the job may run, or remove it",
-            fix_removing("remove it", _PATH, safe=False),
+            fix_removing("remove it", _PATH),
         )

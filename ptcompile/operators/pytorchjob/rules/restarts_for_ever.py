@@ -26,7 +26,7 @@ kubeflow/trainer issue 2044.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _SPECS = ("spec", "pytorchReplicaSpecs")
@@ -40,7 +40,7 @@ def check(subject: Subject) -> Findings:
         return
 
     for role, replica in nested_map(subject.spec, "pytorchReplicaSpecs").items():
-        restart = as_mapping(replica).get("restartPolicy")
+        restart = nested_value(replica, "restartPolicy")
         if restart in (None, "OnFailure"):
             path = (*_SPECS, role, "restartPolicy") if restart else (*_SPECS, role)
             edit = Edit("set", ("spec", "runPolicy", "backoffLimit"), 3)
@@ -48,7 +48,7 @@ def check(subject: Subject) -> Findings:
                 path,
                 "OnFailure without a backoffLimit restarts forever and keeps the GPUs",
                 "add backoffLimit or activeDeadlineSeconds to runPolicy",
-                Fix("set backoffLimit to 3", (edit,), safe=False),
+                Fix("set backoffLimit to 3", (edit,)),
                 on_key=not restart,
             )
             return

@@ -30,7 +30,7 @@ Source: PyTorch 2.13, torch.distributed: all processes are expected to run the s
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.containers import split_image
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
@@ -40,15 +40,15 @@ def check(subject: Subject) -> Findings:
     if len(mains) < 2:
         return
 
-    first = as_string(mains[0].spec.get("image"))
+    first = nested_string(mains[0].spec, "image")
     repository, _ = split_image(first)
     for main in mains[1:]:
-        image = as_string(main.spec.get("image"))
+        image = nested_string(main.spec, "image")
         if image and first and image != first and split_image(image)[0] == repository:
             path = (*main.path, "image")
             yield found_at(
                 path,
                 f"{image} is another release than {first}",
                 "write the same image in both",
-                fix_setting(f"write {first}", path, first, safe=False),
+                fix_setting(f"write {first}", path, first),
             )

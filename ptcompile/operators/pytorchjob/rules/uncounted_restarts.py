@@ -25,7 +25,7 @@ Source: training-operator 1.9, PastBackoffLimit; kubeflow/trainer issues 1589 an
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _PATH = ("spec", "runPolicy", "backoffLimit")
@@ -34,7 +34,7 @@ _PATH = ("spec", "runPolicy", "backoffLimit")
 def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "runPolicy")
     restarts = [
-        as_mapping(replica).get("restartPolicy")
+        nested_value(replica, "restartPolicy")
         for replica in nested_map(subject.spec, "pytorchReplicaSpecs").values()
     ]
     is_limited = policy.get("activeDeadlineSeconds") is not None or not restarts

@@ -47,16 +47,16 @@ Source: training-operator 1.9, SetPodEnv; kubeflow/trainer issues 1916 and 2800.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
+from ptcompile.operators.pytorchjob.pods import lacks_master
 
 _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 
 
 def check(subject: Subject) -> Findings:
-    spec = subject.spec
-    if "Master" in nested_map(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
+    if not lacks_master(subject.spec):
         return
 
     roles = subject.training_roles
@@ -75,7 +75,7 @@ def _relies_on_environment(role: TrainingRole) -> bool:
     set.
     """
     entry = role.launch.entry
-    is_python = bool(entry) and entry[0].rpartition("/")[2].startswith("python")
+    is_python = bool(entry) and basename(entry[0]).startswith("python")
     starts_plainly = role.rendezvous.launcher == "image" or (
         role.rendezvous.launcher == "command" and is_python
     )

@@ -60,6 +60,6 @@ def check(subject: Subject) -> Findings:
             f"{total} Workers without a Master or an elasticPolicy have no place to meet: each "
             "waits for itself",
             "add elasticPolicy, or make one of them the Master",
-            fix_setting("add elasticPolicy", ("spec", "elasticPolicy"), policy, safe=False),
+            fix_setting("add elasticPolicy", ("spec", "elasticPolicy"), policy),
             on_key=True,
         )

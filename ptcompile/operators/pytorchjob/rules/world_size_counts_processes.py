@@ -38,8 +38,9 @@ processes needs no change.
 
 from __future__ import annotations
 
+from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
@@ -47,7 +48,7 @@ _NPROC = ("spec", "nprocPerNode")
 
 
 def check(subject: Subject) -> Findings:
-    processes = atoi(as_string(subject.spec.get("nprocPerNode"))) or 1
+    processes = atoi(nested_string(subject.spec, "nprocPerNode")) or 1
     roles = subject.training_roles
     if (
         processes < 2
@@ -63,7 +64,7 @@ def check(subject: Subject) -> Findings:
             f"WORLD_SIZE is {pods * processes}, and python starts one process in each of {pods} "
             f"{'pod' if pods == 1 else 'pods'}",
             "start the script with torchrun, or leave nprocPerNode out",
-            fix_removing("remove nprocPerNode", _NPROC, safe=False),
+            fix_removing("remove nprocPerNode", _NPROC),
         )
 
 
@@ -75,5 +76,5 @@ def _starts_one_process(role: TrainingRole) -> bool:
     if role.rendezvous.launcher != "command" or role.is_uncertain() or not entry:
         return False
     module = entry[2] if len(entry) > 2 and entry[1] == "-m" else ""
-    is_python = entry[0].rpartition("/")[2].startswith("python")
+    is_python = basename(entry[0]).startswith("python")
     return is_python and not module.startswith(("accelerate", "deepspeed", "torch", "lightning"))

@@ -40,7 +40,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from ptcompile.kubernetes.quantity import parse
-from ptcompile.kubernetes.unstructured import as_string, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import nested_map, nested_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.ray.pods import RayGroup, has_autoscaler
 from ptcompile.operators.ray.rules.reading import hides_devices, ray_groups
@@ -101,7 +101,7 @@ def _cpus(group: RayGroup) -> float | None:
 
 def _custom_resources(subject: Subject) -> Iterator[str]:
     try:
-        resources = json.loads(as_string(subject.spec.get("entrypointResources")) or "{}")
+        resources = json.loads(nested_string(subject.spec, "entrypointResources") or "{}")
     except ValueError:
         return
     if isinstance(resources, Mapping):

@@ -64,5 +64,5 @@ def check(subject: Subject) -> Findings:
             "remove it: KubeRay passes the number in the limits"
             if group.devices
             else "request the GPUs in the limits",
-            fix_removing("remove num-gpus", path, safe=False) if group.devices else None,
+            fix_removing("remove num-gpus", path) if group.devices else None,
         )

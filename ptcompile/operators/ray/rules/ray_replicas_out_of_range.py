@@ -56,5 +56,5 @@ def check(subject: Subject) -> Findings:
             path,
             f"KubeRay starts {group.replicas} instead of {written}, because {bound}",
             "write a number between minReplicas and maxReplicas",
-            fix_setting(f"set replicas to {group.replicas}", path, group.replicas, safe=False),
+            fix_setting(f"set replicas to {group.replicas}", path, group.replicas),
         )

@@ -47,6 +47,7 @@ trainer/ppo/ray_trainer.py.
 from __future__ import annotations
 
 from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.operators.ray.pods import count_of
 from ptcompile.operators.ray.rules.reading import entrypoint_words, max_gpus, ray_groups
 
 
@@ -83,6 +84,5 @@ def _number(words: list[str], option: str) -> int:
         name, equals, value = word.partition("=")
         if name.lstrip("+").replace("_", "-") == option:
             next_word = words[i + 1] if i + 1 < len(words) else ""
-            text = value if equals else next_word
-            number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+            number = count_of(value if equals else next_word)
     return number

@@ -43,7 +43,7 @@ rayVersion.
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.ray.pods import RayGroup, cluster_of, cluster_path
 from ptcompile.operators.ray.rules.reading import ray_groups
@@ -66,7 +66,7 @@ def check(subject: Subject) -> Findings:
             yield found_at(path, text, _HELP, severity=None if is_certain else "warning")
             return
 
-    written = _match_release(as_string(cluster_of(subject.manifest).get("rayVersion")))
+    written = _match_release(nested_string(cluster_of(subject.manifest), "rayVersion"))
     version = written[1] if written else first_release
     if version != first_release:
         path = (*cluster_path(subject.manifest), "rayVersion")
@@ -75,7 +75,7 @@ def check(subject: Subject) -> Findings:
 
 
 def _image(group: RayGroup) -> str:
-    return as_string(group.container.get("image"))
+    return nested_string(group.container, "image")
 
 
 def _is_official(group: RayGroup) -> bool:

@@ -33,16 +33,16 @@ ENTRYPOINT is required.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
     spec = subject.spec
-    if subject.kind.name != "RayJob" or as_string(spec.get("entrypoint")).strip():
+    if subject.kind.name != "RayJob" or nested_string(spec, "entrypoint").strip():
         return
 
-    containers = as_mappings(nested_value(spec, "submitterPodTemplate", "spec", "containers"))
+    containers = nested_maps(spec, "submitterPodTemplate", "spec", "containers")
     if spec.get("submissionMode") in (None, "", "K8sJobMode") and not any(
         c.get("command") for c in containers
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
-from ptcompile.kubernetes.unstructured import as_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_string, nested_value
 from ptcompile.linter.rule import Subject
 from ptcompile.operators.ray.pods import RayGroup, groups_of, has_autoscaler
 
@@ -39,7 +39,7 @@ def max_gpus(subject: Subject, groups: Iterable[RayGroup]) -> int | None:
 
 def entrypoint_words(subject: Subject) -> list[str]:
     """Return the words of a RayJob's entrypoint."""
-    text = as_string(subject.spec.get("entrypoint"))
+    text = nested_string(subject.spec, "entrypoint")
     try:
         return shlex.split(text)
     except ValueError:

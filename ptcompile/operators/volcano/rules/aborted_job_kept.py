@@ -37,5 +37,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 "an aborted job is not finished, and ttlSecondsAfterFinished never collects it",
                 "use TerminateJob",
-                fix_setting("terminate the job", path, "TerminateJob", safe=False),
+                fix_setting("terminate the job", path, "TerminateJob"),
             )

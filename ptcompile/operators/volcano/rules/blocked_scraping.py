@@ -61,5 +61,5 @@ def check(subject: Subject) -> Findings:
                 "the svc plugin's NetworkPolicy admits only pods of this job: nothing can scrape "
                 "them",
                 "give the svc plugin --disable-network-policy",
-                Fix("disable the NetworkPolicy", (edit,), safe=False),
+                Fix("disable the NetworkPolicy", (edit,)),
             )

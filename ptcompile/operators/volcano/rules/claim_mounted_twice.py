@@ -23,15 +23,15 @@ Source: Volcano 1.16, job controller (createJobPod skips a claim that it has see
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
     mounts: dict[str, str] = {}
-    for i, volume in enumerate(as_mappings(subject.spec.get("volumes"))):
-        claim = as_string(volume.get("volumeClaimName"))
-        mount = as_string(volume.get("mountPath"))
+    for i, volume in enumerate(nested_maps(subject.spec, "volumes")):
+        claim = nested_string(volume, "volumeClaimName")
+        mount = nested_string(volume, "mountPath")
         if claim and claim in mounts:
             path = ("spec", "volumes", i)
             yield found_at(

@@ -87,11 +87,11 @@ def _move_policy(subject: Subject, policy: Policy) -> Fix | None:
     path = ("spec", "tasks", volcano_job(subject).tasks.index(master), "policies")
     master_policies = master.source.get("policies")
     if any("TaskCompleted" in events_of(held) for held in as_mappings(master_policies)):
-        return fix_removing("remove the policy", policy.path, safe=False)
+        return fix_removing("remove the policy", policy.path)
 
     if isinstance(master_policies, list):
         edit = Edit("append", path, policy.data)
     else:
         edit = Edit("set", path, [policy.data])
 
-    return Fix(f"move the policy to {master.name}", (edit, Edit("remove", policy.path)), safe=False)
+    return Fix(f"move the policy to {master.name}", (edit, Edit("remove", policy.path)))

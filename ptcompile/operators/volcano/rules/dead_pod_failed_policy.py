@@ -48,7 +48,7 @@ def check(subject: Subject) -> Findings:
             policy.path,
             f"the kubelet restarts the containers in place, so a crash never becomes {event}",
             "write restartPolicy: Never in the tasks, or act on TaskFailed",
-            Fix("set restartPolicy to Never", never_restart(policy.tasks), safe=False)
+            Fix("set restartPolicy to Never", never_restart(policy.tasks))
             if len(policy.tasks) < 9
             else None,
         )

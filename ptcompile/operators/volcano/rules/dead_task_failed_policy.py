@@ -44,5 +44,5 @@ def check(subject: Subject) -> Findings:
             "TaskFailed counts containers that restart in place, but with restartPolicy Never "
             "none does",
             "act on PodFailed",
-            fix_setting("act on PodFailed", path, "PodFailed", safe=False) if is_fixable else None,
+            fix_setting("act on PodFailed", path, "PodFailed") if is_fixable else None,
         )

@@ -35,18 +35,16 @@ Source: Volcano 1.16, gang plugin and dependsOn; volcano#2944, #2298.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_value
+from ptcompile.kubernetes.unstructured import nested_int, nested_strings
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
 def check(subject: Subject) -> Findings:
     tasks = tasks_with_pods(subject)
-    dependent = {
-        i for i, task in tasks if as_strings(nested_value(task.source, "dependsOn", "name"))
-    }
+    dependent = {i for i, task in tasks if nested_strings(task.source, "dependsOn", "name")}
     startable = sum(task.replicas for i, task in tasks if i not in dependent)
-    written = as_int(subject.spec.get("minAvailable"))
+    written = nested_int(subject.spec, "minAvailable")
     min_available = written or sum(task.min_available for _, task in tasks)
 
     if dependent and 0 < startable < min_available:
@@ -57,5 +55,5 @@ def check(subject: Subject) -> Findings:
             f"{min_available} pods have to exist before any starts{default}, but only {startable} "
             "can: the others wait for these through dependsOn",
             f"set minAvailable to at most {startable}",
-            fix_setting(f"set minAvailable to {startable}", path, startable, safe=False),
+            fix_setting(f"set minAvailable to {startable}", path, startable),
         )

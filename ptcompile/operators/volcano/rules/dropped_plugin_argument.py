@@ -43,12 +43,12 @@ from ptcompile.operators.volcano.rules.reading import (
 def check(subject: Subject) -> Findings:
     for plugin, args in volcano_job(subject).plugins.items():
         flags = flags_of(plugin, subject.versions.volcano)
-        problem = parse(args, flags)[1] if args and plugin in PLUGINS else None
+        problem = _why_stopped(args, flags) if args and plugin in PLUGINS else None
         if problem is None or _has_invalid_port(subject, plugin):
             continue
 
         index = bisect_left(
-            range(len(args) - 1), 1, key=lambda i: parse(args[: i + 1], flags)[1] == problem
+            range(len(args) - 1), 1, key=lambda i: _why_stopped(args[: i + 1], flags) == problem
         )
         if index + 1 == len(args) and args[index] == "true":
             continue  # follows a flag that is true without it: nothing is lost
@@ -64,8 +64,13 @@ def check(subject: Subject) -> Findings:
             path,
             f"the plugin stops reading here: {problem}{lost}",
             f"write {corrected}" if corrected else _argument_help(plugin, flags),
-            fix_setting(f"write {corrected}", path, corrected, safe=False) if corrected else None,
+            fix_setting(f"write {corrected}", path, corrected) if corrected else None,
         )
+
+
+def _why_stopped(args: list[str], flags: dict[str, Value]) -> str | None:
+    _, problem = parse(args, flags)
+    return problem
 
 
 def _has_invalid_port(subject: Subject, plugin: str) -> bool:
@@ -84,7 +89,7 @@ def _corrected_argument(argument: str, flags: dict[str, Value]) -> str | None:
     if suggestion is None:
         return None
     corrected = f"--{suggestion}={value.strip()}" if value.strip() else f"--{suggestion}"
-    if corrected != argument and parse([corrected], flags)[1] is None:
+    if corrected != argument and _why_stopped([corrected], flags) is None:
         return corrected
     return None
 

@@ -41,7 +41,5 @@ def check(subject: Subject) -> Findings:
             f"{policy.action or 'no action'} is not a Volcano action: nothing happens on exit code "
             f"{policy.data['exitCode']}",
             f"write {suggestion}" if suggestion else f"write one of {', '.join(ACTIONS)}",
-            fix_setting(f"write {suggestion}", path, suggestion, safe=False)
-            if suggestion
-            else None,
+            fix_setting(f"write {suggestion}", path, suggestion) if suggestion else None,
         )

@@ -53,6 +53,6 @@ def check(subject: Subject) -> Findings:
         "others hang and keep "
         "their devices",
         "add a policy {event: PodFailed, action: RestartJob}",
-        Fix("restart the job when a pod fails", (edit,), safe=False),
+        Fix("restart the job when a pod fails", (edit,)),
         on_key=True,
     )

@@ -28,15 +28,15 @@ Source: Volcano 1.16, job controller (createJobPod).
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods
 
 
 def check(subject: Subject) -> Findings:
-    job_scheduler = as_string(subject.spec.get("schedulerName")) or "volcano"
+    job_scheduler = nested_string(subject.spec, "schedulerName") or "volcano"
     for i, task in tasks_with_pods(subject):
-        name = as_string(task.spec.get("schedulerName"))
+        name = nested_string(task.spec, "schedulerName")
         if name and name != job_scheduler:
             path = pod_path(i, "schedulerName")
             yield found_at(
@@ -45,5 +45,5 @@ def check(subject: Subject) -> Findings:
                 "and the queue "
                 "do not apply to them",
                 "remove schedulerName from the template",
-                fix_removing("remove schedulerName", path, safe=False),
+                fix_removing("remove schedulerName", path),
             )

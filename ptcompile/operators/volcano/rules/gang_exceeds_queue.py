@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.kubernetes.unstructured import nested_int, nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
@@ -57,7 +57,7 @@ def check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     queues = subject.objects.by_name(_QUEUE, job.queue)
     capability = nested_map(queues[-1], "spec", "capability") if queues else {}
-    gang = as_int(job.spec.get("minAvailable")) or sum(task.min_available for task in job.tasks)
+    gang = nested_int(job.spec, "minAvailable") or sum(task.min_available for task in job.tasks)
     for resource in capability:
         most = quantity.parse(capability[resource])
         least = _gang_request(subject, resource, gang)

@@ -36,5 +36,5 @@ def check(subject: Subject) -> Findings:
             "default-scheduler places pods one by one: minAvailable and networkTopology are "
             "ignored",
             "set schedulerName to volcano",
-            fix_setting("set schedulerName to volcano", path, "volcano", safe=False),
+            fix_setting("set schedulerName to volcano", path, "volcano"),
         )

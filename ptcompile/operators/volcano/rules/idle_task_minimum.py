@@ -36,13 +36,13 @@ Source: Volcano 1.16, gang plugin (minTaskMember counts only where its sum is at
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
 def check(subject: Subject) -> Findings:
-    min_available = as_int(subject.spec.get("minAvailable"))
+    min_available = nested_int(subject.spec, "minAvailable")
     tasks = volcano_job(subject).tasks
     total = sum(task.min_available for task in tasks)
     # the webhook's default is replicas
@@ -55,5 +55,5 @@ def check(subject: Subject) -> Findings:
             "own "
             "minAvailable is ignored",
             f"set minAvailable to {total}",
-            fix_setting(f"set minAvailable to {total}", path, total, safe=False),
+            fix_setting(f"set minAvailable to {total}", path, total),
         )

@@ -44,7 +44,6 @@ def check(subject: Subject) -> Findings:
                 Fix(
                     "wait for the master",
                     (with_argument(subject, "pytorch", "--wait-master-enabled"),),
-                    safe=False,
                 ),
             )
             return

@@ -37,5 +37,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 "0 is treated as unset and becomes 3",
                 "set maxRetry to 1, so that the first failure is the last",
-                fix_setting("set maxRetry to 1", path, 1, safe=False),
+                fix_setting("set maxRetry to 1", path, 1),
             )

@@ -40,5 +40,5 @@ def check(subject: Subject) -> Findings:
             path,
             f"0 is treated as unset and becomes {total}: the whole job has to fit at once",
             "set minAvailable to 1 to start pods one by one, or remove it for a gang",
-            fix_setting("set minAvailable to 1", path, 1, safe=False),
+            fix_setting("set minAvailable to 1", path, 1),
         )

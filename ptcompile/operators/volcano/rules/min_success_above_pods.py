@@ -24,13 +24,13 @@ Source: Volcano 1.16, job state running; no webhook looks at it.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
 def check(subject: Subject) -> Findings:
-    min_success = as_int(subject.spec.get("minSuccess"))
+    min_success = nested_int(subject.spec, "minSuccess")
     total = sum(task.replicas for _, task in tasks_with_pods(subject))
     if min_success > total > 0:
         path = ("spec", "minSuccess")
@@ -39,5 +39,5 @@ def check(subject: Subject) -> Findings:
             f"{min_success} pods have to succeed but there are only {total}: the job fails when "
             "all have",
             f"set minSuccess to at most {total}",
-            fix_setting(f"set minSuccess to {total}", path, total, safe=False),
+            fix_setting(f"set minSuccess to {total}", path, total),
         )

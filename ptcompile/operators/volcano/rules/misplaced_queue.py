@@ -28,7 +28,7 @@ Source: Volcano 1.16, job controller (createOrUpdatePodGroup).
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import string_map
+from ptcompile.kubernetes.unstructured import nested_string_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import QUEUE_KEYS, volcano_job
 
@@ -37,7 +37,7 @@ def check(subject: Subject) -> Findings:
     queue = volcano_job(subject).queue
     for metadata_path, mapping in subject.metadata_parts():
         for kind in ("labels", "annotations"):
-            for key, value in string_map(mapping.get(kind)).items():
+            for key, value in nested_string_map(mapping, kind).items():
                 if key in QUEUE_KEYS and value and value != queue:
                     path = (*metadata_path, kind, key)
                     edits = (Edit("set", ("spec", "queue"), value), Edit("remove", path))
@@ -45,5 +45,5 @@ def check(subject: Subject) -> Findings:
                         path,
                         f"the job's queue is spec.queue, which is {queue}: {value} is ignored",
                         f"set spec.queue to {value}",
-                        Fix(f"set spec.queue to {value}", edits, safe=False),
+                        Fix(f"set spec.queue to {value}", edits),
                     )

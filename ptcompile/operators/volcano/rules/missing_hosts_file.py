@@ -83,7 +83,7 @@ def check(subject: Subject) -> Findings:
                 continue
 
             if not has_plugin:
-                fix = fix_setting("add the plugin svc", ("spec", "plugins", "svc"), [], safe=False)
+                fix = fix_setting("add the plugin svc", ("spec", "plugins", "svc"), [])
                 yield found_at(
                     token.path,
                     f"{path} does not exist: the job does not have the plugin svc",

@@ -76,7 +76,7 @@ def check(subject: Subject) -> Findings:
             continue
 
         token = next(token for token in container.argv if match[1] in token.text)
-        fix = fix_setting("add the plugin ssh", ("spec", "plugins", "ssh"), [], safe=False)
+        fix = fix_setting("add the plugin ssh", ("spec", "plugins", "ssh"), [])
         yield found_at(
             token.path,
             f"{match[1]} logs in to the other pods over ssh, but without the plugin ssh they "

@@ -22,7 +22,7 @@ Source: Volcano 1.16, job controller (createJobPod).
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_value, string_map
+from ptcompile.kubernetes.unstructured import nested_string_map
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _OWNED = {
@@ -39,7 +39,7 @@ _OWNED = {
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for kind, owned in _OWNED.items():
-            for key in string_map(nested_value(template.data, "metadata", kind)):
+            for key in nested_string_map(template.data, "metadata", kind):
                 if key in owned:
                     path = (*template.path, "metadata", kind, key)
                     yield found_at(

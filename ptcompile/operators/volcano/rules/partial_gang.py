@@ -21,13 +21,13 @@ Source: Volcano 1.16, PodGroup minMember; volcano#3373, #2462.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
 def check(subject: Subject) -> Findings:
-    min_available = as_int(subject.spec.get("minAvailable"))
+    min_available = nested_int(subject.spec, "minAvailable")
     total = sum(task.replicas for _, task in tasks_with_pods(subject))
     required = min(subject.min_nodes_to_start, total) if 0 < min_available < total else 0
     if min_available < required:
@@ -38,5 +38,5 @@ def check(subject: Subject) -> Findings:
             "another: running pods "
             "hold their devices without training",
             f"set minAvailable to {required}",
-            fix_setting(f"set minAvailable to {required}", path, required, safe=False),
+            fix_setting(f"set minAvailable to {required}", path, required),
         )

@@ -33,5 +33,5 @@ def check(subject: Subject) -> Findings:
                 policy.path,
                 f"PodPending without a timeout never fires, so {policy.action} never happens",
                 "write a timeout, such as 10m",
-                fix_setting("set timeout to 10m", (*policy.path, "timeout"), "10m", safe=False),
+                fix_setting("set timeout to 10m", (*policy.path, "timeout"), "10m"),
             )

@@ -74,7 +74,6 @@ def check(subject: Subject) -> Findings:
         Fix(
             f"name {suggestion} as the master",
             (with_argument(subject, "pytorch", f"--master={suggestion}"),),
-            safe=False,
         )
         if suggestion
         else None,

@@ -10,7 +10,13 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.goflags import Value, parse
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    nested_map,
+    nested_maps,
+    nested_string,
+    nested_value,
+)
 from ptcompile.kubernetes.versions import Version
 from ptcompile.linter.rule import Subject
 from ptcompile.operators.volcano.plugins import FLAGS as PYTORCH, DefaultedJob, VolcanoTask
@@ -70,7 +76,7 @@ class Policy(NamedTuple):
     @property
     def action(self) -> str:
         """The action, or an empty string."""
-        return as_string(self.data.get("action"))
+        return nested_string(self.data, "action")
 
     @property
     def on_failure(self) -> bool:
@@ -101,7 +107,7 @@ def _read_policies(subject: Subject) -> tuple[Policy, ...]:
 def _policies_of(
     holder: Json, path: Path, tasks: tuple[tuple[int, VolcanoTask], ...]
 ) -> Iterator[Policy]:
-    policy_list = as_mappings(holder.get("policies"))
+    policy_list = nested_maps(holder, "policies")
     if not policy_list:
         return
     restart_policies = frozenset(restart_policy_of(task) for _, task in tasks)
@@ -112,7 +118,7 @@ def _policies_of(
 
 def restart_policy_of(task: VolcanoTask) -> str:
     """Return the restartPolicy of a task's pods; Always if unset, the API server's default."""
-    return as_string(task.spec.get("restartPolicy")) or "Always"
+    return nested_string(task.spec, "restartPolicy") or "Always"
 
 
 def pod_path(index: int, *keys: str | int) -> Path:

@@ -38,5 +38,5 @@ def check(subject: Subject) -> Findings:
             path,
             f"{', '.join(task.name for _, task in policy.tasks[:3])} has no partitions to restart",
             "use RestartJob, or give the task a partitionPolicy",
-            fix_setting("restart the job", path, "RestartJob", safe=False),
+            fix_setting("restart the job", path, "RestartJob"),
         )

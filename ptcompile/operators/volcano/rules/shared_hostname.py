@@ -28,14 +28,14 @@ Source: Volcano 1.16, svc plugin.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods
 
 
 def check(subject: Subject) -> Findings:
     for i, task in tasks_with_pods(subject):
-        name = as_string(task.spec.get("hostname"))
+        name = nested_string(task.spec, "hostname")
         if name and task.replicas > 1:
             path = pod_path(i, "hostname")
             yield found_at(
@@ -43,5 +43,5 @@ def check(subject: Subject) -> Findings:
                 f"the {task.replicas} pods of {task.name} all have the host name {name}: no "
                 "single one can be reached",
                 "remove hostname: the svc plugin gives each pod its own",
-                fix_removing("remove hostname", path, safe=False),
+                fix_removing("remove hostname", path),
             )

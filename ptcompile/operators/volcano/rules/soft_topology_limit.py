@@ -50,5 +50,5 @@ def check(subject: Subject) -> Findings:
                     path,
                     "with mode soft the pods may be placed anywhere, regardless of the limit",
                     f"set mode to hard, or remove {key}",
-                    fix_setting("set mode to hard", (*topology_path, "mode"), "hard", safe=False),
+                    fix_setting("set mode to hard", (*topology_path, "mode"), "hard"),
                 )

@@ -22,7 +22,7 @@ Source: Volcano 1.16 (sets no default); Kubernetes, pod restartPolicy.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_mappings
+from ptcompile.kubernetes.unstructured import nested_int, nested_maps
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import (
     lifecycle_policies,
@@ -40,7 +40,7 @@ def check(subject: Subject) -> Findings:
         return
 
     for i, task in tasks:
-        if restart_policy_of(task) == "Always" and as_mappings(task.spec.get("containers")):
+        if restart_policy_of(task) == "Always" and nested_maps(task.spec, "containers"):
             path = pod_path(i, "restartPolicy")
             origin = "" if task.spec.get("restartPolicy") else "unset, which means "
             yield found_at(
@@ -48,7 +48,7 @@ def check(subject: Subject) -> Findings:
                 f"{origin}Always: the pods of {task.name} restart after they succeed, and the job "
                 "never completes",
                 "write restartPolicy: Never",
-                fix_setting("set restartPolicy to Never", path, "Never", safe=False),
+                fix_setting("set restartPolicy to Never", path, "Never"),
             )
 
 
@@ -56,7 +56,7 @@ def _job_ends(subject: Subject, done: int) -> bool:
     """Return whether the job ends although some pods never do; `done` is the number of pods that
     end.
     """
-    if 0 < as_int(subject.spec.get("minSuccess")) <= done:
+    if 0 < nested_int(subject.spec, "minSuccess") <= done:
         return True
     return any(
         policy.action in ("CompleteJob", "TerminateJob", "AbortJob")

@@ -45,7 +45,7 @@ Source: Volcano 1.16, pytorch plugin; WORLD_SIZE counts master and worker alone 
 from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
-from ptcompile.kubernetes.unstructured import as_mappings
+from ptcompile.kubernetes.unstructured import nested_maps
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.table import has_feature
 from ptcompile.operators.volcano.plugins import VolcanoTask
@@ -86,7 +86,7 @@ def check(subject: Subject) -> Findings:
             f"write --worker={task.name}"
             if is_only_one
             else "put all workers into one task, and name it with --worker=NAME",
-            Fix(f"name {task.name} as the worker", (edit,), safe=False) if is_only_one else None,
+            Fix(f"name {task.name} as the worker", (edit,)) if is_only_one else None,
         )
 
 
@@ -110,5 +110,5 @@ def _programs(task: VolcanoTask) -> list[object]:
     """
     return [
         [container.get(key) for key in ("image", "command", "args")]
-        for container in as_mappings(task.spec.get("containers"))
+        for container in nested_maps(task.spec, "containers")
     ]

@@ -42,5 +42,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"replicas is unset, which Volcano treats as 0: {task.name} has no pods",
                 "write replicas",
-                fix_setting("set replicas to 1", (*path, "replicas"), 1, safe=False),
+                fix_setting("set replicas to 1", (*path, "replicas"), 1),
             )

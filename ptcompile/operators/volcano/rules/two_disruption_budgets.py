@@ -27,17 +27,17 @@ Source: Volcano 1.16, job controller.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import string_map
+from ptcompile.kubernetes.unstructured import nested_string_map
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
 def check(subject: Subject) -> Findings:
-    annotations = string_map(subject.metadata.get("annotations"))
+    annotations = nested_string_map(subject.metadata, "annotations")
     if {"volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"} <= annotations.keys():
         path = ("metadata", "annotations", "volcano.sh/jdb-max-unavailable")
         yield found_at(
             path,
             "ignored, since volcano.sh/jdb-min-available is also set",
             "keep one of the two",
-            fix_removing("remove jdb-max-unavailable", path, safe=False),
+            fix_removing("remove jdb-max-unavailable", path),
         )

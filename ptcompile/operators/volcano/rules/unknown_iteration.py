@@ -59,7 +59,5 @@ def check(subject: Subject) -> Findings:
             path,
             f"{iteration} is treated as all: {task.name} waits for each task that it names",
             f"write {suggestion}" if suggestion else "write any or all",
-            fix_setting(f"write {suggestion}", path, suggestion, safe=False)
-            if suggestion
-            else None,
+            fix_setting(f"write {suggestion}", path, suggestion) if suggestion else None,
         )

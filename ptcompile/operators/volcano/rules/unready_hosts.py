@@ -39,7 +39,7 @@ Source: Volcano 1.16, svc plugin; Kubernetes, publishNotReadyAddresses; jobset#5
 from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
-from ptcompile.kubernetes.unstructured import as_mapping
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import (
     flag_value,
@@ -64,7 +64,7 @@ def check(subject: Subject) -> Findings:
 
     for template in subject.templates:
         for container in template.containers:
-            has_probe = not container.is_init and as_mapping(container.spec.get("readinessProbe"))
+            has_probe = not container.is_init and nested_map(container.spec, "readinessProbe")
             if has_probe and template.role in needed_tasks and subject.min_nodes_to_start > 1:
                 path = (*container.path, "readinessProbe")
                 edit = with_argument(subject, "svc", "--publish-not-ready-addresses")
@@ -73,6 +73,6 @@ def check(subject: Subject) -> Findings:
                     f"until it passes, the name of a pod of {template.role} does not resolve, and "
                     f"{subject.min_nodes_to_start} pods wait for one another",
                     "give the svc plugin --publish-not-ready-addresses",
-                    Fix("publish addresses of pods that are not ready", (edit,), safe=False),
+                    Fix("publish addresses of pods that are not ready", (edit,)),
                     on_key=True,
                 )

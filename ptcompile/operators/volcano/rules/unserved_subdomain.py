@@ -29,7 +29,7 @@ Source: Volcano 1.16, svc plugin; Kubernetes, DNS for Services and Pods.
 from __future__ import annotations
 
 from ptcompile.kubernetes.index import SERVICE
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods, volcano_job
 
@@ -40,7 +40,7 @@ def check(subject: Subject) -> Findings:
         return
 
     for i, task in tasks_with_pods(subject):
-        name = as_string(task.spec.get("subdomain"))
+        name = nested_string(task.spec, "subdomain")
         if name and name != job.name and not subject.neighbors.by_name(SERVICE, name):
             path = pod_path(i, "subdomain")
             yield found_at(
@@ -48,5 +48,5 @@ def check(subject: Subject) -> Findings:
                 f"the svc plugin creates the Service {job.name} and none named {name}: the hosts "
                 f"of {task.name} do not resolve",
                 "remove subdomain",
-                fix_removing("remove subdomain", path, safe=False),
+                fix_removing("remove subdomain", path),
             )

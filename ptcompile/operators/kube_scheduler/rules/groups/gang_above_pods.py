@@ -41,5 +41,5 @@ def check(subject: Subject) -> Findings:
                 f"the group waits for {size} pods, but at most {total} name it at a time: none of "
                 "them is scheduled",
                 f"set minCount to {total}",
-                fix_setting(f"set minCount to {total}", path, total, safe=False) if total else None,
+                fix_setting(f"set minCount to {total}", path, total) if total else None,
             )

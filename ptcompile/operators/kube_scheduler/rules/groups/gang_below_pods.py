@@ -55,5 +55,5 @@ def check(subject: Subject) -> Findings:
                 "another: running pods hold "
                 "their devices without training",
                 f"set minCount to {required}",
-                fix_setting(f"set minCount to {required}", path, required, safe=False),
+                fix_setting(f"set minCount to {required}", path, required),
             )

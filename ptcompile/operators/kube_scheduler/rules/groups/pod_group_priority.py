@@ -53,6 +53,6 @@ def check(subject: Subject) -> Findings:
         "queues, has "
         f"{own or 'none'}",
         f"set priorityClassName of the PodGroup to {pods}",
-        fix_setting(f"set priorityClassName to {pods}", path, pods, safe=False),
+        fix_setting(f"set priorityClassName to {pods}", path, pods),
         on_key=not own,
     )

@@ -55,7 +55,7 @@ and dependsOn.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_of_template
 
@@ -64,10 +64,10 @@ def check(subject: Subject) -> Findings:
     if subject.kind.name != "JobSet" or subject.job is None:
         return
 
-    replicated_jobs = as_mappings(subject.spec.get("replicatedJobs"))
+    replicated_jobs = nested_maps(subject.spec, "replicatedJobs")
     in_order = nested_value(subject.spec, "startupPolicy", "startupPolicyOrder") == "InOrder"
     later = {
-        as_string(replicated.get("name"))
+        nested_string(replicated, "name")
         for index, replicated in enumerate(replicated_jobs)
         if replicated.get("dependsOn") or (in_order and index)
     }

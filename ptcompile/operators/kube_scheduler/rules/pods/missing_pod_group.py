@@ -59,7 +59,7 @@ def check(subject: Subject) -> Findings:
         where, suggestion = _elsewhere(group, subject)
         message = f"{where}: the pods wait until it exists in their namespace"
         if suggestion:
-            fix = fix_setting(f"use {suggestion}", path, suggestion, safe=False)
+            fix = fix_setting(f"use {suggestion}", path, suggestion)
             yield found_at(path, message, f"did you mean {suggestion}?", fix)
         else:
             yield found_at(path, message, f"add the {group.kind} to the files, or remove the field")

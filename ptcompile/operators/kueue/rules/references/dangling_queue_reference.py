@@ -40,7 +40,14 @@ from collections.abc import Iterator
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, nested_map, object_name
+from ptcompile.kinds.templates import indexed_mappings
+from ptcompile.kubernetes.unstructured import (
+    as_string,
+    kind_of,
+    nested_string,
+    nested_value,
+    object_name,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import PREFIX
 from ptcompile.world.workload import Stream
@@ -82,8 +89,9 @@ def _names_by_kind(stream: Stream) -> dict[str, frozenset[str]]:
     """Return the names of Kueue's objects in the stream, by kind."""
     names: dict[str, set[str]] = {}
     for manifest in stream.objects:
-        if as_string(manifest.get("apiVersion")).startswith(PREFIX):
-            names.setdefault(as_string(manifest.get("kind")), set()).add(object_name(manifest))
+        kind = kind_of(manifest)
+        if kind.api_version.startswith(PREFIX):
+            names.setdefault(kind.name, set()).add(object_name(manifest))
     return {kind: frozenset(items) for kind, items in names.items()}
 
 
@@ -92,26 +100,20 @@ def _references(subject: Subject) -> Iterator[tuple[Path, str, str]]:
     if subject.kind.name == "ClusterQueue":
         yield from _queue_references(subject)
     elif subject.kind.name == "ResourceFlavor":
-        yield ("spec", "topologyName"), "Topology", as_string(subject.spec.get("topologyName"))
+        yield ("spec", "topologyName"), "Topology", nested_string(subject.spec, "topologyName")
     else:
-        yield ("spec", "clusterQueue"), "ClusterQueue", as_string(subject.spec.get("clusterQueue"))
+        yield ("spec", "clusterQueue"), "ClusterQueue", nested_string(subject.spec, "clusterQueue")
 
 
 def _queue_references(subject: Subject) -> Iterator[tuple[Path, str, str]]:
-    for group_path, group in _items(subject.spec, "resourceGroups", ("spec",)):
-        for path, flavor in _items(group, "flavors", group_path):
-            yield (*path, "name"), "ResourceFlavor", as_string(flavor.get("name"))
+    for i, group in indexed_mappings(subject.spec.get("resourceGroups")):
+        for j, flavor in indexed_mappings(group.get("flavors")):
+            path = ("spec", "resourceGroups", i, "flavors", j, "name")
+            yield path, "ResourceFlavor", nested_string(flavor, "name")
     checks = subject.spec.get("admissionChecks")
     for i, name in enumerate(checks if isinstance(checks, list) else ()):
         yield ("spec", "admissionChecks", i), "AdmissionCheck", as_string(name)
-    strategy_path: Path = ("spec", "admissionChecksStrategy")
-    for path, item in _items(
-        nested_map(subject.spec, "admissionChecksStrategy"), "admissionChecks", strategy_path
-    ):
-        yield (*path, "name"), "AdmissionCheck", as_string(item.get("name"))
-
-
-def _items(mapping: Json, field: str, path: Path) -> Iterator[tuple[Path, Json]]:
-    items = mapping.get(field)
-    for i, item in enumerate(items if isinstance(items, list) else ()):
-        yield (*path, field, i), as_mapping(item)
+    strategy = nested_value(subject.spec, "admissionChecksStrategy", "admissionChecks")
+    for i, item in indexed_mappings(strategy):
+        check_path = ("spec", "admissionChecksStrategy", "admissionChecks", i, "name")
+        yield check_path, "AdmissionCheck", nested_string(item, "name")

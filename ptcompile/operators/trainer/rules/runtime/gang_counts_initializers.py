@@ -53,26 +53,26 @@ Source: Trainer 2.3, podGroupPolicy plugins; JobSet 0.12, dependsOn.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, replicated_jobs
 
 
 def check(subject: Subject) -> Findings:
     if not any(
-        as_mapping(subject.spec.get("podGroupPolicy")).get(name) is not None
+        nested_value(subject.spec, "podGroupPolicy", name) is not None
         for name in ("volcano", "coscheduling")
     ):
         return
 
     for index, replicated in replicated_jobs(subject):
-        dependencies = as_mappings(replicated.get("dependsOn"))
+        dependencies = nested_maps(replicated, "dependsOn")
         if dependencies:
             path = job_path(index, "dependsOn")
             yield found_at(
                 path,
                 f"the PodGroup waits for all pods at once, and these are created only after "
-                f"{as_string(dependencies[0].get('name'))}",
+                f"{nested_string(dependencies[0], 'name')}",
                 "load the data in an init container, or remove podGroupPolicy",
                 on_key=True,
             )

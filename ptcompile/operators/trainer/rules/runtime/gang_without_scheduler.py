@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import pod_path, pod_spec_of, replicated_jobs
 
@@ -49,7 +49,7 @@ def check(subject: Subject) -> Findings:
     lost = [
         place
         for place, replicated in replicated_jobs(subject)
-        if as_string(pod_spec_of(replicated).get("schedulerName")) in ("", "default-scheduler")
+        if nested_string(pod_spec_of(replicated), "schedulerName") in ("", "default-scheduler")
     ]
     if kind is None or not lost:
         return
@@ -57,13 +57,13 @@ def check(subject: Subject) -> Findings:
     path = ("spec", "podGroupPolicy", kind)
     edits = tuple(Edit("set", pod_path(place, "schedulerName"), "volcano") for place in lost)
     listed = replicated_jobs(subject)
-    named = ", ".join(as_string(listed[place][1].get("name")) for place in lost[:3])
+    named = ", ".join(nested_string(listed[place][1], "name") for place in lost[:3])
     yield found_at(
         path,
         f"the pods of {named} have no schedulerName, so the default scheduler places them and the "
         "PodGroup has no "
         "effect",
         f"set schedulerName in the pod templates{' to volcano' if kind == 'volcano' else ''}",
-        Fix("set schedulerName to volcano", edits, safe=False) if kind == "volcano" else None,
+        Fix("set schedulerName to volcano", edits) if kind == "volcano" else None,
         on_key=True,
     )

@@ -18,7 +18,7 @@ Source: Trainer 2.3, runtimes; Kubeflow SDK 0.5.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import string_map
+from ptcompile.kubernetes.unstructured import nested_string_map
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import policy_of
 
@@ -27,7 +27,7 @@ _LABEL = "trainer.kubeflow.org/framework"
 
 def check(subject: Subject) -> Findings:
     policy = policy_of(subject)
-    if policy in (None, "plain") or string_map(subject.metadata.get("labels")).get(_LABEL):
+    if policy in (None, "plain") or nested_string_map(subject.metadata, "labels").get(_LABEL):
         return
 
     path = ("metadata", "labels", _LABEL)
@@ -35,5 +35,5 @@ def check(subject: Subject) -> Findings:
         path,
         "missing, and the SDK does not list runtimes without it",
         f"set the label {_LABEL}: {policy}",
-        fix_setting(f"set the label to {policy}", path, policy, safe=False),
+        fix_setting(f"set the label to {policy}", path, policy),
     )

@@ -72,7 +72,7 @@ def check(subject: Subject) -> Findings:
         f"no replicatedJob has the label {LABEL}: trainer: what a TrainJob sets under "
         "spec.trainer reaches no pod",
         f"set the label {LABEL}: trainer in its template.metadata",
-        Fix("label it as the trainer", (edit,), safe=False) if has_no_step else None,
+        Fix("label it as the trainer", (edit,)) if has_no_step else None,
         severity="warning" if is_used else None,
     )
 

@@ -37,7 +37,7 @@ Source: Trainer 2.3, torch plugin (the name is a constant).
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, trainer_jobs
 
@@ -46,7 +46,7 @@ def check(subject: Subject) -> Findings:
     if policy_of(subject) != "torch":
         return
     for index, replicated in trainer_jobs(subject):
-        name = as_string(replicated.get("name"))
+        name = nested_string(replicated, "name")
         if name != "node" and len(trainer_jobs(subject)) == 1:
             path = job_path(index, "name")
             yield found_at(
@@ -54,5 +54,5 @@ def check(subject: Subject) -> Findings:
                 "PET_MASTER_ADDR is <job>-node-0-0.<job>, but the pods are named "
                 f"<job>-{name}-0-...",
                 "name it node",
-                fix_setting("name it node", path, "node", safe=False),
+                fix_setting("name it node", path, "node"),
             )

@@ -30,7 +30,7 @@ Source: Trainer 2.3, torch plugin and JobSet builder.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_int, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import nested_int, nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, trainer_jobs
 
@@ -39,7 +39,7 @@ def check(subject: Subject) -> Findings:
     if policy_of(subject) != "torch":
         return
 
-    nodes = max(1, as_int(nested_value(subject.spec, "mlPolicy", "numNodes"), 1))
+    nodes = max(1, nested_int(subject.spec, "mlPolicy", "numNodes", default=1))
     for index, replicated in trainer_jobs(subject):
         spec = nested_map(replicated, "template", "spec")
         set_fields = [key for key in ("parallelism", "completions") if spec.get(key) is not None]
@@ -53,5 +53,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"ignored: a TrainJob without numNodes has {nodes}, from mlPolicy.numNodes",
                 "set mlPolicy.numNodes",
-                Fix(f"remove {' and '.join(set_fields)}", edits, safe=False),
+                Fix(f"remove {' and '.join(set_fields)}", edits),
             )

@@ -49,7 +49,7 @@ Source: Trainer 2.3, volcano plugin.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import nested_value, string_map
+from ptcompile.kubernetes.unstructured import nested_string_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _KEY = "scheduling.volcano.sh/queue-name"
@@ -60,9 +60,9 @@ def check(subject: Subject) -> Findings:
     if nested_value(subject.spec, "podGroupPolicy", "volcano") is None:
         return
 
-    queue = string_map(nested_value(subject.spec, "template", "metadata", "annotations")).get(_KEY)
+    queue = nested_string_map(subject.spec, "template", "metadata", "annotations").get(_KEY)
     for metadata_path, mapping in subject.metadata_parts():
-        value = string_map(mapping.get("annotations")).get(_KEY)
+        value = nested_string_map(mapping, "annotations").get(_KEY)
         if value and value != queue:
             path = (*metadata_path, "annotations", _KEY)
             yield found_at(
@@ -73,6 +73,5 @@ def check(subject: Subject) -> Findings:
                 Fix(
                     "move the annotation",
                     (Edit("set", _QUEUE_PATH, value), Edit("remove", path)),
-                    safe=False,
                 ),
             )

@@ -50,5 +50,5 @@ def check(subject: Subject) -> Findings:
                     entry.place,
                     f"Trainer replaces the value of {entry.name} in every TrainJob with a trainer",
                     "remove it",
-                    fix_removing(f"remove {entry.name}", entry.path, safe=False),
+                    fix_removing(f"remove {entry.name}", entry.path),
                 )

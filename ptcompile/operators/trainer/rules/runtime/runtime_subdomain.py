@@ -37,5 +37,5 @@ def check(subject: Subject) -> Findings:
             f"the hosts end in {name}, but PET_MASTER_ADDR ends in the TrainJob's name: it does "
             "not resolve",
             "remove subdomain",
-            fix_removing("remove subdomain", path, safe=False),
+            fix_removing("remove subdomain", path),
         )

@@ -33,5 +33,5 @@ def check(subject: Subject) -> Findings:
             path,
             "the finished JobSet is deleted, and Trainer recreates it: the training starts over",
             "remove it",
-            fix_removing("remove ttlSecondsAfterFinished", path, safe=False),
+            fix_removing("remove ttlSecondsAfterFinished", path),
         )

@@ -30,13 +30,13 @@ Source: Trainer 2.3, webhook.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_value, string_map
+from ptcompile.kubernetes.unstructured import nested_string_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def check(subject: Subject) -> Findings:
-    labels = string_map(nested_value(runtime_of(subject).source, "metadata", "labels"))
+    labels = nested_string_map(runtime_of(subject).source, "metadata", "labels")
     if (
         not runtime_of(subject).assumed
         and labels.get("trainer.kubeflow.org/support") == "deprecated"

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_value
+from ptcompile.kubernetes.unstructured import Json, nested_maps, nested_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
@@ -63,11 +63,11 @@ def check(subject: Subject) -> Findings:
 
 def _claims_of(runtime: Json) -> list[str]:
     """Return the names of the claims of the containers that train."""
-    return [
-        as_string(claim.get("name"))
-        for replicated in runtimes.replicated_jobs(runtime)
-        if runtimes.step_label(replicated) == "trainer"
-        for claim in as_mappings(
-            nested_value(runtimes.find_container(replicated, "node") or {}, "resources", "claims")
-        )
-    ]
+    claims: list[str] = []
+    for replicated in runtimes.replicated_jobs(runtime):
+        if runtimes.step_label(replicated) == "trainer":
+            container = runtimes.find_container(replicated, "node")
+            written = nested_maps(container, "resources", "claims")
+            claims += [nested_string(claim, "name") for claim in written]
+
+    return claims

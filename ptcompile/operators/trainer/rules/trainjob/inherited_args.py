@@ -31,7 +31,7 @@ Source: Trainer 2.3, JobSet builder.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_strings, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_strings
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
@@ -47,10 +47,10 @@ def check(subject: Subject) -> Findings:
         if (
             runtimes.step_label(replicated) == "trainer"
             and node is not None
-            and as_strings(node.get("args"))
+            and nested_strings(node, "args")
         ):
             path = ("spec", "trainer", "command")
-            args = " ".join(as_strings(node.get("args")))
+            args = " ".join(nested_strings(node, "args"))
             yield found_at(
                 path,
                 "the runtime's args are still appended: "

@@ -25,7 +25,7 @@ Source: Trainer 2.3, the ClusterTrainingRuntimes that it installs.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
@@ -33,7 +33,7 @@ from ptcompile.operators.trainer.rules.reading import runtime_of
 
 def check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
-    name = as_string(ref.get("name"))
+    name = nested_string(ref, "name")
     installed = runtimes.referenced_kind(ref) == runtimes.CLUSTER_KIND
     if not runtime_of(subject).assumed or not installed or len(name) > 63:
         return
@@ -46,7 +46,7 @@ def check(subject: Subject) -> Findings:
             f"Trainer installs no runtime {name}, and no file defines one: did you mean "
             f"{suggestion}?",
             f"write {suggestion}",
-            fix_setting(f"write {suggestion}", path, suggestion, safe=False),
+            fix_setting(f"write {suggestion}", path, suggestion),
         )
 
 

@@ -33,10 +33,10 @@ Source: Kustomize 5.8, api/internal/konfig/builtinpluginconsts: namereference; T
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import (
-    as_string,
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
     object_name,
 )
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
@@ -47,7 +47,7 @@ from ptcompile.operators.trainer.rules.reading import runtime_of
 def check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
     kind = runtimes.referenced_kind(ref)
-    name = as_string(ref.get("name"))
+    name = nested_string(ref, "name")
     if not name or not runtime_of(subject).assumed:
         return
 
@@ -63,7 +63,7 @@ def check(subject: Subject) -> Findings:
                 "add spec/runtimeRef/name of TrainJob to the nameReference of the kustomization's "
                 "configurations, or "
                 f"write {renamed}",
-                fix_setting(f"write {renamed}", path, renamed, safe=False),
+                fix_setting(f"write {renamed}", path, renamed),
             )
             return
 

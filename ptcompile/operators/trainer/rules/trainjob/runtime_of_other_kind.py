@@ -47,7 +47,7 @@ Source: Trainer 2.3, webhook.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, kind_of, namespace_of, nested_map, nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
@@ -55,7 +55,7 @@ from ptcompile.operators.trainer.rules.reading import runtime_of
 
 def check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
-    name = as_string(ref.get("name"))
+    name = nested_string(ref, "name")
     namesake = _find_namesake(subject, name) if runtime_of(subject).assumed and name else None
     if namesake is not None:
         kind = kind_of(namesake).name
@@ -78,9 +78,7 @@ def check(subject: Subject) -> Findings:
             else f"write kind: {kind} under runtimeRef",
             None
             if in_other_namespace
-            else fix_setting(
-                f"set kind to {kind}", ("spec", "runtimeRef", "kind"), kind, safe=False
-            ),
+            else fix_setting(f"set kind to {kind}", ("spec", "runtimeRef", "kind"), kind),
         )
 
 

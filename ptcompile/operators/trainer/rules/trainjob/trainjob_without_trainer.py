@@ -40,6 +40,6 @@ def check(subject: Subject) -> Findings:
         "each node"
         f"{', and none knows the others' if runtimes.node_count(subject.manifest, runtime) > 1 else ''}",
         "write trainer: {}, or what the training needs",
-        fix_setting("add an empty trainer", path, {}, safe=False),
+        fix_setting("add an empty trainer", path, {}),
         on_key=True,
     )

@@ -38,5 +38,5 @@ def check(subject: Subject) -> Findings:
             path,
             "0 nodes: no pod is created, and the TrainJob completes at once",
             "write 1 or more",
-            fix_setting("set numNodes to 1", path, 1, safe=False),
+            fix_setting("set numNodes to 1", path, 1),
         )

@@ -79,7 +79,7 @@ def check(subject: Subject) -> Findings:
             for key, near in ((str(key), _near_key(str(key))) for key in keys):
                 if near is not None:
                     path = (*base, "metadata", part, key)
-                    fix = Fix(f"rename it to {near}", (Edit("rename", path, near),), safe=False)
+                    fix = Fix(f"rename it to {near}", (Edit("rename", path, near),))
                     yield found_at(
                         path,
                         f"Volcano does not know this {part[:-1]}, and ignores it",

@@ -55,7 +55,7 @@ def check(subject: Subject) -> Findings:
             path: Path = ("spec", *keys, name)
             meant = _OTHER_NAMES.get(name.lower()) or closest_match(name, sorted(_NATIVE))
             if meant:
-                fix = Fix(f"rename it to {meant}", (Edit("rename", path, meant),), safe=False)
+                fix = Fix(f"rename it to {meant}", (Edit("rename", path, meant),))
             else:
                 fix = None
 
