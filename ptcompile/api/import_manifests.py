@@ -201,11 +201,9 @@ def import_inputs(
 
     profile = inputs.given_profile or profiles.minimal_cluster()
     imported, emitted, problems = _import_all(inputs, profile, chosen, lossy=lossy, exact=exact)
-    fitted = (
-        [_fit_built_in(spec, profile) for spec in imported]
-        if inputs.given_profile is None
-        else imported
-    )
+    fitted: Sequence[ImportedSpec | None] = imported
+    if inputs.given_profile is None:
+        fitted = [_fit_built_in(spec, profile) for spec in imported]
     imported = [spec if fit is None else fit for spec, fit in zip(imported, fitted, strict=True)]
     needed = profiles.MINIMAL if None in fitted else None
 

@@ -513,7 +513,7 @@ def _describe_value(value: Any) -> str:
     return shorten(repr(value), 60)
 
 
-_DURATION = Pattern(r"([0-9]{1,6})([smhd])")
+_DURATION = Pattern(r"(?P<number>[0-9]{1,6})(?P<unit>[smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -522,7 +522,7 @@ def _seconds(key: str | int, value: Any) -> int | None:
     value.
     """
     match = _DURATION.fullmatch(value) if isinstance(value, str) and "Seconds" in str(key) else None
-    return match and int(match[1]) * _SECONDS[match[2]]
+    return match and int(match["number"]) * _SECONDS[match["unit"]]
 
 
 _ITEMS = {

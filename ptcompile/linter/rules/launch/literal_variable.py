@@ -73,7 +73,7 @@ _LAUNCH_VARIABLE = Pattern(
     r"RANK|NODE_RANK|LOCAL_RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+|V[CK]_[A-Z0-9_]+"
 )
 _match_service_variable = Pattern(
-    r"(\w+)_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)\w*)?)"
+    r"(?P<service>\w+)_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)\w*)?)"
 ).fullmatch
 _INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
@@ -171,7 +171,7 @@ def _may_be_service_variable(subject: Subject, name: str) -> bool:
     match = _match_service_variable(name)
     if match is None or _LAUNCH_VARIABLE.fullmatch(name):
         return False
-    service = match[1].lower().replace("_", "-")
+    service = match["service"].lower().replace("_", "-")
     return (
         "_SERVICE_" in name
         or service == "kubernetes"
