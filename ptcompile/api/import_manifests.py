@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api.inputs import AnyProfile, Inputs, Item, SchemaPaths
 from ptcompile.apiserver import validate
-from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, has_error, problem_at
+from ptcompile.diagnostics import (
+    Diagnostic,
+    Path,
+    Problem,
+    Span,
+    has_error,
+    own_problem,
+    problem_at,
+)
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.selectors import ALL, Chosen
@@ -482,12 +490,11 @@ def _no_job(manifest: Json) -> Problem:
     )
     if misplaced_key is not None and "apiVersion" not in manifest:
         message = "no job: apiVersion is missing"
-        return problem_at(
+        return own_problem(
             "nothing-to-import",
             (misplaced_key,),
             message,
             "write apiVersion",
-            authority="ptcompile",
             on_key=True,
         )
 

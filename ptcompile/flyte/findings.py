@@ -292,11 +292,14 @@ def _flyte_name(step: str | int) -> str | int:
 
 
 _SPEC_FIELDS = re.compile(
-    r"(?<![\w.])(?:spec\.)?(?P<field>(?:elastic|runPolicy|resources|master|worker)(?:\.[A-Za-z]+)+|sharedMemory)\b"
+    r"(?<![\w.])(?:spec\.)?"
+    r"(?P<field>(?:elastic|runPolicy|resources|master|worker)(?:\.[A-Za-z]+)+|sharedMemory)\b"
 )
 """Fields of a spec in a message or a help."""
 _ELASTIC_FIELDS = re.compile(
-    r"(?<![\w.])(?P<field>maxRestarts|nprocPerNode|rdzvBackend|rdzvConfigs|startMethod|monitorInterval)\b(?P<colon>: )?"
+    r"(?<![\w.])"
+    r"(?P<field>maxRestarts|nprocPerNode|rdzvBackend|rdzvConfigs|startMethod|monitorInterval)"
+    r"\b(?P<colon>: )?"
 )
 """Fields of `elastic` without their path, perhaps with a value after them."""
 

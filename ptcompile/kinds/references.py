@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_list, as_mapping, as_string, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics import Path
 
 _ENV_SOURCES = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
 _ENV_FROM_SOURCES = {"secretRef": "Secret", "configMapRef": "ConfigMap"}

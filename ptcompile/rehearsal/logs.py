@@ -8,7 +8,8 @@ import re
 from ptcompile.rehearsal.settings import RehearsalError
 
 _match_error = re.compile(
-    rb"[ \t]{0,200}(?:\[[\w|-]{1,40}\]:[ \t]{0,8}){0,2}(?P<error>(?:[\w.]{1,200}|torchrun: error): .{1,4000})"
+    rb"[ \t]{0,200}(?:\[[\w|-]{1,40}\]:[ \t]{0,8}){0,2}"
+    rb"(?P<error>(?:[\w.]{1,200}|torchrun: error): .{1,4000})"
 ).match
 """Matches a line that names an error. PyTorch prefixes lines with `[rank1]: `, torchrun's --tee
 with `[default1]:`.

@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 from ptcompile.diagnostics import Path
 
 _key = re.compile(
-    r"""(?P<key>"(?:[^"\\]|\\.)*"[ \t]*|'(?:[^']|'')*'[ \t]*|[^\s#"'\[\]{},&*!|>%@`-][^#]*?|-[^\s#][^#]*?):(?=\s|$)"""
+    r"""(?P<key>"(?:[^"\\]|\\.)*"[ \t]*|'(?:[^']|'')*'[ \t]*|"""
+    r"""[^\s#"'\[\]{},&*!|>%@`-][^#]*?|-[^\s#][^#]*?):(?=\s|$)"""
 ).match
 _lead = re.compile(r"(?:[&!][^\s]*[ \t]+)*").match
 

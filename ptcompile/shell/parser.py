@@ -57,7 +57,8 @@ _BLANK = re.compile(r"(?:[ \t]|\\\n)+").match
 _PLAIN = re.compile(r"[^ \t\n;&|<>()$`\"'\\?*+@!~#]+").match
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|()\n]")
 _REDIRECTION = re.compile(
-    r"(?P<source>[0-9]{1,4}|\{[A-Za-z_]\w*\})?(?P<operator>&>>|&>|<<<|<<-|<<|<>|>>|>\||<&|>&|<(?!\()|>(?!\())"
+    r"(?P<source>[0-9]{1,4}|\{[A-Za-z_]\w*\})?"
+    r"(?P<operator>&>>|&>|<<<|<<-|<<|<>|>>|>\||<&|>&|<(?!\()|>(?!\())"
 ).match
 _ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\[[^\]\n]*\])?(?P<plus>\+?)=").match
 _PARAMETER = re.compile(

@@ -15,7 +15,16 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile._internal.spelling import closest_match, distance
 from ptcompile.compiler.frontend import aliases
-from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, fixes, problem_at, shorten
+from ptcompile.diagnostics import (
+    Edit,
+    Fix,
+    Path,
+    Problem,
+    field_path,
+    fixes,
+    own_problem,
+    shorten,
+)
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.resources import is_accelerator
@@ -267,7 +276,7 @@ def is_same_name(a: str | None, b: str) -> bool:
     return a is not None and aliases.normalize(a) == aliases.normalize(b)
 
 
-problem = partial(problem_at, authority="ptcompile")
+problem = own_problem
 """Makes a problem of a spec or a profile."""
 
 

@@ -40,7 +40,8 @@ AUTHORS = ("spec", "target", *(compiler_pass.__name__ for compiler_pass in passe
 """Possible writers of a line, in the order of their marks."""
 
 _key = re.compile(
-    r"""(?P<lead>[ ]*(?:-[ ]+)*)(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"\[{&*!|>%@,-][^:#]*):(?=\s|$)"""
+    r"""(?P<lead>[ ]*(?:-[ ]+)*)"""
+    r"""(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"\[{&*!|>%@,-][^:#]*):(?=\s|$)"""
 ).match
 _COMMENT = re.compile(r"""(?:^|(?<=\s))#[^'"]*$""")
 

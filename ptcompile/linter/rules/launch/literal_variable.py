@@ -51,7 +51,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Edit, Fix, Path, Severity
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import (
@@ -63,10 +63,6 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.simulator.kubelet import imported_names
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics.terms import Severity
 
 _find_references = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)").findall
 _LAUNCH_VARIABLE = Pattern(
