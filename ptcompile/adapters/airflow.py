@@ -106,11 +106,13 @@ class PtcompileOperator(BaseOperator):
         mapped = str(getattr(ti, "map_index", -1))
         digest = hashlib.sha256("\0".join([*tries.values(), mapped]).encode()).hexdigest()[:8]
         name = self.run_name or f"{cluster.label(ti.task_id)}-{digest}"
+
         labels = {key: cluster.label(value) for key, value in tries.items()}
         overrides = [
             (("metadata", "labels", f"airflow.apache.org/{key}"), value)
             for key, value in labels.items()
         ]
+
         result = ptcompile.compile(
             self.spec, target=self.target, cluster=self.cluster, name=name, overrides=overrides
         )

@@ -192,11 +192,9 @@ def replicas(api: Any, live: JsonDict) -> tuple[Replica, ...]:
     handle = handle_of(live)
     out: list[Replica] = []
     for role in handle.roles:
-        query = (
-            {"labelSelector": role.selector}
-            if role.selector
-            else {"fieldSelector": handle.field_selector}
-        )
+        query = {"fieldSelector": handle.field_selector}
+        if role.selector:
+            query = {"labelSelector": role.selector}
         path = f"/api/v1/namespaces/{quote(nested_map(live, 'metadata')['namespace'])}/pods"
         newest: dict[int, JsonDict] = {}
         for pod in sorted(

@@ -265,11 +265,10 @@ def _convert_one(
     as_written = {stand_in: image for image, stand_in in stand_ins.items()}
     outcomes: list[list[Diagnostic]] = []
     is_moved = request.target != imported.target
-    for spec in (
-        portable.candidates(document, inlined, request.target, old_world)
-        if is_moved
-        else (document,)
-    ):
+    specs: Iterable[JsonDict] = (document,)
+    if is_moved:
+        specs = portable.candidates(document, inlined, request.target, old_world)
+    for spec in specs:
         result, new_world, diagnostics = _convert_spec(spec, imported, request, old_world)
         manifests = list(result.manifests)
         others = objects
@@ -509,11 +508,11 @@ def _ending_finding(
         [role.name for role in new_job.roles],
     )
     if before or after:
-        kinds = [kind_of(job.manifest) for job in (old_job, new_job)]
-        # a Job may be Kubernetes' or Volcano's
-        old, new = (
-            f"{kind} of {group}" if kinds[0][1] == kinds[1][1] else kind for group, kind in kinds
-        )
+        old_group, old = kind_of(old_job.manifest)
+        new_group, new = kind_of(new_job.manifest)
+        if old == new:
+            # a Job may be Kubernetes' or Volcano's
+            old, new = f"{old} of {old_group}", f"{new} of {new_group}"
         topics = " and ".join(", ".join(topics_of((*before, *after))).rsplit(", ", 1))
         message = f"spec: the {new} handles {topics} differently from the {old}"
         finding = _diagnostic("convert-differs", message, None, imported, filename, "warning")

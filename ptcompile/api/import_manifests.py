@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api.inputs import AnyProfile, Inputs, Item, SchemaPaths
 from ptcompile.apiserver import validate
-from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, has_error, problem_at
+from ptcompile.diagnostics import (
+    Diagnostic,
+    Path,
+    Problem,
+    Span,
+    has_error,
+    own_problem,
+    problem_at,
+)
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.selectors import ALL, Chosen
@@ -203,11 +211,9 @@ def import_inputs(
 
     profile = inputs.given_profile or profiles.minimal_cluster()
     imported, emitted, problems = _import_all(inputs, profile, chosen, lossy=lossy, exact=exact)
-    fitted = (
-        [_fit_built_in(spec, profile) for spec in imported]
-        if inputs.given_profile is None
-        else imported
-    )
+    fitted: Sequence[ImportedSpec | None] = imported
+    if inputs.given_profile is None:
+        fitted = [_fit_built_in(spec, profile) for spec in imported]
     imported = [spec if fit is None else fit for spec, fit in zip(imported, fitted, strict=True)]
     needed = profiles.MINIMAL if None in fitted else None
 
@@ -487,12 +493,11 @@ def _no_job(manifest: Json) -> Problem:
     )
     if misplaced_key is not None and "apiVersion" not in manifest:
         message = "no job: apiVersion is missing"
-        return problem_at(
+        return own_problem(
             "nothing-to-import",
             (misplaced_key,),
             message,
             "write apiVersion",
-            authority="ptcompile",
             on_key=True,
         )
 

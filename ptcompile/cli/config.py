@@ -18,6 +18,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import spelling_help
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
+from ptcompile.diagnostics import Severity
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.diagnostics.selection import (
     NO_CODES,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from ptcompile.api.options import LintOptions, UnknownKinds
     from ptcompile.diagnostics import Diagnostic
-    from ptcompile.diagnostics.terms import Severity
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
 

@@ -329,12 +329,13 @@ def write_files(contents: Mapping[str, str], previous: Mapping[str, bytes] = _NO
         end_deadline()
         by_destination = {os.path.realpath(path): path for path in previous if path in contents}
         while ready:
-            path = by_destination.get(ready[0][1], "")
+            temporary, destination = ready[0]
+            path = by_destination.get(destination, "")
             if path and _read_bytes(path) != previous[path]:
                 changed.append(path)
-                os.unlink(ready[0][0])
+                os.unlink(temporary)
             else:
-                os.replace(*ready[0])
+                os.replace(temporary, destination)
             ready.pop(0)
     except OSError as error:
         raise UsageError(f"{path or 'output'}: {reason(error)}") from None

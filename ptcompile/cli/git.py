@@ -52,11 +52,10 @@ def _common_commit(revision: str) -> str:
         return _git("merge-base", commit, "HEAD").decode().strip()
     except UsageError:
         is_shallow = _git("rev-parse", "--is-shallow-repository").strip() == b"true"
-        why = (
-            "the clone is shallow; run git fetch --unshallow"
-            if is_shallow
-            else "their histories are unrelated"
-        )
+        if is_shallow:
+            why = "the clone is shallow; run git fetch --unshallow"
+        else:
+            why = "their histories are unrelated"
         raise UsageError(f"--since {revision}: no common commit with HEAD: {why}") from None
 
 

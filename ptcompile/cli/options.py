@@ -217,11 +217,8 @@ def fit(text: str, width: int) -> str:
     for is_example, group in groupby(text.splitlines(), key=lambda line: line.startswith(" ")):
         block = list(group)
         if is_example:
-            lines += (
-                block
-                if max(map(len, block)) <= width
-                else chain.from_iterable(map(_parted_example, block))
-            )
+            is_short = max(map(len, block)) <= width
+            lines += block if is_short else chain.from_iterable(map(_parted_example, block))
             continue
 
         for is_blank, paragraph in groupby(block, key=lambda line: not line):

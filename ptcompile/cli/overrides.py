@@ -102,14 +102,14 @@ def point_at_options(
     """
     out = []
     for diagnostic in diagnostics:
-        match = re.fullmatch(r"overrides\[(\d+)\]", diagnostic.filename or "")
+        match = re.fullmatch(r"overrides\[(?P<number>\d+)\]", diagnostic.filename or "")
         if diagnostic.filename == "name=":
             width = len(options.name or "")
             diagnostic = diagnostic._replace(
                 filename=NAME_OPTION, span=Span(1, 1, 1, max(2, width + 1))
             )
-        elif match is not None and int(match[1]) < len(options.set):
-            number = int(match[1])
+        elif match is not None and int(match["number"]) < len(options.set):
+            number = int(match["number"])
             option = options.set[number]
             wants_text = option.document is not None and (diagnostic.help or "").startswith(
                 "write it in quotes"

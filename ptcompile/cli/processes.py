@@ -49,11 +49,9 @@ def core_count() -> int:
     container.
     """
     try:
-        if hasattr(os, "sched_getaffinity"):
-            available = len(os.sched_getaffinity(0))
-        else:
-            available = os.cpu_count() or 1
-    except OSError:
+        available = len(os.sched_getaffinity(0))
+    except (AttributeError, OSError):
+        # only Linux has affinities
         available = os.cpu_count() or 1
     return max(1, min(available, _quota_in_cores() or available))
 

@@ -345,6 +345,7 @@ class Reporter:
         self._report_nothing_checked()
         if not always:
             self._diagnostics = [diagnostic._replace(fix=None) for diagnostic in self._diagnostics]
+
         self._write_reports()
         status = 0
         if self._diagnostics or (
@@ -359,6 +360,7 @@ class Reporter:
             and not (self._groupings or self._checked_nothing)
         ):
             files.print_error(self._code_help())
+
         if (
             self._unreadable
             or status
@@ -606,10 +608,8 @@ def quoted_lines(
 
     `parsed` is the file if it has been read already.
     """
-    if not diagnostics or not shows_lines(options):
+    if not diagnostics or not shows_lines(options) or hides_lines(file.name):
         return {}
     from ptcompile.report.text import lines_to_quote
 
-    if hides_lines(file.name):
-        return {}
     return lines_to_quote(diagnostics, file.text(), file.name, parsed)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes as passing
-from ptcompile.diagnostics import Path, Problem, Problems, field_path, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, field_path, own_problem, problem_at
 from ptcompile.ir.job import Context, Job, Pass, Target
 from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.unstructured import Json, JsonDict
@@ -65,9 +65,7 @@ def unsupported_patches(job: JobSpec, target: Target) -> Problems:
             else:
                 help = f"use one of {', '.join(TARGETS)}"
             message = f"unknown target {name!r}"
-            yield problem_at(
-                "unknown-target", path, message, help, authority="ptcompile", on_key=True
-            )
+            yield own_problem("unknown-target", path, message, help, on_key=True)
         elif name != target.name and patch and not _serves_names_only(kind, patch):
             set_paths = ", ".join(field_path(leaf) for leaf in _leaves(patch))
             message = f"the target {target.name} ignores what this sets for {name}: {set_paths}"
@@ -79,9 +77,7 @@ def unsupported_patches(job: JobSpec, target: Target) -> Problems:
     if job.runtime_ref is not None and target.name != "trainjob":
         path = ("spec", "runtimeRef")
         message = "only a TrainJob runs with a Trainer runtime"
-        yield problem_at(
-            "unsupported-by-target", path, message, "use the target trainjob", authority="ptcompile"
-        )
+        yield own_problem("unsupported-by-target", path, message, "use the target trainjob")
 
 
 def _serves_names_only(kind: str, patch: Any) -> bool:

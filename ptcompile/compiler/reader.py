@@ -20,6 +20,7 @@ from ptcompile.diagnostics import (
     blocking,
     blocking_text,
     has_error,
+    own_problem,
     problem_at,
 )
 from ptcompile.kubernetes.versions import (
@@ -210,7 +211,7 @@ def _gate_problems(profile: ClusterProfile) -> Problems:
                 f"{named} does not start with this value: the gate is {stage.name} and locked to "
                 f"{state}"
             )
-            yield problem_at("locked-gate", path, message, "remove it", authority="ptcompile")
+            yield own_problem("locked-gate", path, message, "remove it")
 
 
 def _unknown_gate(path: tuple[str, ...], named: str, release: Version) -> Problem:

@@ -14,7 +14,7 @@ from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.checks import devices as checks_fabric
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.location import ADMISSION, SERVER, SPEC, TARGET, PlacedProblem, at_source
-from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.diagnostics import Path, Problem, field_path, own_problem, problem_at
 from ptcompile.ir.job import Job, Role, Target, map_templates
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import Json, JsonDict, placed_values
@@ -157,11 +157,7 @@ def nulls_the_target_needs(built: Built) -> Iterator[PlacedProblem]:
         if path[-1] in lost:
             text = f"the target {target.name} needs {path[-1]}, but null would remove it"
             help = "remove this line"
-            yield PlacedProblem(
-                problem_at(
-                    "unsupported-by-target", path, text, help, authority="ptcompile", on_key=True
-                )
-            )
+            yield PlacedProblem(own_problem("unsupported-by-target", path, text, help, on_key=True))
 
 
 def _leaves(nulls: Json) -> Iterator[Path]:
@@ -306,9 +302,7 @@ def name_carriers(built: Built) -> Iterator[PlacedProblem]:
             f"{carrier} contains the job's name, which is unknown until the server creates the job"
         )
         help = "set metadata.name, or pass --name for this run"
-        yield PlacedProblem(
-            problem_at("unsupported-by-target", _GENERATE, message, help, authority="ptcompile")
-        )
+        yield PlacedProblem(own_problem("unsupported-by-target", _GENERATE, message, help))
 
 
 def _places_of_name(manifests: Sequence[JsonDict], name: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ A user's mistake is never an exception here. Producers (frontends, validators, r
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from ptcompile._internal.about import page_address
 from ptcompile._internal.namedtuple import Any, NamedTuple
@@ -147,6 +148,10 @@ def problem_at(
 ) -> Problem:
     """Return a problem whose message begins with its field, as most do."""
     return Problem(name, path, text, help, severity, stage, authority, on_key, fix=fix, field=field)
+
+
+own_problem = partial(problem_at, authority="ptcompile")
+"""Makes a problem that ptcompile alone reports, not a server; parameters as of `problem_at`."""
 
 
 def message_at(path: Path, text: str, field: str | None = None, setter: str = "") -> str:

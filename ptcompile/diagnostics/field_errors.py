@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Fix, Path, Problem, Problems, field_path, problem_at
+from ptcompile.diagnostics import Fix, Path, Problem, Problems, Stage, field_path, problem_at
 from ptcompile.diagnostics.fixes import fix_spelling, nearest_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.diagnostics.terms import Stage
     from ptcompile.kubernetes.unstructured import Json
 
 

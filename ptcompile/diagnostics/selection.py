@@ -12,12 +12,12 @@ from types import MappingProxyType
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import Any, NamedTuple, cast
 from ptcompile._internal.spelling import closest_match
+from ptcompile.diagnostics import Severity, Stage
 from ptcompile.diagnostics.codes import CODES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Diagnostic
-    from ptcompile.diagnostics.terms import Severity, Stage
 
 NO_CODES: Mapping[str, str] = MappingProxyType({})
 NO_SEVERITIES: Mapping[str, Severity] = MappingProxyType({})

@@ -27,7 +27,8 @@ def render_markdown(difference: Compared) -> str:
     """Return a heading and, for each differing object, a table of its pods' differences and its
     manifest changes.
     """
-    lines = [f"### {html_code(difference.names[0])} → {html_code(difference.names[1])}", ""]
+    old, new = map(html_code, difference.names)
+    lines = [f"### {old} → {new}", ""]
     shown = difference.shown
     if not shown:
         return "\n".join([*lines, "No difference."]) + "\n"

@@ -17,9 +17,17 @@ def makes_pods(manifest: Json) -> bool:
     return kind_of(manifest) in JOB_KINDS
 
 
+def _identity(manifest: Json) -> Hashable:
+    return group_and_kind(manifest), namespace_of(manifest), object_name(manifest)
+
+
+def _kind_and_name(manifest: Json) -> Hashable:
+    return group_and_kind(manifest), object_name(manifest)
+
+
 _LEVELS: tuple[Callable[[Json], Hashable | None], ...] = (
-    lambda manifest: (group_and_kind(manifest), namespace_of(manifest), object_name(manifest)),
-    lambda manifest: (group_and_kind(manifest), object_name(manifest)),
+    _identity,
+    _kind_and_name,
     lambda manifest: (object_name(manifest),) if makes_pods(manifest) else None,
 )
 """Pairing keys, strictest first: the same object, one moved to another namespace, another
@@ -71,20 +79,21 @@ def same_objects(
     An object without a namespace is in `namespace`, kubectl's `-n`; without that, it is also the
     only object of its kind and name in whatever namespace.
     """
-    existing = {_LEVELS[0](manifest): manifest for manifest in before if _has_name(manifest)}
+    existing = {_identity(manifest): manifest for manifest in before if _has_name(manifest)}
     by_name: dict[Hashable, list[Json]] = {}
     for manifest in existing.values():
-        by_name.setdefault(_LEVELS[1](manifest), []).append(manifest)
+        by_name.setdefault(_kind_and_name(manifest), []).append(manifest)
 
     def counterpart(manifest: Json) -> Json | None:
-        if "namespace" in nested_map(manifest, "metadata"):
-            return existing.get(_LEVELS[0](manifest))
-        if namespace is not None:
+        is_placed = "namespace" in nested_map(manifest, "metadata")
+        if namespace is not None and not is_placed:
             return existing.get((group_and_kind(manifest), namespace, object_name(manifest)))
-        candidates = by_name.get(_LEVELS[1](manifest), [])
-        return existing.get(_LEVELS[0](manifest)) or (
-            candidates[0] if len(candidates) == 1 else None
-        )
+
+        same = existing.get(_identity(manifest))
+        candidates = by_name.get(_kind_and_name(manifest), ())
+        if same is None and not is_placed and len(candidates) == 1:
+            (same,) = candidates
+        return same
 
     named = filter(_has_name, after)
 

@@ -22,7 +22,7 @@ def render_text(difference: Compared) -> str:
     if not shown:
         return join_escaped(["no difference"])
 
-    lines = [f"{difference.names[0]} -> {difference.names[1]}"]
+    lines = [" -> ".join(difference.names)]
     for obj in shown:
         lines += ["", *_object_lines(obj, difference.names)]
     same = len(difference.objects) - len(shown)
@@ -34,11 +34,11 @@ def render_text(difference: Compared) -> str:
 
 def object_title(difference: ObjectDifference, names: tuple[str, str]) -> str:
     """Return `Job/train`, `Job/train -> JobSet/train`, or the only side that has the object."""
-    if difference.before is None or difference.after is None:
-        return (
-            f"{difference.before or difference.after}: only in "
-            f"{names[0] if difference.after is None else names[1]}"
-        )
+    old_side, new_side = names
+    if difference.after is None:
+        return f"{difference.before}: only in {old_side}"
+    if difference.before is None:
+        return f"{difference.after}: only in {new_side}"
     if difference.before == difference.after:
         return difference.before
     return f"{difference.before} -> {difference.after}"

@@ -60,7 +60,7 @@ def compare_worlds(old: SimulatedJob, new: SimulatedJob) -> WorldComparison:
     facts = [
         Fact("job", row.what, row.before, row.after) for row in rows if row.before != row.after
     ]
-    facts += [*_obstacle_facts(old, new), *_sentence_facts(old, new)]
+    facts += _sentence_facts(old, new)
     facts += _node_facts(_sample_nodes(old, old_rendezvous), _sample_nodes(new, new_rendezvous))
     facts += _auxiliary_facts(
         _auxiliary_pods(old, old_rendezvous), _auxiliary_pods(new, new_rendezvous)
@@ -114,7 +114,12 @@ def _compare_quantities(
 
 
 def _sentence_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
-    """Yield the sentences of one side that the other does not have."""
+    """Yield the sentences of one side that the other does not have. The first are about what
+    certainly keeps its training pods from meeting.
+    """
+    yield from _one_sided_texts(
+        "job", "rendezvous fails", _obstacle_texts(old), _obstacle_texts(new)
+    )
     for what, x, y in (
         ("service", service_lines(old), service_lines(new)),
         ("pod group", pod_group_lines(old.pod_group), pod_group_lines(new.pod_group)),
@@ -125,17 +130,8 @@ def _sentence_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
         yield from _one_sided_facts("job", what, x, y)
 
 
-def _obstacle_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
-    """Yield what certainly keeps the training pods of one side alone from meeting, with the code
-    of its lint rule.
-    """
-    yield from _one_sided_texts(
-        "job", "rendezvous fails", _obstacle_texts(old), _obstacle_texts(new)
-    )
-
-
 def _obstacle_texts(job: SimulatedJob) -> dict[str, str]:
-    """Return the sentence of each certain obstacle, by its name."""
+    """Return the sentence of each certain obstacle with the code of its lint rule, by its name."""
     texts: dict[str, str] = {}
     for obstacle in job.obstacles:
         if obstacle.is_certain:

@@ -19,6 +19,7 @@ from ptcompile.fixer.layout import (
 from ptcompile.fixer.syntax_tree import (
     CannotFix,
     MappingEntry,
+    Slot,
     SyntaxNode,
     column,
     entry_of,
@@ -35,9 +36,6 @@ class TextEdit(NamedTuple):
     end: int
     text: str
 
-
-Slots = Sequence[tuple[int, int]]
-"""Start of each part of a collection (its key or dash), and its end."""
 
 _whitespace = re.compile(r"\s*")
 _own_comment = re.compile(r"([ ]*)#[^\n]*\n").match
@@ -60,7 +58,7 @@ def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> 
         elif change.op == "rename":
             yield rename_key(entry_of(node, change.part), change.value, layout)
 
-    slots = [(entry.start, entry.node.end) for entry in node.entries]
+    slots = node.slots()
     for index in removed:
         check_unshared(node.entries[index].node)
         colon_end(node.entries[index])
@@ -86,7 +84,7 @@ def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) ->
     removed = sorted(change.part for change in changes if change.op == "remove")
     for index in removed:
         check_unshared(node.items[index].node)
-    indent = column(layout.text, slots[0][0])
+    indent = column(layout.text, slots[0].start)
     inserted: dict[tuple[int, bool], list[str]] = {}
     for change in sorted(
         (change for change in changes if change.op == "insert"), key=lambda change: int(change.part)
@@ -103,7 +101,7 @@ def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) ->
         elif is_after:
             yield _insert_after(slots[neighbor], lines, indent, layout)
         else:
-            start = slots[0][0]
+            start = slots[0].start
             yield TextEdit(
                 start, start, _join_lines(lines, indent, layout) + layout.eol + " " * indent
             )
@@ -212,17 +210,13 @@ def _insertion_index(node: SyntaxNode, lines: Sequence[str]) -> int:
     return max(long - 1, merged) if long else last
 
 
-def _insert_after(
-    slot: tuple[int, int], lines: Sequence[str], indent: int, layout: Layout
-) -> TextEdit:
-    offset = line_end(layout.text, slot[1])
+def _insert_after(slot: Slot, lines: Sequence[str], indent: int, layout: Layout) -> TextEdit:
+    offset = line_end(layout.text, slot.end)
     return TextEdit(offset, offset, layout.eol + " " * indent + _join_lines(lines, indent, layout))
 
 
-def _replace_part(
-    slot: tuple[int, int], lines: Sequence[str], indent: int, layout: Layout
-) -> TextEdit:
-    return TextEdit(slot[0], line_end(layout.text, slot[1]), _join_lines(lines, indent, layout))
+def _replace_part(slot: Slot, lines: Sequence[str], indent: int, layout: Layout) -> TextEdit:
+    return TextEdit(slot.start, line_end(layout.text, slot.end), _join_lines(lines, indent, layout))
 
 
 def _join_lines(lines: Sequence[str], indent: int, layout: Layout) -> str:
@@ -234,21 +228,21 @@ def _indent_lines(indent: int, lines: Sequence[str]) -> Iterator[str]:
     return (" " * indent + line for line in lines)
 
 
-def remove_lines(text: str, slots: Slots, removed: Collection[int]) -> Iterator[TextEdit]:
+def remove_lines(text: str, slots: Sequence[Slot], removed: Collection[int]) -> Iterator[TextEdit]:
     """Yield the edits that remove parts with their lines. The text must end with a line break and
     keep at least one part.
     """
     indexes = set(removed)
-    start = slots[0][0]
+    start = slots[0].start
     if 0 in indexes and text[line_start(text, start) : start].strip():
         # after a dash: the next remaining part moves up to it, with the comments above it
         first_kept = next(index for index in range(len(slots)) if index not in indexes)
-        match = _whitespace.match(text, line_end(text, slots[first_kept - 1][1]))
+        match = _whitespace.match(text, line_end(text, slots[first_kept - 1].end))
         yield TextEdit(start, match.end() if match else start, "")
         indexes -= set(range(first_kept))
 
     for index in sorted(indexes):
-        yield TextEdit(line_start(text, slots[index][0]), _end_of_lines(text, *slots[index]), "")
+        yield TextEdit(line_start(text, slots[index].start), _end_of_lines(text, *slots[index]), "")
 
 
 def _end_of_lines(text: str, start: int, end: int) -> int:

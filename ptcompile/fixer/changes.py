@@ -99,11 +99,8 @@ def _edit_value(data: Any, edit: Edit) -> Any:
         return edit.value
     if edit.op == "append" and (data is None or isinstance(data, list)):
         return [*(data or ()), edit.value]
-    raise CannotFix(
-        "the list to append to does not exist"
-        if edit.op == "append"
-        else "the field does not exist"
-    )
+    what = "list to append to" if edit.op == "append" else "field"
+    raise CannotFix(f"the {what} does not exist")
 
 
 def _remove_or_rename(data: Any, edit: Edit, part: str | int) -> Any:

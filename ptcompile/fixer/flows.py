@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ptcompile.fixer.blocks import Slots, TextEdit, check_unshared, rename_key
+from ptcompile.fixer.blocks import TextEdit, check_unshared, rename_key
 from ptcompile.fixer.changes import NodeChange
 from ptcompile.fixer.layout import Layout, inline, key_text
-from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, entry_of, line_end, line_start
+from ptcompile.fixer.syntax_tree import CannotFix, Slot, SyntaxNode, entry_of, line_end, line_start
 
 _end_of_part = re.compile(r"([ \t]*,)?[ \t]*(?:#.*)?").fullmatch
 _comma = re.compile(r"\s*,").match
@@ -38,8 +38,8 @@ def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> 
 
     for index in removed:
         check_unshared(node.entries[index].node)
-    slots = [(entry.start, entry.node.end) for entry in node.entries]
-    yield from _change_parts(node, slots, removed, {len(slots): pieces} if pieces else {}, layout)
+    inserted = {len(node.entries): pieces} if pieces else {}
+    yield from _change_parts(node, node.slots(), removed, inserted, layout)
 
 
 def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> Iterator[TextEdit]:
@@ -57,9 +57,8 @@ def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) ->
     removed = sorted(change.part for change in changes if change.op == "remove")
     for index in removed:
         check_unshared(node.items[index].node)
-    yield from _change_parts(
-        node, [(item.node.start, item.node.end) for item in node.items], removed, inserted, layout
-    )
+    slots = [Slot(item.node.start, item.node.end) for item in node.items]
+    yield from _change_parts(node, slots, removed, inserted, layout)
 
 
 def _inline_value(value: object, style: str, layout: Layout) -> str:
@@ -68,7 +67,7 @@ def _inline_value(value: object, style: str, layout: Layout) -> str:
 
 def _change_parts(
     node: SyntaxNode,
-    slots: Slots,
+    slots: Sequence[Slot],
     removed: list[int],
     inserted: dict[int, list[str]],
     layout: Layout,
@@ -89,18 +88,18 @@ def _change_parts(
         elif index:
             yield from _insert_after(slots[neighbor], pieces, layout)
         else:
-            yield TextEdit(slots[0][0], slots[0][0], "".join(f"{piece}, " for piece in pieces))
+            start = slots[0].start
+            yield TextEdit(start, start, "".join(f"{piece}, " for piece in pieces))
 
     yield from remove_parts(layout.text, slots, removed)
 
 
-def _insert_after(
-    slot: tuple[int, int], pieces: Sequence[str], layout: Layout
-) -> Iterator[TextEdit]:
+def _insert_after(slot: Slot, pieces: Sequence[str], layout: Layout) -> Iterator[TextEdit]:
     """Yield the edits that insert parts after another: on separate lines if that part has its own,
     and never before a comment.
     """
-    text, (start, end) = layout.text, slot
+    text = layout.text
+    start, end = slot
     before = text[line_start(text, start) : start]
     stop = line_end(text, end)
     rest = _end_of_part(text[end:stop])
@@ -114,23 +113,24 @@ def _insert_after(
     yield TextEdit(stop, stop, lines + ("," if rest[1] is not None else ""))
 
 
-def remove_parts(text: str, slots: Slots, removed: Sequence[int]) -> Iterator[TextEdit]:
+def remove_parts(text: str, slots: Sequence[Slot], removed: Sequence[int]) -> Iterator[TextEdit]:
     """Yield the edits that remove parts, each with the comma after it; the last ones with the comma
     before. One part must stay.
     """
-    kept = sorted({*range(len(slots))}.difference(removed))
+    last_kept = max({*range(len(slots))}.difference(removed))
     for index in removed:
-        if index < kept[-1]:
+        if index < last_kept:
             start, end = slots[index]
             after = _comma_after(text, end)
-            stop = slots[index + 1][0]
+            stop = slots[index + 1].start
             if "#" in text[after:stop]:
                 rest = _rest_of_line.match(text, after)
                 stop = rest.end() if rest else after
             yield TextEdit(start, stop, "")
 
-    if kept[-1] < len(slots) - 1:
-        yield from _remove_tail(text, slots[kept[-1]][1], slots[kept[-1] + 1][0], slots[-1][1])
+    if last_kept < len(slots) - 1:
+        start = slots[last_kept + 1].start
+        yield from _remove_tail(text, slots[last_kept].end, start, slots[-1].end)
 
 
 def _remove_tail(text: str, kept: int, start: int, end: int) -> Iterator[TextEdit]:

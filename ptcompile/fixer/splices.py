@@ -56,9 +56,7 @@ def remove_entries(entries: Iterable[tuple[SyntaxNode, int]], layout: Layout) ->
     edits: list[TextEdit] = []
     for node, indexes in by_node.values():
         cut = flows.remove_parts if node.flow else blocks.remove_lines
-        edits += cut(
-            layout.text, [(entry.start, entry.node.end) for entry in node.entries], indexes
-        )
+        edits += cut(layout.text, node.slots(), indexes)
 
     return sort_edits(edits, layout.eol)
 

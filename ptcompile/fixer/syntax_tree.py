@@ -31,6 +31,13 @@ class CannotFix(Exception):  # noqa: N818 - not an error: it ends a nested edit 
         """Whether this is a bug in ptcompile."""
 
 
+class Slot(NamedTuple):
+    """The offsets of one part of a collection: of its key or dash, and of its end."""
+
+    start: int
+    end: int
+
+
 class SyntaxNode:
     """A value. `start` includes its anchor and tag; `end` is the end of its last character."""
 
@@ -52,14 +59,15 @@ class SyntaxNode:
         """Whether an alias refers to this value."""
         self.entries: list[MappingEntry] = []
         self.items: list[ListItem] = []
-        self._slots: list[tuple[int, int]] | None = None
+        self._slots: list[Slot] | None = None
 
-    def slots(self) -> Sequence[tuple[int, int]]:
-        """Return the start (the dash) and end of each item of a finished list; cached, since
-        many fixes need it.
+    def slots(self) -> Sequence[Slot]:
+        """Return the slots of a finished mapping or block list; cached, since many fixes need
+        them.
         """
         if self._slots is None:
-            self._slots = [(item.dash, item.node.end) for item in self.items]
+            self._slots = [Slot(entry.start, entry.node.end) for entry in self.entries]
+            self._slots += [Slot(item.dash, item.node.end) for item in self.items]
         return self._slots
 
     @property

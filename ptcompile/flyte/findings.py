@@ -292,11 +292,14 @@ def _flyte_name(step: str | int) -> str | int:
 
 
 _SPEC_FIELDS = re.compile(
-    r"(?<![\w.])(?:spec\.)?((?:elastic|runPolicy|resources|master|worker)(?:\.[A-Za-z]+)+|sharedMemory)\b"
+    r"(?<![\w.])(?:spec\.)?"
+    r"(?P<field>(?:elastic|runPolicy|resources|master|worker)(?:\.[A-Za-z]+)+|sharedMemory)\b"
 )
 """Fields of a spec in a message or a help."""
 _ELASTIC_FIELDS = re.compile(
-    r"(?<![\w.])(maxRestarts|nprocPerNode|rdzvBackend|rdzvConfigs|startMethod|monitorInterval)\b(: )?"
+    r"(?<![\w.])"
+    r"(?P<field>maxRestarts|nprocPerNode|rdzvBackend|rdzvConfigs|startMethod|monitorInterval)"
+    r"\b(?P<colon>: )?"
 )
 """Fields of `elastic` without their path, perhaps with a value after them."""
 
@@ -307,9 +310,12 @@ def in_flyte_terms(text: str, origins: Origins = ()) -> str:
     def name(*path: str) -> str:
         return field_path(call_path(("spec", *path), origins))
 
-    text = _SPEC_FIELDS.sub(lambda field: name(*field[1].split(".")), text)
+    text = _SPEC_FIELDS.sub(lambda match: name(*match["field"].split(".")), text)
     text = _ELASTIC_FIELDS.sub(
-        lambda field: name("elastic", field[1]).removeprefix("task_config.") + "=" * bool(field[2]),
+        lambda match: (
+            name("elastic", match["field"]).removeprefix("task_config.")
+            + "=" * bool(match["colon"])
+        ),
         text,
     )
     return text.replace("`spot: true`", f"{name('spot')}=True")

@@ -234,12 +234,10 @@ def task_launch(
         job.update(_elastic_start(first, programs, problems))
     elif first == "command":
         job["command"] = _string_list(programs["command"], ("command",), problems)
+    elif first == "script":
+        job["command"] = ["python", programs["script"]]
     elif first is not None:
-        job["command"] = (
-            ["python", programs["script"]]
-            if first == "script"
-            else ["python", "-m", programs["module"]]
-        )
+        job["command"] = ["python", "-m", programs["module"]]
 
     return TaskLaunch(without_none(job))
 

@@ -68,23 +68,26 @@ class ConfigSection:
     def text(self, key: str) -> str:
         """Return the string at `key`, or "" if it is absent."""
         value = self.section.get(key)
-        return value if isinstance(value, str) else self._empty(key, value, "", "text")
+        if isinstance(value, str):
+            return value
+        self._report_type(key, value, "text")
+        return ""
 
     def mapping(self, key: str) -> JsonDict:
         """Return the mapping at `key`, or {} if it is absent."""
         value = self.section.get(key)
-        return (
-            dict(value) if isinstance(value, Mapping) else self._empty(key, value, {}, "a mapping")
-        )
+        if isinstance(value, Mapping):
+            return dict(value)
+        self._report_type(key, value, "a mapping")
+        return {}
 
     def sequence(self, key: str) -> list[Any]:
         """Return the list at `key`, or [] if it is absent."""
         value = self.section.get(key)
-        return (
-            list(value)
-            if isinstance(value, list | tuple)
-            else self._empty(key, value, [], "a list")
-        )
+        if isinstance(value, list | tuple):
+            return list(value)
+        self._report_type(key, value, "a list")
+        return []
 
     def fields(self, table: Mapping[str, tuple[str, type, str]]) -> JsonDict:
         """Return the values of a table's keys under Kubernetes' field names."""
@@ -94,13 +97,12 @@ class ConfigSection:
             if isinstance(value, kind):
                 out[field] = value
             else:
-                self._empty(key, value, None, expected)
+                self._report_type(key, value, expected)
         return without_falsy(out)
 
-    def _empty(self, key: str, value: object, empty: Any, expected: str) -> Any:
+    def _report_type(self, key: str, value: object, expected: str) -> None:
         if value is not None:
             self.problems.error("spec-wrong-type", ("k8s", key), f"{value!r} is not {expected}")
-        return empty
 
 
 def string_pairs(settings: ConfigSection, key: str) -> dict[str, str]:

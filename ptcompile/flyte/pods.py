@@ -80,7 +80,7 @@ def _reference_part(reference: str, part: str | None) -> str:
     (`version`).
     """
     match = re.fullmatch(r"(.+?)((?::[^:/@]+)?(?:@.+)?)", reference)
-    name, version = (match[1], match[2]) if match else (reference, "")
+    name, version = match.groups() if match else (reference, "")
     return {"fqn": name, "version": version}.get((part or "").lower(), reference)
 
 

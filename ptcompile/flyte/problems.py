@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, own_problem, problem_at
 
 RuleName = Literal["spec-missing-field", "spec-wrong-type", "spec-invalid-value", "spec-conflict"]
 NoteName = Literal["image-contents", "unlike-flyte"]
@@ -26,7 +26,7 @@ class FlyteWarning(UserWarning):
 
 def call_error(name: RuleName, path: Path, message: str, help: str | None = None) -> Problem:
     """Return an error at a path of the Flyte call, such as `task_config.worker.requests.mem`."""
-    return problem_at(name, path, message, help, authority="ptcompile")
+    return own_problem(name, path, message, help)
 
 
 def call_warning(path: Path, message: str, help: str | None = None) -> Problem:

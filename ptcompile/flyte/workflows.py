@@ -217,13 +217,11 @@ class Workflow:
             *problems,
             *(diagnostic for result in results for diagnostic in result.diagnostics),
         )
-        manifests = (
-            ()
-            if has_error(diagnostics)
-            else tuple(manifest for result in results for manifest in result.manifests)
-        )
+        if has_error(diagnostics):
+            return api.Result((), diagnostics)
 
-        return api.Result((), ())._replace(manifests=manifests, diagnostics=diagnostics)
+        manifests = tuple(manifest for result in results for manifest in result.manifests)
+        return api.Result(manifests, diagnostics)
 
 
 class _TrainingNode(NamedTuple):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Authority, Problem
 from ptcompile.ir.pods import NOTHING, PodTemplate, Resources
 from ptcompile.kubernetes.unstructured import Json, JsonDict, without_none
 
@@ -20,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from ptcompile.diagnostics.terms import Authority
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]

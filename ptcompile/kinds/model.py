@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Path, Problem, Problems
+from ptcompile.diagnostics import Authority, Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.kubernetes.versions import Version, Versions
@@ -19,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from ptcompile.diagnostics.terms import Authority
     from ptcompile.ir.job import Job, Target
     from ptcompile.ir.pods import PodTemplate
     from ptcompile.kinds.admission import AdmissionRequest, JobAdmission

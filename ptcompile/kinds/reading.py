@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, own_problem
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
@@ -60,7 +60,7 @@ class Read(NamedTuple):
 
 def unreadable_object(target: str, path: Path, message: str, help: str) -> Read:
     """Return the reading of an object that no spec compiles to."""
-    problem = problem_at("not-importable", path, message, help, authority="ptcompile")
+    problem = own_problem("not-importable", path, message, help)
     return Read(target, problems=(problem,))
 
 

@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.diagnostics import Path
 from ptcompile.kinds.templates import indexed_mappings
-from ptcompile.kubernetes.unstructured import (
-    Json,
-    as_mapping,
-    nested_map,
-    nested_string,
-)
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map, nested_string
 
 _ENV_SOURCES = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
 _ENV_FROM_SOURCES = {"secretRef": "Secret", "configMapRef": "ConfigMap"}

@@ -31,9 +31,10 @@ class Chosen(NamedTuple):
 
     def includes(self, manifest: Json) -> bool:
         """Return whether a job is one of them."""
-        if self.kinds and manifest.get("kind") not in self.kinds:
+        if self.kinds and nested_string(manifest, "kind") not in self.kinds:
             return False
-        return self.labels <= {*nested_map(manifest, "metadata", "labels").items()}
+        labels = nested_map(manifest, "metadata", "labels")
+        return all(labels.get(key) == value for key, value in self.labels)
 
 
 ALL = Chosen()

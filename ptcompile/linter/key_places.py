@@ -14,7 +14,7 @@ from functools import cache
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Edit, Fix, Path, Severity
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import Json, nested_map, string_map
 from ptcompile.linter.rule import Finding, Subject, found_at
@@ -23,8 +23,6 @@ from ptcompile.world.templates import ManifestTemplate
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
-
-    from ptcompile.diagnostics.terms import Severity
 
     Way = Literal["labels", "annotations", "pods", "object", "kind", "name", "value"]
 

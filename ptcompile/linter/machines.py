@@ -112,17 +112,11 @@ def _used_fabrics(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]
             (_fabric_of_variable(entry), entry.name_path, entry.name)
             for entry in container.variables
         ]
-        half = next(
-            (
-                half
-                for half in ("limits", "requests")
-                if EFA in nested_map(container.spec, "resources", half)
-            ),
-            None,
-        )
-        names += (
-            [("efa", (*container.path, "resources", half, EFA), EFA)] if half is not None else []
-        )
+        for half in ("limits", "requests"):
+            if EFA in nested_map(container.spec, "resources", half):
+                names.append(("efa", (*container.path, "resources", half, EFA), EFA))
+                break
+
         for fabric, path, text in names:
             if fabric and fabric not in seen:
                 seen.add(fabric)

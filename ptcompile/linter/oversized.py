@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptcompile.diagnostics import Path, Problem, Problems, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, own_problem
 from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -135,7 +135,7 @@ def _token_path(spec: Json, text: str) -> Path:
 def _too_large(path: Path, part: str) -> Problem:
     from ptcompile._internal.limits import EXPANDED
 
-    return problem_at(
+    return own_problem(
         "too-large",
         path,
         f"with its references replaced, the container's {part} exceeds {EXPANDED >> 10} KiB: "
@@ -144,5 +144,4 @@ def _too_large(path: Path, part: str) -> Problem:
         f"{EXPANDED >> 10} KiB",
         severity="warning",
         stage="run",
-        authority="ptcompile",
     )

@@ -5,7 +5,7 @@ object.
 from __future__ import annotations
 
 from ptcompile._internal.schema_files import load_table
-from ptcompile.diagnostics import Path, Problems, problem_at
+from ptcompile.diagnostics import Path, Problems, own_problem
 from ptcompile.kubernetes.unstructured import string_map
 from ptcompile.kubernetes.versions import Version, version_text
 from ptcompile.operators.queues.queue_systems import KUEUE_QUEUE
@@ -35,14 +35,13 @@ def releases_apart(workload: Workload) -> Problems:
                 f"{software} {version_text(release)} and {other} {version_text(others)}"
             )
             text = f"the cluster has {versions_apart}: {pair['effect']}"
-            yield problem_at(
+            yield own_problem(
                 "releases-apart",
                 path,
                 text,
                 pair["help"],
                 severity="warning",
                 stage="run",
-                authority="ptcompile",
             )
             return
 

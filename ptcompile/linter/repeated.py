@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from ptcompile.apiserver import is_supported
-from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.diagnostics import Problem, own_problem
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.unstructured import Json, namespace_of, nested_string
 from ptcompile.operators.table import BY_TARGET
@@ -99,12 +99,11 @@ def repeated_in_folder(manifest: Json, filename: str) -> Problem:
     )
     help = "rename one of them, or remove it"
 
-    return problem_at(
+    return own_problem(
         "repeated-object",
         _NAME,
         message,
         help,
         severity="warning",
         stage="run",
-        authority="ptcompile",
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver import is_supported
-from ptcompile.diagnostics import Path, Problem, Span, problem_at
+from ptcompile.diagnostics import Path, Problem, Span, own_problem
 from ptcompile.kubernetes.unstructured import Json, as_list, without_none
 from ptcompile.source.documents import Source, read
 from ptcompile.source.streams import is_ours
@@ -85,14 +85,13 @@ def _mark_message(mark: TemplateMark) -> str:
 
 def _note(message: str, command: str) -> Problem:
     help = f"render it first: {command} | ptcompile lint -"
-    return problem_at(
+    return own_problem(
         "unrendered-template",
         (),
         message,
         help,
         severity="note",
         stage="style",
-        authority="ptcompile",
     )
 
 

@@ -15,7 +15,7 @@ from ptcompile.simulator.mounted import mount_over, mount_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Written
 
 _OPTION = Pattern(r"(?:^|[\s\"'])([+-]{0,2})([A-Za-z][\w.-]{0,80})(=|\s+)[\"']?(/[\w./-]+)")
-_VARIABLE = Pattern(r"\$(?:\((\w{1,128})\)|\{(\w{1,128})\}|(\w{1,128}))")
+_VARIABLE = Pattern(r"\$(?:(\()|(\{))?(?P<name>\w{1,128})(?(1)\))(?(2)\})")
 _FOLDERS = ("directory", "folder", "root", "dir")
 """Last parts of names of folders."""
 _CHECKPOINTS = frozenset({"checkpoint", "checkpoints", "ckpt", "ckpts", "snapshot", "snapshots"})
@@ -105,9 +105,7 @@ def _substitute(text: str, variables: Mapping[str, str]) -> str:
     """Replace variables that hold absolute paths, as the kubelet or a shell does."""
     if "$" not in text or not variables:
         return text
-    return _VARIABLE.sub(
-        lambda match: variables.get(match[1] or match[2] or match[3], match[0]), text
-    )
+    return _VARIABLE.sub(lambda match: variables.get(match["name"], match[0]), text)
 
 
 def _writes_checkpoints(name: str) -> bool | None:

@@ -75,11 +75,9 @@ def open_ground(
     engine = find_engine()
     if engine is None:
         message = "an image needs docker or podman, and neither answers"
-        raise RehearsalError(
-            f"{namespaces_error}; neither docker nor podman answers in its place"
-            if namespaces_error
-            else message
-        )
+        if namespaces_error:
+            message = f"{namespaces_error}; neither docker nor podman answers in its place"
+        raise RehearsalError(message)
 
     with _container_ground(folder, settings, actors, engine) as container_ground:
         yield container_ground

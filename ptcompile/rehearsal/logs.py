@@ -8,7 +8,8 @@ import re
 from ptcompile.rehearsal.settings import RehearsalError
 
 _match_error = re.compile(
-    rb"[ \t]{0,200}(?:\[[\w|-]{1,40}\]:[ \t]{0,8}){0,2}((?:[\w.]{1,200}|torchrun: error): .{1,4000})"
+    rb"[ \t]{0,200}(?:\[[\w|-]{1,40}\]:[ \t]{0,8}){0,2}"
+    rb"(?P<error>(?:[\w.]{1,200}|torchrun: error): .{1,4000})"
 ).match
 """Matches a line that names an error. PyTorch prefixes lines with `[rank1]: `, torchrun's --tee
 with `[default1]:`.
@@ -108,10 +109,12 @@ def _error_of(line: bytes) -> str | None:
     match = _match_error(line) if any(mark in line for mark in _ERROR_MARKS) else None
     if match is None:
         return None
-    name, _, _ = match[1].partition(b": ")
-    is_error = match[1].startswith(b"torchrun: error") or any(mark in name for mark in _ERROR_MARKS)
+    name, _, _ = match["error"].partition(b": ")
+    is_error = match["error"].startswith(b"torchrun: error") or any(
+        mark in name for mark in _ERROR_MARKS
+    )
     if is_error:
-        return match[1].decode(errors="replace").strip()[:_MAX_ERROR_LENGTH]
+        return match["error"].decode(errors="replace").strip()[:_MAX_ERROR_LENGTH]
     return None
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ptcompile._internal import files
 from ptcompile.diagnosis.first import FirstCause, find_origin, masked
 from ptcompile.diagnosis.lines import Logs
-from ptcompile.kubernetes.versions import parse_version
+from ptcompile.kubernetes.versions import parse_version, version_text
 from ptcompile.rehearsal.backends import Ground, Opening, open_ground
 from ptcompile.rehearsal.cast import Actor, Cast, cast
 from ptcompile.rehearsal.course import Course, Observation, Progress, Training
@@ -206,7 +206,7 @@ def _version_stand_ins(
     actual = parse_version(ground.torch)
     if not has_same_torchrun(intended, actual):
         yield (
-            f"PyTorch {actual[0]}.{actual[1]} replaces {intended[0]}.{intended[1]} (from the "
+            f"PyTorch {version_text(actual)} replaces {version_text(intended)} (from the "
             "image's tag, else the "
             "profile's versions.torch, else the newest known)"
         )

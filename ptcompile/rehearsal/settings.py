@@ -16,8 +16,8 @@ class RehearsalError(Exception):
 
 
 _SECONDS_PER_UNIT = {"": 1, "s": 1, "m": 60, "h": 3600}
-_FAULT_PATTERN = re.compile(r"(\d+)(?:@([\w.]+))?(?:,back=([\w.]+))?")
-_LATE_PATTERN = re.compile(r"(\d{1,9})=([\w.]+)")
+_FAULT_PATTERN = re.compile(r"(?P<pod>\d+)(?:@(?P<time>[\w.]+))?(?:,back=(?P<back>[\w.]+))?")
+_LATE_PATTERN = re.compile(r"(?P<pod>\d{1,9})=(?P<time>[\w.]+)")
 FORMS: dict[FaultKind, str] = {
     "late": "POD=TIME",
     "kill": "POD[@TIME][,back=TIME]",
@@ -36,10 +36,10 @@ def parse_duration(text: str) -> float:
     Raises:
         ValueError: the text is not a duration.
     """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
+    match = re.fullmatch(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>[smh]?)", text)
     if match is None:
         raise ValueError(f"{text!r} is not a time such as 20s or 2m")
-    return float(match[1]) * _SECONDS_PER_UNIT[match[2]]
+    return float(match["number"]) * _SECONDS_PER_UNIT[match["unit"]]
 
 
 def fault(kind: FaultKind, text: str) -> Fault:
@@ -56,13 +56,13 @@ def fault(kind: FaultKind, text: str) -> Fault:
         return Fault(kind, 0, parse_duration(text))
 
     match = (_LATE_PATTERN if kind == "late" else _FAULT_PATTERN).fullmatch(text)
-    if match is None or (kind == "fail-process" and match[3]):
+    if match is None or (kind == "fail-process" and match["back"]):
         raise ValueError(f"--{kind} {text}: write {FORMS[kind]}, such as {_EXAMPLES[kind]}")
 
-    seconds = parse_duration(match[2]) if match[2] else DEFAULT_FAULT_SECONDS
-    back = parse_duration(match[3]) if kind in ("kill", "drain") and match[3] else None
+    seconds = parse_duration(match["time"]) if match["time"] else DEFAULT_FAULT_SECONDS
+    back = parse_duration(match["back"]) if kind in ("kill", "drain") and match["back"] else None
 
-    return Fault(kind, int(match[1]), seconds, back)
+    return Fault(kind, int(match["pod"]), seconds, back)
 
 
 _EXAMPLES: dict[FaultKind, str] = {

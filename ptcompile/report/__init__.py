@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics import Diagnostic
+from ptcompile.diagnostics import Diagnostic
 
 
 class Unchecked(NamedTuple):

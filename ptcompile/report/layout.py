@@ -7,13 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.secret_formats import mask_formats
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.diagnostics import Diagnostic, Severity, Stage
 from ptcompile.diagnostics.codes import EFFECTS, SENTENCES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics.terms import Severity, Stage
-
 
 _STAGES = {
     "apply": ("rejected when it is applied", "may be rejected when it is applied"),

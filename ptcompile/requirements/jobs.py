@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.kinds import other_kind, versions
-from ptcompile.diagnostics import Problems, problem_at
+from ptcompile.diagnostics import Problems, own_problem
 from ptcompile.kinds.model import Operator, QueueSystem
 from ptcompile.kinds.references import needed_objects
 from ptcompile.kubernetes.unstructured import (
@@ -146,7 +146,7 @@ def kubernetes_too_old(operators: Iterable[Operator], cluster: ClusterProfile) -
         if required is not None and current < required:
             release = version_text(operator.release_in(cluster.versions()))
             software = operator.install.software
-            yield problem_at(
+            yield own_problem(
                 "kubernetes-too-old",
                 ("spec", "versions", "kubernetes"),
                 f"{software} {release} requires Kubernetes {version_text(required)} "
@@ -155,7 +155,6 @@ def kubernetes_too_old(operators: Iterable[Operator], cluster: ClusterProfile) -
                 "cluster runs",
                 severity="warning",
                 stage="style",
-                authority="ptcompile",
             )
 
 

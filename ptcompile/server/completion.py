@@ -37,7 +37,7 @@ from ptcompile.server.hover import field_text
 _MAX_SUGGESTIONS = 200
 """Maximum number of suggestions per request."""
 _PROBE = "ptcompile-probe"
-_supported_values = re.compile(r"supported values: (.*)")
+_supported_values = re.compile(r"supported values: (?P<values>.*)")
 _HOST_FIELDS = frozenset({"args", "command", "env", "value"})
 """Keys below which a value may be a pod's address."""
 _VARIABLES = KNOWN_VARIABLES.difference(RENAMED_VARIABLES)
@@ -191,7 +191,7 @@ def _server_choices(opened: OpenDocument, cursor: Cursor, kind: GroupVersionKind
         for problem in validate(document.data, versions=opened.versions):
             match = _supported_values.search(problem.message)
             if match is not None and problem.path == cursor.path:
-                yield from re.findall(r'"([^"]*)"', match[1])
+                yield from re.findall(r'"([^"]*)"', match["values"])
 
 
 def _host_suggestions(opened: OpenDocument, cursor: Cursor) -> Iterator[Suggestion]:

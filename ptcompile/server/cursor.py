@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 from ptcompile.diagnostics import Path
 
 _key = re.compile(
-    r"""("(?:[^"\\]|\\.)*"[ \t]*|'(?:[^']|'')*'[ \t]*|[^\s#"'\[\]{},&*!|>%@`-][^#]*?|-[^\s#][^#]*?):(?=\s|$)"""
+    r"""(?P<key>"(?:[^"\\]|\\.)*"[ \t]*|'(?:[^']|'')*'[ \t]*|"""
+    r"""[^\s#"'\[\]{},&*!|>%@`-][^#]*?|-[^\s#][^#]*?):(?=\s|$)"""
 ).match
 _lead = re.compile(r"(?:[&!][^\s]*[ \t]+)*").match
 
@@ -152,7 +153,7 @@ class Outline:
             return self._open_value(text, column, offset + column)
 
         self.leave(column)
-        self.steps.append(_Level(column, unquote(key[1]), False))
+        self.steps.append(_Level(column, unquote(key["key"]), False))
 
         return self._open_value(text[key.end() :].strip(), column, offset + column)
 
@@ -253,7 +254,7 @@ def key_of(text: str) -> tuple[str, int] | None:
     key.
     """
     match = _key(text)
-    return (unquote(match[1]), match.end()) if match else None
+    return (unquote(match["key"]), match.end()) if match else None
 
 
 def in_comment(text: str) -> bool:
@@ -404,15 +405,19 @@ def _cursor_in_token(outline: Outline, text: str, column: int, offset: int, type
 
 
 def _cursor_in_flow(flow: Flow, typed: str, offset: int) -> Cursor:
+    """Return the cursor after what is typed within brackets."""
     outline = Sketch(tuple(flow.feed(typed, offset)))
     if not flow.frames:
         return _NO_CURSOR
+
+    frame = flow.frames[-1]
     word = flow.word.lstrip()
     start = offset + len(typed) - len(word)
-    cursor = _cursor_in_value(flow.path, "value" if flow.frames[-1].valued else "key", word, start)
-    return cursor._replace(
-        flow=True, document=outline, part="item" if flow.frames[-1].is_list else cursor.part
-    )
+    part: Literal["key", "value", "item"] = "value" if frame.valued else "key"
+    if frame.is_list:
+        part = "item"
+
+    return _cursor_in_value(flow.path, part, word, start)._replace(flow=True, document=outline)
 
 
 def _cursor_in_value(

@@ -224,7 +224,7 @@ def _is_too_large(obj: Item, path: Path) -> bool:
     return value is MISSING or len(json.dumps(value, default=str)) > _MAX_LINES * 80
 
 
-_reference = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
+_reference = re.compile(r"\$\((?P<name>[A-Za-z_][\w.-]*)\)")
 _ignore_comment = re.compile(r"#[ \t]*ptcompile:[ \t]*ignore(?:-file)?\[([^\]\n]*)\]?")
 _word = re.compile(r"[\w-]+")
 _SEPARATOR = "\n\n---\n\n"
@@ -249,7 +249,7 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
     name = _variable(obj, path, on_key=on_key)
     for match in _reference.finditer(line):
         if name is None and match.start() <= column <= match.end():
-            name = match[1]
+            name = match["name"]
 
     parts: list[str] = []
     if name is not None:

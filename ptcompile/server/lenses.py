@@ -155,11 +155,10 @@ def _job_totals(job: SimulatedJob) -> Iterator[str]:
     if rendezvous is not None:
         yield f"{rendezvous.processes_text} process{'' if rendezvous.processes == (1, 1) else 'es'}"
     for name, count in amounts.accelerators(job.totals()).items():
-        yield (
-            f"{count} GPU{'' if str(count) == '1' else 's'}"
-            if name.endswith("/gpu")
-            else f"{count} {name}"
-        )
+        unit = name
+        if name.endswith("/gpu"):
+            unit = "GPU" if str(count) == "1" else "GPUs"
+        yield f"{count} {unit}"
 
 
 def _kind_range(opened: OpenDocument, obj: Item) -> Range | None:

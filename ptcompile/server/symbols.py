@@ -32,7 +32,7 @@ def _object_symbols(opened: OpenDocument, obj: Item, budget: list[int]) -> Itera
         if isinstance(children, list) and isinstance(part, int) and part < len(children):
             root = children[part]
         elif isinstance(children, dict) and part in children:
-            root = children[str(part)][2]
+            _, _, root = children[str(part)]
 
     if root is None:
         return
@@ -91,10 +91,11 @@ def _value_symbols(
 
     budget[0] -= 1
     # the positions of an alias are at its anchor
-    end = max(child.end, on[1]) if child.start >= on[0] else on[1]
-    whole = opened.lines.range(base + on[0], base + end)
-    chosen = opened.lines.range(base + on[0], base + min(on[1], end))
-    if child.start >= on[0]:
+    start, key_end = on
+    end = max(child.end, key_end) if child.start >= start else key_end
+    whole = opened.lines.range(base + start, base + end)
+    chosen = opened.lines.range(base + start, base + min(key_end, end))
+    if child.start >= start:
         inner = list(_child_symbols(opened, child, value, base, depth + 1, budget))
     else:
         inner = []

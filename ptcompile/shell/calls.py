@@ -41,7 +41,9 @@ class ShellCall(NamedTuple):
         return ["bash", "-ec" if self.errexit else "-c", self.text]
 
 
-_shebang = Pattern(r"#![ \t]*(?:\S*/env[ \t]+(?:-S[ \t]+)?)?(\S+)([^\n]*)").match
+_shebang = Pattern(
+    r"#![ \t]*(?:\S*/env[ \t]+(?:-S[ \t]+)?)?(?P<program>\S+)(?P<flags>[^\n]*)"
+).match
 
 
 def no_files(path: str) -> str | None:
@@ -100,10 +102,14 @@ def _file_call(argv: Sequence[str], file: str, files: Files) -> ShellCall | None
     """
     text = files(file) if "/" in argv[0] else None
     shebang = _shebang(text) if text is not None else None
-    if text is None or file.endswith(".py") or (shebang and basename(shebang[1]) not in SHELLS):
+    if (
+        text is None
+        or file.endswith(".py")
+        or (shebang and basename(shebang["program"]) not in SHELLS)
+    ):
         return None
 
-    flags = shebang[2].split() if shebang else []
+    flags = shebang["flags"].split() if shebang else []
     return ShellCall(
         text=text,
         position=0,

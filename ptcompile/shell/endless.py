@@ -37,7 +37,7 @@ config convert nbconvert execute trust kernelspec
 _ENDING_ARGUMENTS = frozenset(_ENDING.split())
 """Arguments with which a server does something else and ends."""
 _follows = Pattern(r"-[a-zA-Z0-9]*[fF]|--follow(?:=\w+)?|--retry").fullmatch
-_duration = Pattern(r"(\d{1,12})(?:\.\d*)?([smhd]?)").fullmatch
+_duration = Pattern(r"(?P<number>\d{1,12})(?:\.\d*)?(?P<unit>[smhd]?)").fullmatch
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _MONTH = 30 * 86400
 
@@ -76,5 +76,5 @@ def endless_program(argv: Sequence[str]) -> str | None:
 def _is_endless_sleep(duration: str) -> bool:
     match = _duration(duration)
     return duration in ("infinity", "inf") or (
-        match is not None and int(match[1]) * _SECONDS[match[2]] >= _MONTH
+        match is not None and int(match["number"]) * _SECONDS[match["unit"]] >= _MONTH
     )

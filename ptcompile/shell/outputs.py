@@ -51,16 +51,19 @@ def _filtered(name: str, args: str, lines: list[str]) -> list[str] | None:
     if name == "head" and args in ("-n1", "-n 1", "-1"):
         return lines[:1]
     if name == "grep" and _NUMBER_AT_END.fullmatch(args):
-        number = lines[-1][len(lines[-1].rstrip("0123456789")) :]
+        last = lines[-1]
+        number = last[len(last.rstrip("0123456789")) :]
         return [number] if number else []
     if name == "tr" and (match := _TRANSLATED.fullmatch(args)):
         old, new = (sign.replace("\\n", "\n") for sign in match.groups())
         return "\n".join(lines).replace(old, new).split("\n")
     if name == "cut" and (match := _CUT.fullmatch(args)):
-        return [_field(line.split(match[1]), int(match[2]), match[3], match[1]) for line in lines]
+        sign, number, is_open = match.groups()
+        return [_field(line.split(sign), int(number), is_open, sign) for line in lines]
     if name == "awk" and (match := _PRINTED.fullmatch(args)):
-        index = 0 if match[2] == "NF" else int(match[2])
-        return [_field(line.split(match[1]), index, "", "") for line in lines]
+        sign, field = match.groups()
+        index = 0 if field == "NF" else int(field)
+        return [_field(line.split(sign), index, "", "") for line in lines]
     if name == "sed" and (match := _REPLACED.fullmatch(args)):
         pattern, new, is_global = match.groups()
         # the pattern is a stranger's: it may take the square of a line's length

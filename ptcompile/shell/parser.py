@@ -57,22 +57,23 @@ _BLANK = re.compile(r"(?:[ \t]|\\\n)+").match
 _PLAIN = re.compile(r"[^ \t\n;&|<>()$`\"'\\?*+@!~#]+").match
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|[;&|()\n]")
 _REDIRECTION = re.compile(
-    r"([0-9]{1,4}|\{[A-Za-z_]\w*\})?(&>>|&>|<<<|<<-|<<|<>|>>|>\||<&|>&|<(?!\()|>(?!\())"
+    r"(?P<source>[0-9]{1,4}|\{[A-Za-z_]\w*\})?"
+    r"(?P<operator>&>>|&>|<<<|<<-|<<|<>|>>|>\||<&|>&|<(?!\()|>(?!\())"
 ).match
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]\n]*\])?(\+?)=").match
+_ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)(?:\[[^\]\n]*\])?(?P<plus>\+?)=").match
 _PARAMETER = re.compile(
     r"([#!]?)([A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[([^\]]*)\])?"
     r"(:?[-=?+]|%%?|##?|//?|\^\^?|,,?|:|@)?"
 ).match
 _NAMES = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]")
 _NAME = _NAMES.match
-_FUNCTION = re.compile(r"([^\s;&|<>()$`\"'\\=]+)[ \t]*\([ \t]*\)").match
-_FUNCTION_NAME = re.compile(r"([^\s;&|<>()]+)[ \t]*(?:\([ \t]*\))?").match
+_FUNCTION = re.compile(r"(?P<name>[^\s;&|<>()$`\"'\\=]+)[ \t]*\([ \t]*\)").match
+_FUNCTION_NAME = re.compile(r"(?P<name>[^\s;&|<>()]+)[ \t]*(?:\([ \t]*\))?").match
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"'}
-_ESCAPE = re.compile(r"\\([ntr\\'\"])")
+_ESCAPE = re.compile(r"\\(?P<sign>[ntr\\'\"])")
 _OTHER_ESCAPE = re.compile(r"(?s)[^\\](?:\\\\)*\\[^ntr\\'\"]").search
 _ANSI_TEXT = re.compile(r"(?s)\$'(?:[^'\\]|\\.)*'").match
-_SINGLE = re.compile(r"'([^']*)'").match
+_SINGLE = re.compile(r"'(?P<text>[^']*)'").match
 _BACKQUOTED = re.compile(r"(?s)`((?:[^`\\]|\\.)*)`").match
 _BALANCED = re.compile(r"(?s)\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|[()]")
 _REGEX = re.compile(r"(?:\\.|\([^)]{0,200}\)|\[[^]]{0,200}\]|[^\s\\])+").match
@@ -270,7 +271,7 @@ class _ScriptParser:
             self.close()
             return Group(start, start + 1, body, True)
         if match := self.take(_FUNCTION):
-            return self.function_body(start, match[1])
+            return self.function_body(start, match["name"])
 
         return None
 
@@ -318,7 +319,7 @@ class _ScriptParser:
             return None
         if not self.has("("):
             value = self.word() or Word((), self.at, self.at, "")
-            return ShellAssignment(match[1], value, None, bool(match[2]))
+            return ShellAssignment(match["name"], value, None, bool(match["plus"]))
 
         self.at += 1
         items: list[Word] = []
@@ -328,7 +329,7 @@ class _ScriptParser:
             self.skip_lines()
         self.close()
 
-        return ShellAssignment(match[1], None, tuple(items), bool(match[2]))
+        return ShellAssignment(match["name"], None, tuple(items), bool(match["plus"]))
 
     def redirection(self) -> Redirection | None:
         self.skip_space()
@@ -337,13 +338,13 @@ class _ScriptParser:
             return None
 
         target = self.needed_word()
-        operator = match[2]
+        operator = match["operator"]
         if operator == "<<<":
             return Redirection(operator, None, target, "")
         if operator in ("<<", "<<-"):
             return Redirection("<<", None, self.here_document(target, operator == "<<-"), "")
 
-        return Redirection(operator, target, None, match[1] or "")
+        return Redirection(operator, target, None, match["source"] or "")
 
     def here_document(self, delimiter: Word, without_tabs: bool) -> Word:
         is_quoted = any(not isinstance(part, Literal) or part.quoted for part in delimiter.parts)
@@ -468,7 +469,7 @@ class _ScriptParser:
 
     def function(self, start: int) -> Node:
         self.skip_space()
-        return self.function_body(start, self.taken(_FUNCTION_NAME)[1])
+        return self.function_body(start, self.taken(_FUNCTION_NAME)["name"])
 
     def function_body(self, start: int, name: str) -> Node:
         end = self.at
@@ -536,7 +537,7 @@ class _ScriptParser:
         return [] if following == "\n" else [Literal(following or "\\", True)]
 
     def single(self, quoted: bool) -> Parts:
-        return [Literal(self.taken(_SINGLE)[1], True)]
+        return [Literal(self.taken(_SINGLE)["text"], True)]
 
     def in_double(self, quoted: bool) -> Parts:
         self.at += 1
@@ -568,7 +569,7 @@ class _ScriptParser:
             return [self.braces(quoted)]
         if following == "'" and not quoted:
             source = self.taken(_ANSI_TEXT)[0]
-            text = _ESCAPE.sub(lambda match: _ESCAPED[match[1]], source[2:-1])
+            text = _ESCAPE.sub(lambda match: _ESCAPED[match["sign"]], source[2:-1])
             return [Literal(text, True) if not _OTHER_ESCAPE(source) else Opaque(source)]
 
         self.at += 1

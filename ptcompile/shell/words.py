@@ -40,7 +40,9 @@ _PLACEHOLDER = re.compile(r"<[\w./:-]+>")
 """A value that no manifest holds, such as `<secret:hf/token>`."""
 _GLOB = re.compile(r"[*?]|\[[^][]*\]|\{[^{},.]*+(?:\.(?!\.)[^{},.]*+)*+(?:,|\.\.)[^{}]*+\}|\A~")
 """What file names, words in braces, or the home folder may take the place of."""
-_RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})(?:\.\.(-?\d{1,6}))?").fullmatch
+_RANGE = re.compile(
+    r"(?P<first>-?\d{1,6})\.\.(?P<last>-?\d{1,6})(?:\.\.(?P<step>-?\d{1,6}))?"
+).fullmatch
 _MAX_BRACES = 8
 """Maximum number of `{` in a word that are expanded; the words of more are unknown."""
 _MAX_ALTERNATIVES = 64
@@ -392,13 +394,14 @@ def _range_of(signs: Sequence[Part | str]) -> list[str]:
     if match is None or not all(isinstance(sign, str) for sign in signs):
         return []
 
-    first = int(match[1])
-    last = int(match[2])
-    step = abs(int(match[3] or 1)) or 1
+    first = int(match["first"])
+    last = int(match["last"])
+    step = abs(int(match["step"] or 1)) or 1
     is_padded = any(
-        text.lstrip("-").startswith("0") and len(text.lstrip("-")) > 1 for text in match.group(1, 2)
+        text.lstrip("-").startswith("0") and len(text.lstrip("-")) > 1
+        for text in match.group("first", "last")
     )
-    width = max(map(len, match.group(1, 2))) if is_padded else 0
+    width = max(map(len, match.group("first", "last"))) if is_padded else 0
     numbers = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
     if len(numbers) <= _MAX_ALTERNATIVES:
         return [f"{number:0{width}}" for number in numbers]

@@ -97,6 +97,11 @@ def agents_of(
     conf = conf_of(first.options.get("rdzv-conf", ""))
     is_static = first.backend == "static"
     versions = [torch or torch_of_pod(lead.pod, job.versions) for lead in leads]
+    if is_static:
+        first_wait = others_wait = _conf_seconds(conf, "timeout", _STATIC_SECONDS)
+    else:
+        first_wait = _conf_seconds(conf, "read_timeout", _READ_SECONDS)
+        others_wait = _conf_seconds(conf, "join_timeout", _JOIN_SECONDS)
 
     return Agents(
         backend=first.backend,
@@ -105,12 +110,8 @@ def agents_of(
         pods=job_rendezvous.nodes,
         restarts=atoi(first.max_restarts) or 0,
         own_store=is_static or all(map(_has_own_store, leads, versions)),
-        wait_for_first=_conf_seconds(conf, "timeout", _STATIC_SECONDS)
-        if is_static
-        else _conf_seconds(conf, "read_timeout", _READ_SECONDS),
-        wait_for_others=_conf_seconds(conf, "timeout", _STATIC_SECONDS)
-        if is_static
-        else _conf_seconds(conf, "join_timeout", _JOIN_SECONDS),
+        wait_for_first=first_wait,
+        wait_for_others=others_wait,
         closes=not is_static and any(map(closes_on_sigterm, versions)),
         known_at_start=is_static or _is_in_hosts_file(leads[0].pod, first.host),
         first_store=all(version >= FIRST_STORE for version in versions),

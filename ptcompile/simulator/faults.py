@@ -201,12 +201,13 @@ def _fault_sentences(agents: Agents, *, whole: bool) -> Iterator[str]:
 
     first_wait = agents.wait_for_first
     others_wait = agents.wait_for_others
-    yield (
-        f"torchrun waits {first_wait} seconds for node 0, and {others_wait} seconds for enough "
-        "other nodes"
-        if (first_wait != others_wait)
-        else f"torchrun waits {first_wait} seconds for the other nodes"
-    )
+    if first_wait == others_wait:
+        yield f"torchrun waits {first_wait} seconds for the other nodes"
+    else:
+        yield (
+            f"torchrun waits {first_wait} seconds for node 0, and {others_wait} seconds for enough "
+            "other nodes"
+        )
     if agents.elastic:
         yield (
             f"torchrun starts with fewer than {agents.high} nodes if the others are over "

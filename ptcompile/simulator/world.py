@@ -78,19 +78,14 @@ class WorldPods(Sequence[Pod]):
         """Yield all pods of a small world; in a large world, only the first eight and the last
         two of a wide role.
         """
-        max_pods = (
-            MAX_ROLE_PODS
-            if self.total > MAX_UNFOLDED_PODS
-            or self._estimate_characters() > MAX_UNFOLDED_CHARACTERS
-            else MAX_UNFOLDED_PODS
-        )
+        max_pods = MAX_UNFOLDED_PODS
+        if self.total > MAX_UNFOLDED_PODS or self._estimate_characters() > MAX_UNFOLDED_CHARACTERS:
+            max_pods = MAX_ROLE_PODS
         for job in self.jobs:
             for role in job.roles:
-                indexes = (
-                    range(role.count)
-                    if role.count <= max_pods
-                    else (*range(8), role.count - 2, role.count - 1)
-                )
+                indexes: Iterable[int] = range(role.count)
+                if role.count > max_pods:
+                    indexes = (*range(8), role.count - 2, role.count - 1)
                 yield from (job.pod(role, i) for i in indexes)
 
     def _estimate_characters(self) -> int:

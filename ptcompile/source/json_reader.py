@@ -10,7 +10,7 @@ from functools import partial
 
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, own_problem
 from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.source.exact_reader import parse
 from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, ReaderProblem
@@ -234,4 +234,4 @@ def not_json_problem(data: Any) -> Problem | None:
 
 
 def _not_json_problem(name: str, path: Path, message: str, help: str) -> Problem:
-    return problem_at(name, path, message, help, authority="ptcompile")
+    return own_problem(name, path, message, help)

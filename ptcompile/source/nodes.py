@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics.terms import Authority, Severity, Stage
+from ptcompile.diagnostics import Authority, Path, Severity, Stage
 
 MAX_DEPTH = 100
 """Maximum nesting of collections; real manifests stay below 30."""

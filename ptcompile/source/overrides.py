@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Diagnostic, Path, Problem, problem_at
+from ptcompile.diagnostics import Diagnostic, Path, Problem, own_problem
 from ptcompile.kubernetes.unstructured import has, without_keys
 from ptcompile.source import documents as source, streams
 from ptcompile.source.documents import Document
@@ -134,7 +134,7 @@ class OverriddenDocument(NamedTuple):
         help = "set a name only for a file with one job"
         return self._override_diagnostic(
             RUN_NAME_INDEX,
-            problem_at("spec-conflict", _NAME_PATH, text, help, authority="ptcompile"),
+            own_problem("spec-conflict", _NAME_PATH, text, help),
         )
 
     def _override_diagnostic(self, number: int, problem: Problem) -> Diagnostic:
@@ -225,9 +225,7 @@ def apply_overrides(
         try:
             data, set_path = with_value(data, path, value)
         except _NoPlaceError as error:
-            problem = problem_at(
-                "spec-invalid-value", error.path, str(error), error.help, authority="ptcompile"
-            )
+            problem = own_problem("spec-invalid-value", error.path, str(error), error.help)
             rejected.append((number, problem))
             continue
 

@@ -9,7 +9,16 @@ from ptcompile._internal import arguments
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import limits
 from ptcompile._internal.secret_formats import mask_formats
-from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of, field_path, problem_at
+from ptcompile.diagnostics import (
+    Diagnostic,
+    Fix,
+    Path,
+    Problem,
+    code_of,
+    field_path,
+    own_problem,
+    problem_at,
+)
 from ptcompile.kubernetes.unstructured import Json, as_list, get, namespace_of, nested_map
 from ptcompile.source import documents as source
 from ptcompile.source.fast_reader import read_document, read_dumped_document
@@ -172,9 +181,7 @@ def repeated_in_other_file(resource: str, filename: str) -> Problem:
 
 def _repeated_object(message: str) -> Problem:
     help = "rename one of the jobs, or remove it"
-    problem = problem_at(
-        "repeated-object", ("metadata", "name"), message, help, stage="run", authority="ptcompile"
-    )
+    problem = own_problem("repeated-object", ("metadata", "name"), message, help, stage="run")
     return problem._replace(blocks_compile=True)
 
 

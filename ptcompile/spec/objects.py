@@ -177,7 +177,9 @@ class Profile(SpecFields):
 
 @lru_cache(256)
 def _parse_versions(versions: tuple[tuple[str, str | None], ...]) -> Versions:
-    parsed: JsonDict = {name: parse_version(text) for name, text in versions if text is not None}
+    parsed: dict[str, Any] = {
+        name: parse_version(text) for name, text in versions if text is not None
+    }
     return Versions(**parsed, declared=frozenset(parsed))
 
 

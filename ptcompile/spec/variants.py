@@ -20,6 +20,7 @@ from ptcompile.diagnostics import (
     Problem,
     Problems,
     field_path,
+    own_problem,
     problem_at,
     shorten,
 )
@@ -292,9 +293,7 @@ def _axis_problems(document: Document, path: Path, axis: Any) -> Problems:
 
 def _error(name: str, path: Path, text: str, help: str, *, on_key: bool = False) -> Problem:
     on_key = on_key or path == (_KEY,)
-    return problem_at(name, path, text, help, authority="ptcompile", on_key=on_key)._replace(
-        blocks_compile=True
-    )
+    return own_problem(name, path, text, help, on_key=on_key)._replace(blocks_compile=True)
 
 
 def _job_of(data: Json, choices: tuple[Path, ...], problems: list[Problem]) -> VariantJob:

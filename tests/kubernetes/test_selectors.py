@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.kubernetes.selectors import meets, selects, tolerates, untolerated
+from ptcompile.kubernetes.selectors import ALL, Chosen, meets, selects, tolerates, untolerated
 
 Json = dict[str, Any]
 TAINT: Json = {"key": "gpu", "value": "h100", "effect": "NoSchedule"}
@@ -117,3 +117,12 @@ def test_a_selector_needs_all_of_its_labels() -> None:
     assert not selects({"matchLabels": {"pool": "gold", "zone": "b"}}, LABELS)
     assert selects({"matchLabels": {"pool": "gold", "zone": "b"}}, LABELS, partly=True)
     assert not selects({"matchLabels": {"pool": "silver"}}, LABELS, partly=True)
+
+
+@pytest.mark.parametrize("value", [["a"], {"a": 1}])
+def test_labels_of_any_shape_do_not_stop_the_choice_of_jobs(value: object) -> None:
+    manifest: Json = {"kind": "Job", "metadata": {"labels": {"team": value}}}
+
+    assert ALL.includes(manifest)
+    assert not Chosen(labels=frozenset({("team", "a")})).includes(manifest)
+    assert not Chosen(frozenset({"Job"})).includes({"kind": value})

@@ -33,11 +33,8 @@ def run(options: argparse.Namespace) -> int:
     findings.add_all([*inputs, *dumps.inputs], diagnostics)
     status = findings.finish()
     if not admission.jobs:
-        files.print_error(
-            "ptcompile: no job that queues here"
-            if not status
-            else "ptcompile: no job was looked at"
-        )
+        what = "was looked at" if status else "that queues here"
+        files.print_error(f"ptcompile: no job {what}")
         return status or 1
 
     text = presentation.in_form(admission, options.format)

@@ -63,7 +63,9 @@ def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
         {path: contents[path] for path in stale}, {path: committed[path] for path in stale}
     ).patch
 
-    return max(1, presentation.write_painted(safe_lines(patch), presentation.PATCH) if patch else 0)
+    if not patch:
+        return 1
+    return max(1, presentation.write_painted(safe_lines(patch), presentation.PATCH))
 
 
 def prune(contents: Mapping[str, str], folder: str, form: str, *, deletes: bool = True) -> None:
@@ -364,9 +366,9 @@ def _contents(outputs: Outputs, output: str, form: str) -> tuple[dict[str, str],
     """Return the texts by file, and their directory if -o names one."""
     if not files.names_folder(output):
         specs = list(dict.fromkeys(name for by_file in outputs.values() for name in by_file))
-        return {
-            output: _header(specs, output, form) + _single_text(outputs, form)
-        } if outputs else {}, None
+        if not outputs:
+            return {}, None
+        return {output: _header(specs, output, form) + _single_text(outputs, form)}, None
     contents: dict[str, str] = {}
     for target, by_file in outputs.items():
         contents |= _folder_contents(by_file, os.path.join(output, target), form)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import InputFile, UsageError
@@ -12,6 +13,7 @@ from ptcompile.cli.reporter import Reporter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.diagnostics import Diagnostic
     from ptcompile.differ import Difference
     from ptcompile.kubernetes.unstructured import JsonDict
 
@@ -62,11 +64,9 @@ def _difference(options: argparse.Namespace, findings: Reporter) -> Difference |
     a = options.a
     b = options.a if options.b is None else options.b
     before = files.read(a)
-    sides = [
-        InputFile(_display_name(a), before, True),
-        InputFile(_display_name(b), before if a == b else files.read(b), True),
-    ]
-    check_has_spec(options, sides[1:])
+    old_side = InputFile(_display_name(a), before, True)
+    new_side = InputFile(_display_name(b), before if a == b else files.read(b), True)
+    check_has_spec(options, [new_side])
     changes: tuple[JsonDict, ...] = ({}, keywords(options))
     old, new = (
         Inputs.read(
@@ -78,17 +78,16 @@ def _difference(options: argparse.Namespace, findings: Reporter) -> Difference |
             extensions=settings.extensions,
             **change,
         )
-        for side, profile, change in zip(sides, profiles, changes, strict=True)
+        for side, profile, change in zip((old_side, new_side), profiles, changes, strict=True)
     )
     mode = ApplyMode(options.server_side, options.force_conflicts)
     difference = diff_inputs(old, new, options.target, mode, options.namespace)
     difference = difference._replace(diagnostics=tuple(settings.judged(difference.diagnostics)))
-    if sides[0] != sides[1]:
-        findings.add(sides[0], [d for d in difference.diagnostics if d.filename == sides[0].name])
-    rest = [
-        d for d in difference.diagnostics if d.filename != sides[0].name or sides[0] == sides[1]
-    ]
-    findings.add(sides[1], overrides.point_at_options(rest, options))
+    rest: Sequence[Diagnostic] = difference.diagnostics
+    if old_side != new_side:
+        findings.add(old_side, [d for d in rest if d.filename == old_side.name])
+        rest = [d for d in rest if d.filename != old_side.name]
+    findings.add(new_side, overrides.point_at_options(rest, options))
     if a == b:
         return difference._replace(names=_side_names(options))
 

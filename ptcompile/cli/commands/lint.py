@@ -76,9 +76,7 @@ class FileLinter:
         """Return the findings of a file, with the lines that the report quotes."""
         report, parsed = self._report_of(file)
         diagnostics = tuple(
-            diagnostic
-            if diagnostic.fix is None
-            else diagnostic._replace(fix=diagnostic.fix._replace(edits=()))
+            diagnostic._replace(fix=diagnostic.fix and diagnostic.fix._replace(edits=()))
             for diagnostic in report.diagnostics
         )
         lines = quoted_lines(file, diagnostics, self.options, parsed)

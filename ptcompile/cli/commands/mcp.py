@@ -88,13 +88,13 @@ def _around(roots: Sequence[str], item: NamedText) -> Around:
     file = files.InputFile(next(filter(os.path.exists, places)), item.content, True)
     _, everything, excluded, _ = with_context([file], roots, settings)
     related = RelatedObjects(everything, is_complete=len(everything) > 1)
-    earlier = earlier_files(file, everything)
+    known = None
+    if earlier := earlier_files(file, everything):
+        known = defined_earlier(documents.read(item.content, file.name), None, earlier)
 
     return Around(
         beside=related.objects_for(file),
-        earlier=defined_earlier(documents.read(item.content, file.name), None, earlier)
-        if earlier
-        else None,
+        earlier=known,
         is_excluded=bool(excluded),
         without_known=of_baseline,
     )

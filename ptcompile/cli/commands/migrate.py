@@ -253,8 +253,8 @@ def _substitute(content: bytes, values: dict[str, str], filename: str | None = N
     if not values or is_batch_script(text, filename):
         return content
     filled = re.sub(
-        r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))",
-        lambda match: values.get(match[1] or match[2], match[0]),
+        r"\$(\{)?(?P<name>[A-Za-z_]\w*)(?(1)\})",
+        lambda match: values.get(match["name"], match[0]),
         text,
     )
     return filled.encode("utf-8", errors="surrogateescape")

@@ -64,9 +64,9 @@ def _parse_times(options: argparse.Namespace) -> tuple[list[Fault], float]:
             for kind, value in values.items()
         ]
         faults = [fault(kind, text) for kind, texts in texts_by_kind for text in texts]
-        return faults, parse_duration(options.limit) if options.limit else default_limit(
-            faults, options.scale
-        )
+        if options.limit:
+            return faults, parse_duration(options.limit)
+        return faults, default_limit(faults, options.scale)
     except ValueError as error:
         raise UsageError(str(error)) from error
 

@@ -15,7 +15,7 @@ from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problem
 from ptcompile.compiler.frontend.aliases import find_value
 from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.compiler.location import TARGET, PlacedProblem, restore_generate_name
-from ptcompile.diagnostics import Problem, Problems, has_error, problem_at
+from ptcompile.diagnostics import Problem, Problems, has_error, own_problem
 from ptcompile.ir.job import Context, Job
 from ptcompile.operators.shared import emitting, endings
 from ptcompile.operators.targets import TARGETS
@@ -87,9 +87,7 @@ def check(
 def _unknown_target(name: str, targets: tuple[str, ...]) -> Problem:
     suggestion = find_value("target", name) or closest_match(name, targets)
     help = f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(targets)}"
-    return problem_at(
-        "unknown-target", ("spec", "target"), f"no target {name!r}", help, authority="ptcompile"
-    )
+    return own_problem("unknown-target", ("spec", "target"), f"no target {name!r}", help)
 
 
 def target_problems(spec: Spec, job: Job, context: Context) -> Problems:

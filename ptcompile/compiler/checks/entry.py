@@ -51,7 +51,7 @@ _PROGRAM = "start another program with command: {}, and add elastic if it starts
 _is_python = Pattern(r"(?a)python(?:3(?:\.\d+)?)?").fullmatch
 _is_module = Pattern(r"(?a)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*").fullmatch
 _is_assignment = Pattern(r"(?a)[A-Za-z_]\w*=").match
-_VARIABLE = Pattern(r"(?a)\$(?:\{(\w+)\}|(\w+)|\((\w+)\))")
+_VARIABLE = Pattern(r"(?a)\$(?:(\()|(\{))?(?P<name>\w+)(?(1)\))(?(2)\})")
 _shell_operator = Pattern(r"[;|&<>`]")
 _starts_with_script = Pattern(r"[\w./-]+\.py\b").match
 _is_number = Pattern(r"(?a)[0-9]{1,6}").fullmatch
@@ -153,10 +153,7 @@ def _shell_help(text: str, field: str, job: JobSpec) -> str:
 
     line = text.strip()
     try:
-        tokens = [
-            _VARIABLE.sub(lambda match: f"$({match[1] or match[2] or match[3]})", token)
-            for token in shlex.split(line)
-        ]
+        tokens = [_VARIABLE.sub(r"$(\g<name>)", token) for token in shlex.split(line)]
     except ValueError:
         return "close the quotation mark, and write the arguments in args"
 

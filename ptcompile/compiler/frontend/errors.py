@@ -15,7 +15,16 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile._internal.spelling import closest_match, distance
 from ptcompile.compiler.frontend import aliases
-from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, fixes, problem_at, shorten
+from ptcompile.diagnostics import (
+    Edit,
+    Fix,
+    Path,
+    Problem,
+    field_path,
+    fixes,
+    own_problem,
+    shorten,
+)
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.resources import is_accelerator
@@ -267,7 +276,7 @@ def is_same_name(a: str | None, b: str) -> bool:
     return a is not None and aliases.normalize(a) == aliases.normalize(b)
 
 
-problem = partial(problem_at, authority="ptcompile")
+problem = own_problem
 """Makes a problem of a spec or a profile."""
 
 
@@ -513,7 +522,7 @@ def _describe_value(value: Any) -> str:
     return shorten(repr(value), 60)
 
 
-_DURATION = Pattern(r"([0-9]{1,6})([smhd])")
+_DURATION = Pattern(r"(?P<number>[0-9]{1,6})(?P<unit>[smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -522,7 +531,7 @@ def _seconds(key: str | int, value: Any) -> int | None:
     value.
     """
     match = _DURATION.fullmatch(value) if isinstance(value, str) and "Seconds" in str(key) else None
-    return match and int(match[1]) * _SECONDS[match[2]]
+    return match and int(match["number"]) * _SECONDS[match["unit"]]
 
 
 _ITEMS = {

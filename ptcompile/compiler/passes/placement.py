@@ -125,11 +125,7 @@ def _with_node_affinity(
 
     node: Json = affinity.get("nodeAffinity") or {}
     required: Json = node.get(_REQUIRED) or {}
-    choices = (
-        [[*expressions, alternative] for alternative in alternatives]
-        if alternatives
-        else [expressions]
-    )
+    choices = [[*expressions, alternative] for alternative in alternatives] or [[*expressions]]
     terms = [
         _with_expressions(term, choice)
         for term in required.get("nodeSelectorTerms") or [{}]

@@ -40,7 +40,8 @@ AUTHORS = ("spec", "target", *(compiler_pass.__name__ for compiler_pass in passe
 """Possible writers of a line, in the order of their marks."""
 
 _key = re.compile(
-    r"""([ ]*(?:-[ ]+)*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"\[{&*!|>%@,-][^:#]*)(:)(?=\s|$)"""
+    r"""(?P<lead>[ ]*(?:-[ ]+)*)"""
+    r"""(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"\[{&*!|>%@,-][^:#]*):(?=\s|$)"""
 ).match
 _COMMENT = re.compile(r"""(?:^|(?<=\s))#[^'"]*$""")
 
@@ -92,8 +93,8 @@ def _colored_line(line: str) -> str:
     comment = _COMMENT.search(line)
     end = comment.start() if comment else len(line)
     key = _key(line, 0, end)
-    start = key.end(2) if key else 0
-    out = f"{escape(key[1])}<b>{escape(key[2])}</b>" if key else ""
+    start = key.end("key") if key else 0
+    out = f"{escape(key['lead'])}<b>{escape(key['key'])}</b>" if key else ""
     return out + escape(line[start:end]) + (f"<s>{escape(line[end:])}</s>" if comment else "")
 
 

@@ -11,13 +11,7 @@ from types import MappingProxyType
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.commands import basename, is_program, unwrap
-from ptcompile.kubernetes.unstructured import (
-    Json,
-    as_mappings,
-    as_strings,
-    nested_map,
-    without_keys,
-)
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
 from ptcompile.shell.calls import Files, no_files
 from ptcompile.shell.script import SHELL_COMMANDS, Script, ShellCommand, read_script
 from ptcompile.shell.values import Argument, Doubt, text_of
@@ -173,7 +167,7 @@ def _command_invocation(
         name: text_of(value) for name, value in command.variables.items() if value is not None
     }
     if len(set_here) < len(command.variables):
-        env = without_keys(env, *command.variables)
+        env = {name: value for name, value in env.items() if name not in command.variables}
     variables = ChainMap({**set_here, **inner.env}, env)  # type: ignore[arg-type]  # read only
     invocation = _program_invocation(command.words[inner.start :], variables)
 

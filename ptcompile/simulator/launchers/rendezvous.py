@@ -362,16 +362,16 @@ def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
     if launch.launcher == "command" and is_alone and "PET_NNODES" in env:
         notes.append("the command does not start torchrun: nothing reads the PET_* variables")
 
+    ignores_variables = launch.launcher in _IGNORES_PET_VARIABLES
+
     return Rendezvous(
         launcher=launch.launcher,
         backend="none" if is_alone else "env",
         endpoint=endpoint,
         nodes=nodes,
         node_rank=env.get("RANK", "0" if is_alone else NO_RANK),
-        processes=None if launch.launcher in _IGNORES_PET_VARIABLES else 1,
-        processes_text=f"decided by {launch.launcher}"
-        if launch.launcher in _IGNORES_PET_VARIABLES
-        else "1",
+        processes=None if ignores_variables else 1,
+        processes_text=f"decided by {launch.launcher}" if ignores_variables else "1",
         max_restarts="0",
         options={"nnodes": env.get("WORLD_SIZE", "1")},
         notes=tuple(notes),

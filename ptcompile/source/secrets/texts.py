@@ -163,11 +163,10 @@ def _named_values(text: str) -> Iterator[TextInterval]:
             )
             quoted = match["value"].lstrip("\\")[:1] in ("'", '"')
             if gives_secret(match["name"], match["value"].strip("\\'\"")):
-                yield (
-                    (start, len(text))
-                    if is_whole and not quoted and "\n" not in text
-                    else _unquoted(text, start, end)
-                )
+                if is_whole and not quoted and "\n" not in text:
+                    yield start, len(text)
+                else:
+                    yield _unquoted(text, start, end)
 
 
 def _unquoted(text: str, start: int, end: int) -> TextInterval:

@@ -33,7 +33,7 @@ from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
-_MIG = Pattern(r"nvidia\.com/mig[-_.]?([1-9]g\.[0-9]+gb(?:\.[0-9]+gb)?)")
+_MIG = Pattern(r"nvidia\.com/mig[-_.]?(?P<slice>[1-9]g\.[0-9]+gb(?:\.[0-9]+gb)?)")
 
 
 def check(subject: Subject) -> Findings:
@@ -64,7 +64,7 @@ def _intended_resource(name: str) -> str | None:
     lower = name.lower()
     mig = _MIG.fullmatch(lower) if "mig" in lower else None
     if mig is not None:
-        return f"nvidia.com/mig-{mig[1]}"
+        return f"nvidia.com/mig-{mig['slice']}"
 
     domain, _, rest = lower.partition("/")
     domain = domain if "." in domain else domain + ".com"

@@ -26,7 +26,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.containers import is_command_written, starts_shell
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
-_OPTION = Pattern(r"(--[A-Za-z][\w.-]*) +([^-\s]\S*|-[0-9.]+)")
+_OPTION = Pattern(r"(?P<option>--[A-Za-z][\w.-]*) +(?P<value>[^-\s]\S*|-[0-9.]+)")
 
 
 def check(subject: Subject) -> Findings:
@@ -37,10 +37,10 @@ def check(subject: Subject) -> Findings:
             match = _OPTION.fullmatch(text) if index and " " in text else None
             if match is not None:
                 word = container.argv[index]
-                joined = f"{match[1]}={match[2]}"
+                joined = f"{match['option']}={match['value']}"
                 yield found_at(
                     word.path,
-                    f"no shell splits {word.text!r}: the program sees no option {match[1]}",
+                    f"no shell splits {word.text!r}: the program sees no option {match['option']}",
                     f"write {joined}",
                     fix_setting(f"write {joined}", word.path, joined, safe=False),
                 )

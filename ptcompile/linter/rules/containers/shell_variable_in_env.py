@@ -28,7 +28,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.source.secrets.names import is_credential
 
-_VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+)\b)")
+_VARIABLE = Pattern(r"(?<!\$)\$(\{)?(?P<name>[A-Z][A-Z0-9_]+)(?(1)\}|\b)")
 
 
 def check(subject: Subject) -> Findings:
@@ -38,14 +38,11 @@ def check(subject: Subject) -> Findings:
             value = entry.value or ""
             match = _VARIABLE.search(value) if "\n" not in value else None
             if match is not None:
-                name = match[1] or match[2]
+                name = match["name"]
                 path = (*entry.path, "value")
-                replaced = _VARIABLE.sub(
-                    lambda reference: f"$({reference[1] or reference[2]})", value
-                )
+                replaced = _VARIABLE.sub(r"$(\g<name>)", value)
                 all_defined = all(
-                    (reference[1] or reference[2]) in defined
-                    for reference in _VARIABLE.finditer(value)
+                    reference["name"] in defined for reference in _VARIABLE.finditer(value)
                 )
                 if is_credential(entry.name):
                     help = "refer to a Secret by valueFrom.secretKeyRef"

@@ -31,7 +31,7 @@ from ptcompile.linter.containers import is_command_written, starts_shell
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestContainer
 
-_VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")
+_VARIABLE = Pattern(r"(?<!\$)\$(\{)?(?P<name>[A-Z][A-Z0-9_]+)(?(1)\})")
 _PROGRAMS_WITH_VARIABLES = frozenset({"envsubst", "perl", "awk", "sed", "make"})
 """Programs that interpret such arguments themselves."""
 
@@ -50,11 +50,9 @@ def check(subject: Subject) -> Findings:
             match = _VARIABLE.search(text) if "$" in text and "\n" not in text else None
             if match is not None:
                 word = container.argv[index]
-                name = match[1] or match[2]
+                name = match["name"]
                 is_defined = any(entry.name == name for entry in container.variables)
-                replaced = _VARIABLE.sub(
-                    lambda reference: f"$({reference[1] or reference[2]})", word.text
-                )
+                replaced = _VARIABLE.sub(r"$(\g<name>)", word.text)
                 yield found_at(
                     word.path,
                     f"{match[0]} is not expanded: no shell runs",

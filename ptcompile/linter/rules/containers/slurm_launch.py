@@ -32,7 +32,7 @@ from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.shell.script import SHELL_COMMANDS, Script
 
-_VARIABLE = Pattern(r"\$\{?(SLURM_\w+)\b(?!:?[-+])")
+_VARIABLE = Pattern(r"\$\{?(?P<name>SLURM_\w+)\b(?!:?[-+])")
 
 
 def check(subject: Subject) -> Findings:
@@ -66,10 +66,11 @@ def _slurm_in(script: Script) -> tuple[str, str] | None:
         ]
         match = _VARIABLE.search(" ".join(unknown)) if words[0] not in SHELL_COMMANDS else None
         if match is not None:
+            name = match["name"]
             instead = load_table("linter/slurm.json")["instead"].get(
-                match[1], "a value of the pod's own"
+                name, "a value of the pod's own"
             )
-            return f"no pod sets {match[1]}, a variable of Slurm: it is empty", f"use {instead}"
+            return f"no pod sets {name}, a variable of Slurm: it is empty", f"use {instead}"
 
     return None
 

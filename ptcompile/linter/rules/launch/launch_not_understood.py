@@ -99,11 +99,9 @@ def _why_unknown(
     if launch.launcher == "image":
         return "the container has no command, and the image's entry point is unknown"
     if launch.launcher in LAUNCHERS:
-        return (
-            None
-            if training is None or ignores_other_machines(training) or starts_other_hosts(training)
-            else f"{launch.launcher} takes its nodes from a file or from its defaults"
-        )
+        if training is None or ignores_other_machines(training) or starts_other_hosts(training):
+            return None
+        return f"{launch.launcher} takes its nodes from a file or from its defaults"
     if launch.launcher == "mpirun":
         return "mpirun is not analyzed"
     if launch.launcher == "ray":

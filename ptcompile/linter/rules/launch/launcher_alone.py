@@ -179,13 +179,16 @@ def _check_over_ssh(role: TrainingRole, started: int) -> Findings:
 
 def _alone(role: TrainingRole, pods: int) -> Finding:
     variable = LAUNCHERS[role.rendezvous.launcher].variables.get("nnodes")
+    if variable:
+        help = f"set {variable}, NODE_RANK, MASTER_ADDR and MASTER_PORT"
+    else:
+        help = "start the script with torchrun, or pass the launcher its machines"
+
     return found_at(
         role.command_path,
         f"{role.rendezvous.launcher} ignores the operator's variables and is not configured for "
         f"{pods} pods: each trains alone",
-        f"set {variable}, NODE_RANK, MASTER_ADDR and MASTER_PORT"
-        if variable
-        else "start the script with torchrun, or pass the launcher its machines",
+        help,
     )
 
 

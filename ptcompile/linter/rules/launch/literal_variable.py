@@ -35,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Edit, Fix, Path, Severity
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import (
@@ -48,16 +48,12 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.simulator.kubelet import imported_names
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics.terms import Severity
-
 _find_references = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)").findall
 _LAUNCH_VARIABLE = Pattern(
     r"RANK|NODE_RANK|LOCAL_RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+|V[CK]_[A-Z0-9_]+"
 )
 _match_service_variable = Pattern(
-    r"(\w+)_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)\w*)?)"
+    r"(?P<service>\w+)_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)\w*)?)"
 ).fullmatch
 _INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
@@ -155,7 +151,7 @@ def _may_be_service_variable(subject: Subject, name: str) -> bool:
     match = _match_service_variable(name)
     if match is None or _LAUNCH_VARIABLE.fullmatch(name):
         return False
-    service = match[1].lower().replace("_", "-")
+    service = match["service"].lower().replace("_", "-")
     return (
         "_SERVICE_" in name
         or service == "kubernetes"

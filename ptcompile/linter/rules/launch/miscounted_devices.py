@@ -44,12 +44,13 @@ def check(subject: Subject) -> Findings:
         if foreign is None and slices < 2:
             continue
 
-        if foreign is not None:
-            if nproc == "gpu":
-                why = "does not start"
-            else:
-                why = "starts a process for each core of the host"
-            message = f"torchrun does not know {foreign}: with {nproc} it {why}"
+        if foreign is not None and nproc == "gpu":
+            message = f"torchrun does not know {foreign}: with gpu it does not start"
+        elif foreign is not None:
+            message = (
+                f"torchrun does not know {foreign}: with {nproc} it starts a process for each core "
+                "of the host"
+            )
         else:
             message = (
                 f"with {nproc} torchrun counts 1 of {slices} MIG slices: CUDA shows a process one "

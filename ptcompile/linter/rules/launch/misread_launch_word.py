@@ -31,13 +31,10 @@ meta-pytorch/torchx issue 557.
 
 from __future__ import annotations
 
+from ptcompile.diagnostics import Severity
 from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.misread import launch_words, lost_options
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics.terms import Severity
 
 _MOST_SHOWN = 3
 

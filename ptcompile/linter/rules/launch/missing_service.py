@@ -45,12 +45,12 @@ network ID.
 
 from __future__ import annotations
 
+from ptcompile.diagnostics import Severity
 from ptcompile.linter.hosts import help_of, is_reported_at_service, sentence_of
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics.terms import Severity
     from ptcompile.simulator.hostnames import HostMistake
 
 

@@ -77,17 +77,19 @@ def _check_recipe(role: TrainingRole, recipe: str) -> Findings:
 
 
 def _check_config(role: TrainingRole, words: Sequence[str]) -> Findings:
-    if "--config" not in words:
-        joined = next((word for word in words if word.startswith("--config=")), "")
-        _, _, name = joined.partition("=")
+    joined = next((word for word in words if word.startswith("--config=")), None)
+    if "--config" not in words and joined is not None:
         yield found_at(
-            role.path_of_word(joined) if joined else role.command_path,
-            "tune run does not start: it requires --config as a separate word"
-            if joined
-            else "tune run does not start: it requires --config",
-            f"write --config {name}, with a space"
-            if joined
-            else "add --config and its name, after the recipe",
+            role.path_of_word(joined),
+            "tune run does not start: it requires --config as a separate word",
+            f"write --config {joined.removeprefix('--config=')}, with a space",
+        )
+        return
+    if "--config" not in words:
+        yield found_at(
+            role.command_path,
+            "tune run does not start: it requires --config",
+            "add --config and its name, after the recipe",
         )
         return
 

@@ -43,8 +43,8 @@ from ptcompile.linter.training_roles import TrainingRole
 _OPERATOR_VARIABLES = (
     "RANK|NODE_RANK|WORLD_SIZE|NNODES|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+"
 )
-_VARIABLE_REFERENCE = Pattern(rf"\$\{{?({_OPERATOR_VARIABLES})\b(?!:?-)")
-_ANY_REFERENCE = Pattern(r"\$\{?(?!SLURM|OMPI|V[CK]_)([A-Za-z_]\w*)\b(?!:?-)")
+_VARIABLE_REFERENCE = Pattern(rf"\$\{{?(?P<name>{_OPERATOR_VARIABLES})\b(?!:?-)")
+_ANY_REFERENCE = Pattern(r"\$\{?(?!SLURM|OMPI|V[CK]_)(?P<name>[A-Za-z_]\w*)\b(?!:?-)")
 _ENDPOINTS = frozenset({"rdzv-endpoint", "master-addr", "master-port"})
 
 
@@ -63,9 +63,10 @@ def _check_role(role: TrainingRole) -> Findings:
         reference = _ANY_REFERENCE if option in _ENDPOINTS else _VARIABLE_REFERENCE
         match = reference.search(value)
         if match is not None and "$(" not in value and "`" not in value:
+            name = match["name"]
             yield found_at(
                 role.flag_path(option),
-                f"nothing sets {match[1]}, so it is empty in --{role.member.option_name(option)}",
-                f"set {match[1]}, or use a variable that the operator sets",
+                f"nothing sets {name}, so it is empty in --{role.member.option_name(option)}",
+                f"set {name}, or use a variable that the operator sets",
             )
             return

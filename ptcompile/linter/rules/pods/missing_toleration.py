@@ -74,9 +74,7 @@ def check(subject: Subject) -> Findings:
 def _edits(template: ManifestTemplate, key: str) -> Iterator[Edit]:
     tolerations_path: Path = (*template.path, "spec", "tolerations")
     toleration = {"key": key, "operator": "Exists", "effect": "NoSchedule"}
-    has_list = isinstance(template.spec.get("tolerations"), list)
-    yield (
-        Edit("append", tolerations_path, toleration)
-        if has_list
-        else Edit("set", tolerations_path, [toleration])
-    )
+    if isinstance(template.spec.get("tolerations"), list):
+        yield Edit("append", tolerations_path, toleration)
+    else:
+        yield Edit("set", tolerations_path, [toleration])

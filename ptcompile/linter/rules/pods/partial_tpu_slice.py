@@ -37,15 +37,11 @@ from __future__ import annotations
 from math import prod
 
 from ptcompile._internal.spelling import pluralize
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, Severity
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics.terms import Severity
 
 _TPU = "google.com/tpu"
 _TOPOLOGY = "cloud.google.com/gke-tpu-topology"

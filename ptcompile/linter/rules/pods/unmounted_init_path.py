@@ -38,7 +38,7 @@ from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of
 from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
-_PATH = Pattern(r"(?:^|[\s\"'=:>(])(/[\w./-]+)")
+_PATH = Pattern(r"(?:^|[\s\"'=:>(])(?P<path>/[\w./-]+)")
 _SYSTEM = "tmp dev proc sys etc usr var run bin lib lib64 sbin root boot"
 _SYSTEM_FOLDERS = frozenset(_SYSTEM.split())
 """Folders that every image has: the init container may mean its own."""
@@ -59,7 +59,7 @@ def _unmounted_paths(
     """Yield the first path of each token that is on a volume of another container only."""
     for token in init.argv:
         for match in _PATH.finditer(token.text):
-            path = match[1].rstrip("/.") or "/"
+            path = match["path"].rstrip("/.") or "/"
             if path.split("/")[1] in _SYSTEM_FOLDERS or mount_for(init, path) is not None:
                 continue
 
