@@ -55,8 +55,8 @@ def repeated_answers() -> tuple[int, set[str]]:
 def _answers(node: ast.FunctionDef, pattern: str, parameters: set[str]) -> bool:
     if re.fullmatch(pattern, node.name):
         return True
-    returns = ast.unparse(node.returns) if node.returns is not None else ""
-    return returns == "bool" and parameters <= {argument.arg for argument in node.args.args}
+    is_bool = isinstance(node.returns, ast.Name) and node.returns.id == "bool"
+    return is_bool and parameters <= {argument.arg for argument in node.args.args}
 
 
 def shell_patterns() -> tuple[int, set[str]]:
@@ -97,7 +97,8 @@ def _patterns() -> Iterator[tuple[str, str]]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-                names |= {id(inner): ast.unparse(target) for inner in ast.walk(node.value)}
+                name = ast.unparse(target)
+                names |= {id(inner): name for inner in ast.walk(node.value)}
             if isinstance(node, ast.Call) and _is_pattern(node):
                 text = ast.unparse(node.args[0])
                 yield f"{module}.{names.get(id(node), text)}", text
