@@ -9,10 +9,10 @@ Source: kubernetes-sigs/structured-merge-diff v6, merge and fieldpath.
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.apiserver.defaulting.built_in import move_string_data
 from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.unstructured import (
@@ -23,7 +23,6 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     kind_of,
     nested_map,
-    string_map,
     without_nulls,
 )
 
@@ -82,12 +81,7 @@ def as_stored(file: Json) -> JsonDict:
     """
     stored: JsonDict = {**without_nulls(file)}
     if kind_of(stored) == ("v1", "Secret"):
-        texts = string_map(stored.pop("stringData", None))
-    else:
-        texts = {}
-    if texts:
-        encoded = {key: b64encode(text.encode()).decode() for key, text in texts.items()}
-        stored["data"] = {**nested_map(stored, "data"), **encoded}
+        move_string_data(stored)
     return stored
 
 

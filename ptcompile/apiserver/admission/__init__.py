@@ -25,7 +25,7 @@ __all__ = ["ClusterState", "admission_problems"]
 
 def _pod_security(requests: Sequence[Request], state: ClusterState) -> Problems:
     namespaces = state.objects.of_kind(("v1", "Namespace"))
-    written, *_ = requests
+    written = requests[0]
     if written.old is not None:
         return iter(())
     return pod_security_problems(

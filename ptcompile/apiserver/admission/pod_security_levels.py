@@ -382,7 +382,7 @@ def _restricted_seccomp(pod: CheckedPod) -> Iterator[Violation]:
         return
 
     contexts = list(pod.contexts())
-    (_, _, pod_context), *_ = contexts
+    _, _, pod_context = contexts[0]
     pod_profile_type = nested_value(pod_context, "seccompProfile", "type")
     help = "set securityContext.seccompProfile.type: RuntimeDefault"
     for index, (path, subject, context) in enumerate(contexts):

@@ -192,6 +192,11 @@ def _default_addresses(spec: ObjectFields) -> None:
 
 def _default_secret(secret: ObjectFields) -> None:
     fill_empty(secret, type="Opaque")
+    move_string_data(secret)
+
+
+def move_string_data(secret: ObjectFields) -> None:
+    """Move a Secret's stringData to data, which alone the server keeps."""
     texts = string_map(secret.pop("stringData", None))
     if texts:
         encoded = {key: b64encode(text.encode()).decode() for key, text in texts.items()}
