@@ -28,7 +28,6 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.gates import gates_of, split_gates
 from ptcompile.operators.kueue.queues import (
-    GROUP,
     GROUP_SIZE,
     MIN_PARALLELISM,
     PREFIX,
@@ -42,6 +41,7 @@ from ptcompile.operators.kueue.scheduler.objects import (
     priority_value,
 )
 from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate, pod_sets_of
+from ptcompile.operators.kueue.webhooks.pods import group_of
 from ptcompile.operators.kueue.webhooks.topology import parse_constraints
 from ptcompile.operators.queues.queue_systems import (
     KUEUE_POD_SET_GROUP,
@@ -243,7 +243,7 @@ def pod_templates(
         templates += _submitter(manifest)
     elif kind == "Deployment":
         templates = [item._replace(pods=1) for item in templates]
-    elif kind == "Pod" and _group_of(manifest):
+    elif kind == "Pod" and group_of(manifest)[1]:
         return [(item, None) for item in _group_sets(manifest, stream)]
 
     least = _least(manifest) if kind == "Job" else None
@@ -275,24 +275,16 @@ def _least(manifest: Json) -> int | None:
     return None
 
 
-def _group_of(manifest: Json) -> str:
-    """Return the group of a Pod, or an empty string."""
-    for field in ("labels", "annotations"):
-        if group := nested_string_map(manifest, "metadata", field).get(GROUP):
-            return group
-    return ""
-
-
 def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
     """Return the pod sets of a group of Pods. Raises NotQueuedError if it is incomplete, or for
     another than its first Pod.
     """
-    group = _group_of(manifest)
+    _, group = group_of(manifest)
     size = nested_value(manifest, "metadata", "annotations", GROUP_SIZE)
     members = [
         item
         for item in stream.in_namespace(namespace_of(manifest)).of_kind(("v1", "Pod"))
-        if _group_of(item) == group
+        if group_of(item)[1] == group
     ]
     if isinstance(size, str) and size.isascii() and size.isdigit() and len(size) < 10:
         total = int(size)
