@@ -257,6 +257,12 @@ def test_is_preferred(a: QuotaFit, b: QuotaFit, preference: str, is_better: bool
     assert _is_better(a, b, preference) is is_better
 
 
+def test_reclaiming_quota_is_preferred_to_preempting_in_the_queue() -> None:
+    reclaim, preempt = QuotaFit(Fit.RECLAIM, 0), QuotaFit(Fit.PREEMPT, 0)
+    assert _is_better(reclaim, preempt, "")
+    assert not _is_better(preempt, reclaim, "")
+
+
 @pytest.mark.parametrize(
     ("fair", "preemption", "fit"),
     [
