@@ -56,7 +56,7 @@ ROOM_TOKENS = {
     "kubernetes": 14_350,
     "linter": 78_750,
     "mcp": 4_200,
-    "operators": 157_750,
+    "operators": 157_700,
     "rehearsal": 24_100,
     "report": 5_050,
     "requirements": 11_350,
