@@ -16,13 +16,16 @@ BASES = sorted((ROOT / "ptcompile" / "linter" / "bases").glob("*.yaml"))
 POD = """\
 apiVersion: v1
 kind: Pod
-metadata: {name: train}
+metadata:
+  name: train
 spec:
   restartPolicy: Never
   containers:
     - name: pytorch
       image: train:1
-      command: [python, train.py]
+      command:
+        - python
+        - train.py
       resources:
         limits: {cpu: 8}
 """
@@ -60,6 +63,12 @@ def test_the_mark_of_a_good_line_is_dropped() -> None:
     assert good == POD.replace(never, f"{never}\n  hostIPC: false")
 
 
+def test_a_marked_line_of_the_base_keeps_what_is_below_it() -> None:
+    bad, good = changed("- - name: pytorch  # <--", "+ - name: pytorch", "+   tty: true")
+    assert bad == POD.replace("name: pytorch", "name: pytorch  # <--")
+    assert good == POD + "      tty: true\n"
+
+
 def test_lines_below_a_key_change_those_below_it() -> None:
     bad, _ = changed("  spec:", "    containers:", "      - name: pytorch", "-       tty: true")
     assert bad == POD + "      tty: true\n"
@@ -86,7 +95,7 @@ def test_a_named_item_is_changed_or_added() -> None:
 
 def test_other_lists_and_flow_mappings_are_replaced() -> None:
     bad, good = changed("- command:", "-   - torchrun", "-   - a.py", "+ resources: {}")
-    assert bad == POD.replace(" [python, train.py]", "\n        - torchrun\n        - a.py")
+    assert bad == POD.replace("- python\n        - train.py", "- torchrun\n        - a.py")
     assert good == POD.replace("\n        limits: {cpu: 8}", " {}")
 
 
