@@ -88,7 +88,7 @@ def _add_settings(options: argparse.Namespace) -> float | None:
     usual = UNTRUSTED_SECONDS if getattr(options, "untrusted", False) else None
     has_profile = getattr(options, "configured_cluster", False)
     reads_input = has_profile or ("untrusted" in options and not options.is_server)
-    if not reads_input:
+    if not reads_input or _explains_word(options):
         return options.timeout or usual
 
     from ptcompile.cli import config
@@ -100,6 +100,15 @@ def _add_settings(options: argparse.Namespace) -> float | None:
             options.default_target = settings.target
 
     return options.timeout or settings.timeout or usual
+
+
+def _explains_word(options: argparse.Namespace) -> bool:
+    """Return whether a code, a field or a message is explained, whatever the configuration says."""
+    if options.run.__module__ != "ptcompile.cli.commands.explain":
+        return False
+    from ptcompile.cli.commands.explain import names_word
+
+    return names_word(options)
 
 
 def _run_until_deadline(options: argparse.Namespace) -> int:

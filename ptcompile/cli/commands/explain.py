@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     if options.spec is None:
         raise UsageError("nothing to explain: SPEC is a file, a field, a rule or a message")
 
-    if options.path is None and not os.path.exists(options.spec):
+    if names_word(options):
         status = _explain_word(options.spec, options.format)
         if status is not None:
             return status
@@ -54,6 +54,13 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"{options.spec} has {len(inputs)} files, but explain reads one")
 
     return _explain_file(inputs[0], options, findings)
+
+
+def names_word(options: argparse.Namespace) -> bool:
+    """Return whether a code, a field or a message is named, and no file."""
+    if options.log or options.spec is None or options.path is not None:
+        return False
+    return not os.path.exists(options.spec)
 
 
 def _explain_file(file: InputFile, options: argparse.Namespace, findings: Reporter) -> int:
