@@ -103,7 +103,7 @@ def _add_settings(options: argparse.Namespace) -> float | None:
 
 
 def _explains_word(options: argparse.Namespace) -> bool:
-    """Return whether a code, a field or a message is explained, whatever the configuration says."""
+    """Return whether a code, a field or a message is explained, which needs no configuration."""
     if options.run.__module__ != "ptcompile.cli.commands.explain":
         return False
     from ptcompile.cli.commands.explain import names_word
