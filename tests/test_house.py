@@ -38,7 +38,7 @@ ROOM_TOKENS = {
     "adapters": 5_650,
     "api": 28_850,
     "apiserver": 143_950,
-    "cli": 51_350,
+    "cli": 51_450,
     "compiler": 44_400,
     "converter": 8_950,
     "diagnosis": 7_850,
@@ -70,7 +70,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 871_100
+MOST_TOKENS = 871_200
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

@@ -19,13 +19,10 @@ NAME = "greeting-container"
 MODULE = Path("ptcompile/linter/rules/containers/greeting_container.py")
 TESTS = Path("tests/linter/rules/containers/test_greeting_container.py")
 CHECKS = [
-    f"tests/linter/test_pages.py::{test}[{NAME}]"
-    for test in (
-        "test_the_bad_example_is_reported_at_its_line",
-        "test_the_good_example_is_clean",
-        "test_the_page_is_written",
-        "test_the_form_of_rules_and_findings",
-    )
+    f"tests/linter/test_pages.py::test_the_bad_example_is_reported_at_its_line[{NAME}]",
+    f"tests/linter/test_pages.py::test_the_good_example_is_clean[{NAME}]",
+    f"tests/linter/test_pages.py::test_the_page_is_written[{NAME}]",
+    "tests/linter/test_pages.py::test_the_form_of_rules",
 ]
 TABLES = [
     "tests/linter/test_tables.py::test_the_committed_tables_are_current",
