@@ -36,7 +36,7 @@ MOST_FILES = {
 ROOM_TOKENS = {
     "_internal": 5_000,
     "adapters": 5_650,
-    "api": 28_850,
+    "api": 28_950,
     "apiserver": 143_950,
     "cli": 51_450,
     "compiler": 44_400,
@@ -50,7 +50,7 @@ ROOM_TOKENS = {
     "flyte": 25_850,
     "graph": 4_750,
     "hardware": 8_400,
-    "importer": 32_700,
+    "importer": 32_750,
     "ir": 4_500,
     "kinds": 10_100,
     "kubernetes": 14_350,
@@ -70,7 +70,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 871_200
+MOST_TOKENS = 871_300
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

@@ -213,7 +213,7 @@ def import_inputs(
     imported, emitted, problems = _import_all(inputs, profile, chosen, lossy=lossy, exact=exact)
     fitted: Sequence[ImportedSpec | None] = imported
     if inputs.given_profile is None:
-        fitted = [_fit_built_in(spec, profile) for spec in imported]
+        fitted = _fit_built_in(imported, profile)
     imported = [spec if fit is None else fit for spec, fit in zip(imported, fitted, strict=True)]
     needed = profiles.MINIMAL if None in fitted else None
 
@@ -255,22 +255,34 @@ def _import_scripts(inputs: Inputs, values: Mapping[str, str]) -> Imported:
     return Imported(tuple(imported), tuple(streams.limit_findings(diagnostics, inputs.filename)))
 
 
-def _fit_built_in(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSpec | None:
-    """Return a spec that compiles with the built-in profile as this one does with `profile`, or
-    None.
+def _fit_built_in(
+    specs: Sequence[ImportedSpec], profile: ClusterProfile
+) -> list[ImportedSpec | None]:
+    """Return specs that compile with the built-in profile as these do with `profile`, and None in
+    the place of each that cannot. Specs that differ only in their names are compiled once.
     """
-    from ptcompile.importer.profiles import fit_built_in
-
-    document = fit_built_in(imported.document, profile)
-    if document is None:
-        return None
-    if document is imported.document:
-        return imported
+    from ptcompile.importer.attempt import shape_of
+    from ptcompile.importer.profiles import built_in_fields
 
     comment = "no tolerations in the manifest; delete this line to get those for GPUs"
-    return imported._replace(
-        document=document, comments={**imported.comments, ("spec", "podTemplate"): comment}
-    )
+    fields_by_shape: dict[str, JsonDict | None] = {}
+    fitted: list[ImportedSpec | None] = []
+    for spec in specs:
+        document = spec.document
+        shape = shape_of(document)
+        if shape not in fields_by_shape:
+            fields_by_shape[shape] = built_in_fields(document, profile)
+
+        fields = fields_by_shape[shape]
+        if not fields:
+            fitted.append(None if fields is None else spec)
+            continue
+
+        closed = {**document, "spec": {**document["spec"], **fields}}
+        comments = {**spec.comments, ("spec", "podTemplate"): comment}
+        fitted.append(spec._replace(document=closed, comments=comments))
+
+    return fitted
 
 
 def _import_all(

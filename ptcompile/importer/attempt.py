@@ -198,7 +198,7 @@ def import_object(
     """
     by_shape = related.cached(import_object, dict[str, Attempt])
     name = nested_string(manifest, "metadata", "name")
-    shape = str(_renamed(manifest, name, "\0"))
+    shape = shape_of(manifest)
     if shape in by_shape:
         attempt = _prove_renamed(by_shape[shape], name, manifest, related, cluster)
         if attempt is not None:
@@ -210,6 +210,13 @@ def import_object(
         by_shape[shape] = best._replace(candidate=Candidate(best.spec, None))
 
     return outcome
+
+
+def shape_of(document: Json) -> str:
+    """Return an object or a spec as text without its name: equal for those that differ in nothing
+    else.
+    """
+    return str(_renamed(document, nested_string(document, "metadata", "name"), "\0"))
 
 
 def _renamed(value: Any, old: str, new: str) -> Any:

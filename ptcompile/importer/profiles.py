@@ -54,23 +54,24 @@ _NO_TOLERATIONS: JsonDict = {"spec": {"tolerations": None}}
 """The pod template that keeps the built-in profile from adding tolerations."""
 
 
-def fit_built_in(spec: JsonDict, profile: ClusterProfile) -> JsonDict | None:
-    """Return a spec that compiles with the built-in profile as this one does with `profile`: the
-    spec itself, or with a pod template without tolerations, or None if both compile differently.
+def built_in_fields(spec: JsonDict, profile: ClusterProfile) -> JsonDict | None:
+    """Return the fields with which a spec compiles with the built-in profile as it does with
+    `profile`: none, or a pod template without tolerations. None if both compile differently.
     """
     manifests = compile_manifests(spec, profile)
     job = spec["spec"]
     if compile_manifests(spec, default_cluster()) == manifests:
-        return spec
+        return {}
     if "podTemplate" in job:
         return None
 
-    closed = {**spec, "spec": {**job, "podTemplate": _NO_TOLERATIONS}}
+    fields = {"podTemplate": _NO_TOLERATIONS}
+    closed = {**spec, "spec": {**job, **fields}}
     alike = all(
         compile_manifests(closed, cluster) == manifests for cluster in (default_cluster(), profile)
     )
 
-    return closed if alike else None
+    return fields if alike else None
 
 
 MIN_JOBS = 3

@@ -628,6 +628,25 @@ def test_a_profile_is_returned_if_the_built_in_one_would_add_fields() -> None:
     assert profile["spec"] == {"gpu": {"tolerations": []}}
 
 
+def test_jobs_that_differ_in_more_than_their_names_fit_the_built_in_profile_each_for_itself() -> (
+    None
+):
+    gpus = {"limits": {"nvidia.com/gpu": 1}}
+    tolerations = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
+    manifests = [
+        job(container={"resources": gpus}),
+        job(container={"resources": gpus}, tolerations=tolerations),
+        job(container={"resources": gpus}),
+    ]
+    for name, manifest in zip("abc", manifests, strict=True):
+        manifest["metadata"]["name"] = name
+
+    imported = ptcompile.import_manifests(manifests)
+    assert [spec["metadata"]["name"] for spec in imported.specs] == ["a", "b", "c"]
+    templates = [spec["spec"].get("podTemplate") for spec in imported.specs]
+    assert templates == [{"spec": {"tolerations": None}}, None, {"spec": {"tolerations": None}}]
+
+
 def test_ambiguous_strings_survive_the_round_trip() -> None:
     values = [
         "n",
