@@ -56,7 +56,7 @@ ROOM_TOKENS = {
     "kubernetes": 14_350,
     "linter": 78_750,
     "mcp": 4_200,
-    "operators": 157_700,
+    "operators": 157_800,
     "rehearsal": 24_100,
     "report": 5_050,
     "requirements": 11_350,
@@ -70,7 +70,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 871_300
+MOST_TOKENS = 871_400
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, kind_of, nested_maps, nested_value
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    kind_of,
+    nested_maps,
+    nested_string,
+    nested_value,
+)
 from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.operators.queues.gangs import NamedGroup, named_groups
 from ptcompile.operators.table import RUNS_PODS
@@ -59,7 +65,8 @@ def group_sizes(subject: Subject) -> Iterator[GroupSize]:
     for member in subject.stream.cached(_members).get(id(subject.manifest), ()):
         by_member.setdefault(member.group.member, []).append(member)
     items = {
-        item.get("name"): index for index, item in enumerate(nested_maps(subject.spec, "podGroups"))
+        nested_string(item, "name"): index
+        for index, item in enumerate(nested_maps(subject.spec, "podGroups"))
     }
     for name, members in by_member.items():
         size = members[0].group.size

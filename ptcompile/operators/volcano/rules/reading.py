@@ -169,3 +169,12 @@ def with_argument(subject: Subject, plugin: str, argument: str) -> Edit:
     if has_list:
         return Edit("append", path, argument)
     return Edit("set", path, [argument])
+
+
+def reads_argument(subject: Subject, plugin: str, name: str, value: str) -> bool:
+    """Return whether a plugin would read a flag that follows its arguments: it stops at a word
+    that is no flag.
+    """
+    args = volcano_job(subject).plugins.get(plugin, [])
+    flags, _ = parse([*args, f"--{name}={value}"], flags_of(plugin, subject.versions.volcano))
+    return flags.get(name) == value

@@ -52,6 +52,7 @@ from ptcompile.operators.volcano.plugins import VolcanoTask
 from ptcompile.operators.volcano.rules.reading import (
     flag_value,
     pytorch_tasks,
+    reads_argument,
     tasks_with_pods,
     with_argument,
 )
@@ -76,7 +77,11 @@ def check(subject: Subject) -> Findings:
             continue
 
         is_only_one = worker is None and len(unranked) == 1
-        edit = with_argument(subject, "pytorch", f"--worker={task.name}")
+        fix = None
+        if is_only_one and reads_argument(subject, "pytorch", "worker", task.name):
+            edit = with_argument(subject, "pytorch", f"--worker={task.name}")
+            fix = Fix(f"name {task.name} as the worker", (edit,))
+
         master_flag = flag_value(subject, "pytorch", "master")
         worker_flag = flag_value(subject, "pytorch", "worker")
         yield found_at(
@@ -86,7 +91,7 @@ def check(subject: Subject) -> Findings:
             f"write --worker={task.name}"
             if is_only_one
             else "put all workers into one task, and name it with --worker=NAME",
-            Fix(f"name {task.name} as the worker", (edit,)) if is_only_one else None,
+            fix,
         )
 
 

@@ -125,6 +125,15 @@ def test_tasks_without_rank() -> None:
     assert paths(second, "task-without-rank") == [("spec", "tasks", 2, "name")]
 
 
+@pytest.mark.parametrize(("args", "is_fixed"), [([], True), (["--port=1234", "worker"], False)])
+def test_a_task_is_named_as_the_worker_where_the_plugin_would_read_it(
+    args: list[str], is_fixed: bool
+) -> None:
+    """The plugin stops reading at a word that is no flag, so an argument behind it is lost."""
+    problems = run(pytorch(*args, worker="node"), only={"task-without-rank"})
+    assert [problem.fix is not None for problem in problems] == [is_fixed]
+
+
 @pytest.mark.parametrize(
     ("release", "command", "expected"),
     [
