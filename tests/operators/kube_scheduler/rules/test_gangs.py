@@ -76,7 +76,10 @@ def names(*manifests: Json, kubernetes: str = "1.37") -> list[str]:
 
 def test_a_group_without_a_readable_name_is_no_group_of_the_pods() -> None:
     """The server rejects the name, and no rule compares it."""
-    in_workload: Json = {"workloadRef": {"name": "train", "podGroup": "pods"}, "schedulingGroup": None}
+    in_workload: Json = {
+        "workloadRef": {"name": "train", "podGroup": "pods"},
+        "schedulingGroup": None,
+    }
     unnamed = workload()
     unnamed["spec"]["podGroups"][0]["name"] = [{"name": "pods"}]
     assert names(unnamed, job(2, **in_workload), kubernetes="1.35") == ["missing-pod-group"]
