@@ -38,10 +38,9 @@ Source: Volcano 1.16, svc plugin; volcano#5410.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.operators.volcano.rules.reading import flag_value, volcano_job, with_argument
+from ptcompile.operators.volcano.rules.reading import fix_with_argument, flag_value, volcano_job
 
 _SCRAPE = "prometheus.io/scrape"
 
@@ -55,11 +54,11 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         if nested_value(template.data, "metadata", "annotations", _SCRAPE) == "true":
             path = (*template.path, "metadata", "annotations", _SCRAPE)
-            edit = with_argument(subject, "svc", "--disable-network-policy")
+            title = "disable the NetworkPolicy"
             yield found_at(
                 path,
                 "the svc plugin's NetworkPolicy admits only pods of this job: nothing can scrape "
                 "them",
                 "give the svc plugin --disable-network-policy",
-                Fix("disable the NetworkPolicy", (edit,)),
+                fix_with_argument(title, subject, "svc", "--disable-network-policy"),
             )

@@ -21,10 +21,9 @@ Source: Volcano 1.14 and newer, pytorch plugin.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.goflags import parse
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.operators.volcano.rules.reading import flags_of, volcano_job, with_argument
+from ptcompile.operators.volcano.rules.reading import fix_with_argument, flags_of, volcano_job
 
 
 def check(subject: Subject) -> Findings:
@@ -37,13 +36,11 @@ def check(subject: Subject) -> Findings:
         name = argument.lstrip("-").partition("=")[0]
         if argument.startswith("-") and name in ("wait-master-timeout", "wait-master-image"):
             path = ("spec", "plugins", "pytorch", i)
+            title = "wait for the master"
             yield found_at(
                 path,
                 f"--{name} does nothing without --wait-master-enabled",
                 "add --wait-master-enabled",
-                Fix(
-                    "wait for the master",
-                    (with_argument(subject, "pytorch", "--wait-master-enabled"),),
-                ),
+                fix_with_argument(title, subject, "pytorch", "--wait-master-enabled"),
             )
             return

@@ -40,14 +40,13 @@ Source: Volcano 1.16, pytorch plugin (OnPodCreate returns early without a master
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import (
+    fix_with_argument,
     flag_value,
     pytorch_tasks,
     volcano_job,
-    with_argument,
 )
 
 
@@ -62,20 +61,18 @@ def check(subject: Subject) -> Findings:
     suggestion = closest_match(as_string(master), task_names) or (
         single[0] if len(single) == 1 and len(task_names) > 1 else None
     )
+    fix = None
+    help = "name the master's task with --master=NAME"
+    if suggestion:
+        argument = f"--master={suggestion}"
+        help = f"write {argument}"
+        fix = fix_with_argument(f"name {suggestion} as the master", subject, "pytorch", argument)
+
     yield found_at(
         path,
         f"no task is named {master!r} (there is {', '.join(task_names[:5]) or 'no task'}): the "
-        "plugin "
-        "gives "
-        "no pod MASTER_ADDR, MASTER_PORT, WORLD_SIZE or RANK",
-        f"write --master={suggestion}"
-        if suggestion
-        else "name the master's task with --master=NAME",
-        Fix(
-            f"name {suggestion} as the master",
-            (with_argument(subject, "pytorch", f"--master={suggestion}"),),
-        )
-        if suggestion
-        else None,
+        "plugin gives no pod MASTER_ADDR, MASTER_PORT, WORLD_SIZE or RANK",
+        help,
+        fix,
         on_key=True,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Edit, Path
+from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import (
@@ -162,19 +162,19 @@ def pytorch_tasks(subject: Subject) -> tuple[VolcanoTask, VolcanoTask | None] | 
     return (master, volcano_job(subject).task(flag_value(subject, "pytorch", "worker") or None))
 
 
-def with_argument(subject: Subject, plugin: str, argument: str) -> Edit:
-    """Return an edit that adds an argument to a plugin."""
-    path = ("spec", "plugins", plugin)
-    has_list = isinstance(nested_value(subject.spec, "plugins", plugin), list)
-    if has_list:
-        return Edit("append", path, argument)
-    return Edit("set", path, [argument])
-
-
-def reads_argument(subject: Subject, plugin: str, name: str, value: str) -> bool:
-    """Return whether a plugin would read a flag that follows its arguments: it stops at a word
-    that is no flag.
+def fix_with_argument(title: str, subject: Subject, plugin: str, argument: str) -> Fix | None:
+    """Return the fix that adds an argument to a plugin, or None where the plugin would not read
+    it, having stopped at a word that is no flag.
     """
     args = volcano_job(subject).plugins.get(plugin, [])
-    flags, _ = parse([*args, f"--{name}={value}"], flags_of(plugin, subject.versions.volcano))
-    return flags.get(name) == value
+    flags = flags_of(plugin, subject.versions.volcano)
+    name = argument.lstrip("-").partition("=")[0]
+    before, _ = parse(args, flags)
+    after, _ = parse([*args, argument], flags)
+    if before.get(name) == after.get(name):
+        return None
+
+    path = ("spec", "plugins", plugin)
+    has_list = isinstance(nested_value(subject.spec, "plugins", plugin), list)
+    edit = Edit("append", path, argument) if has_list else Edit("set", path, [argument])
+    return Fix(title, (edit,))

@@ -44,17 +44,15 @@ Source: Volcano 1.16, pytorch plugin; WORLD_SIZE counts master and worker alone 
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import nested_maps
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.table import has_feature
 from ptcompile.operators.volcano.plugins import VolcanoTask
 from ptcompile.operators.volcano.rules.reading import (
+    fix_with_argument,
     flag_value,
     pytorch_tasks,
-    reads_argument,
     tasks_with_pods,
-    with_argument,
 )
 
 
@@ -78,9 +76,9 @@ def check(subject: Subject) -> Findings:
 
         is_only_one = worker is None and len(unranked) == 1
         fix = None
-        if is_only_one and reads_argument(subject, "pytorch", "worker", task.name):
-            edit = with_argument(subject, "pytorch", f"--worker={task.name}")
-            fix = Fix(f"name {task.name} as the worker", (edit,))
+        if is_only_one:
+            title = f"name {task.name} as the worker"
+            fix = fix_with_argument(title, subject, "pytorch", f"--worker={task.name}")
 
         master_flag = flag_value(subject, "pytorch", "master")
         worker_flag = flag_value(subject, "pytorch", "worker")

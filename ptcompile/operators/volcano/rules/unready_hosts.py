@@ -38,15 +38,14 @@ Source: Volcano 1.16, svc plugin; Kubernetes, publishNotReadyAddresses; jobset#5
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import (
+    fix_with_argument,
     flag_value,
     pytorch_tasks,
     tasks_with_pods,
     volcano_job,
-    with_argument,
 )
 
 
@@ -67,12 +66,12 @@ def check(subject: Subject) -> Findings:
             has_probe = not container.is_init and nested_map(container.spec, "readinessProbe")
             if has_probe and template.role in needed_tasks and subject.min_nodes_to_start > 1:
                 path = (*container.path, "readinessProbe")
-                edit = with_argument(subject, "svc", "--publish-not-ready-addresses")
+                title = "publish addresses of pods that are not ready"
                 yield found_at(
                     path,
                     f"until it passes, the name of a pod of {template.role} does not resolve, and "
                     f"{subject.min_nodes_to_start} pods wait for one another",
                     "give the svc plugin --publish-not-ready-addresses",
-                    Fix("publish addresses of pods that are not ready", (edit,)),
+                    fix_with_argument(title, subject, "svc", "--publish-not-ready-addresses"),
                     on_key=True,
                 )

@@ -125,11 +125,14 @@ def test_tasks_without_rank() -> None:
     assert paths(second, "task-without-rank") == [("spec", "tasks", 2, "name")]
 
 
-@pytest.mark.parametrize(("args", "is_fixed"), [([], True), (["--port=1234", "worker"], False)])
+@pytest.mark.parametrize(
+    ("args", "is_fixed"),
+    [([], True), (["--port=1234", "worker"], False), (["--master"], False)],
+)
 def test_a_task_is_named_as_the_worker_where_the_plugin_would_read_it(
     args: list[str], is_fixed: bool
 ) -> None:
-    """The plugin stops reading at a word that is no flag, so an argument behind it is lost."""
+    """The plugin stops reading at a word that is no flag, and a flag without a value takes the argument behind it."""
     problems = run(pytorch(*args, worker="node"), only={"task-without-rank"})
     assert [problem.fix is not None for problem in problems] == [is_fixed]
 
@@ -175,6 +178,17 @@ def test_readiness_matters_if_other_pods_resolve_the_name() -> None:
     assert "unready-hosts" not in rules_with_problems(by_master)
     alone = volcano(task("master", pod=probe), plugins={"pytorch": []})
     assert "unready-hosts" not in rules_with_problems(alone)
+
+
+@pytest.mark.parametrize(("args", "is_fixed"), [([], True), (["word"], False)])
+def test_addresses_are_published_where_the_plugin_would_read_it(
+    args: list[str], is_fixed: bool
+) -> None:
+    probe = template(container={"readinessProbe": {"tcpSocket": {"port": 1}}})
+    plugins = {"pytorch": [], "svc": args}
+    job = volcano(task("master", pod=probe), task("worker"), plugins=plugins)
+    problems = run(job, only={"unready-hosts"})
+    assert [problem.fix is not None for problem in problems] == [is_fixed]
 
 
 def test_separate_service_of_the_subdomain() -> None:
