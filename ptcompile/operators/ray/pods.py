@@ -31,6 +31,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_value,
     object_name,
 )
+from ptcompile.source.scalars import is_short_number
 
 _CLUSTER_PATHS: dict[str, Path] = {
     "RayCluster": ("spec",),
@@ -105,9 +106,7 @@ class RayGroup(NamedTuple):
 def count_of(text: str) -> int:
     """Return the number that a text of up to nine digits is, or 0."""
     text = text.strip()
-    if text.isascii() and text.isdigit() and len(text) < 10:
-        return int(text)
-    return 0
+    return int(text) if is_short_number(text) else 0
 
 
 def cluster_path(manifest: Json) -> Path:

@@ -22,7 +22,6 @@ from ptcompile.kubernetes.unstructured import (
     nested_maps,
     nested_string,
     nested_string_map,
-    nested_value,
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
@@ -51,6 +50,7 @@ from ptcompile.operators.queues.queue_systems import (
     KUEUE_TOPOLOGY,
 )
 from ptcompile.operators.table import expand
+from ptcompile.source.scalars import is_short_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def _submitter(manifest: Json) -> Iterator[PodSetTemplate]:
 def _least(manifest: Json) -> int | None:
     """Return the fewest pods of a Job that are admitted together, or None if all must be."""
     written = nested_string_map(manifest, "metadata", "annotations").get(MIN_PARALLELISM, "")
-    if written.isascii() and written.isdigit() and len(written) < 10:
+    if is_short_number(written):
         return int(written)
     return None
 
@@ -280,16 +280,13 @@ def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
     another than its first Pod.
     """
     _, group = group_of(manifest)
-    size = nested_value(manifest, "metadata", "annotations", GROUP_SIZE)
+    size = nested_string(manifest, "metadata", "annotations", GROUP_SIZE)
     members = [
         item
         for item in stream.in_namespace(namespace_of(manifest)).of_kind(("v1", "Pod"))
         if group_of(item)[1] == group
     ]
-    if isinstance(size, str) and size.isascii() and size.isdigit() and len(size) < 10:
-        total = int(size)
-    else:
-        total = 0
+    total = int(size) if is_short_number(size) else 0
     if len(members) < total:
         raise NotQueuedError(f"the group {group} has {len(members)} of {total} pods")
     first = next(map(object_name, members), object_name(manifest))
@@ -478,9 +475,7 @@ def topology_request(values: Mapping[str, str]) -> TopologyRequest:
     size = values.get(KUEUE_SLICE_SIZE, "")
     slices: tuple[tuple[str, int], ...] = ()
     if level := values.get(KUEUE_SLICE):
-        slices = (
-            (level, int(size) if size.isascii() and size.isdigit() and 0 < len(size) < 10 else 1),
-        )
+        slices = ((level, int(size) if is_short_number(size) else 1),)
     elif constraints := values.get(f"{KUEUE_SLICE}-constraints"):
         slices = tuple(parse_constraints(constraints) or ())
 

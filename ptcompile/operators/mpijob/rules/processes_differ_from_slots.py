@@ -26,6 +26,7 @@ from itertools import pairwise
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.source.scalars import is_short_number
 from ptcompile.world.templates import Token
 
 _COUNT = ("-np", "-n", "--np", "-c")
@@ -60,7 +61,5 @@ def _process_option(argv: tuple[Token, ...]) -> Token | None:
         return None
     for name, value in pairwise(argv):
         if name.text in _COUNT:
-            if value.text.isascii() and value.text.isdigit() and len(value.text) < 10:
-                return value
-            return None
+            return value if is_short_number(value.text) else None
     return None
