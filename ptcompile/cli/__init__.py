@@ -87,7 +87,7 @@ def _add_settings(options: argparse.Namespace) -> float | None:
     """
     usual = UNTRUSTED_SECONDS if getattr(options, "untrusted", False) else None
     has_profile = getattr(options, "configured_cluster", False)
-    reads_input = has_profile or ("untrusted" in options and not options.is_server)
+    reads_input = has_profile or ("untrusted" in options and options.command not in _SERVERS)
     if not reads_input or _explains_word(options):
         return options.timeout or usual
 
@@ -104,7 +104,7 @@ def _add_settings(options: argparse.Namespace) -> float | None:
 
 def _explains_word(options: argparse.Namespace) -> bool:
     """Return whether a code, a field or a message is explained, which needs no configuration."""
-    if options.run.__module__ != "ptcompile.cli.commands.explain":
+    if options.command != "explain":
         return False
     from ptcompile.cli.commands.explain import names_word
 
@@ -115,16 +115,16 @@ def _run_until_deadline(options: argparse.Namespace) -> int:
     """Run a command for `timeout` seconds, or until it ends if that is None. A server has them
     for each request.
     """
-    command: Callable[[argparse.Namespace], int] = options.run
+    run_command: Callable[[argparse.Namespace], int] = options.run
     seconds: float | None = options.timeout
     if seconds is None:
-        return command(options)
+        return run_command(options)
 
     from ptcompile._internal.deadline import deadline
 
     try:
-        with deadline(None if options.is_server else seconds):
-            return command(options)
+        with deadline(None if options.command in _SERVERS else seconds):
+            return run_command(options)
     except NotFinishedError:
         files.print_error(
             f"ptcompile: not finished after {seconds:g} s, so there is no result",
@@ -218,7 +218,7 @@ def build_parser(name: str) -> Parser:
     )
     add_options(parser, [*command.options, "timeout"])
     module = import_module(f"ptcompile.cli.commands.{command.module}")
-    parser.set_defaults(run=getattr(module, command.function), is_server=name in _SERVERS)
+    parser.set_defaults(run=getattr(module, command.function), command=name)
     parser.shorten_usage()
 
     return parser
