@@ -55,7 +55,7 @@ def without_old_metadata(
     if operator is not KINDS[kind_of(new_job.manifest)][0]:
         stale |= operator.placing_annotations.keys() & set(_metadata_keys(old_job.manifest))
     present = sorted(stale.intersection(key for data in objects for key in _metadata_keys(data)))
-    title = operator.title or kind_of(old_job.manifest)[1]
+    title = operator.title or kind_of(old_job.manifest).name
     reported = (
         operator.placing_annotations.keys()
         & nested_map(old_job.manifest, "metadata", "annotations").keys()

@@ -97,7 +97,7 @@ def _rows(file: ConvertedFile) -> Iterator[_Row]:
         elif not file.manifests:
             reasons = _reasons(errors, title)
             is_job = kind_of(data) in JOB_KINDS or bool(
-                reasons and kind_of(data)[1].endswith("Job")
+                reasons and kind_of(data).name.endswith("Job")
             )
             yield _Row(file.name, title, "stayed" if errors else "unchanged", reasons, is_job)
         else:

@@ -565,7 +565,7 @@ def _queue_fields(manifest: Json, related: Objects, cluster: ClusterProfile) -> 
         queue, priority = (labels.get(label) for label in QUEUE_LABELS[system])
     else:
         group = next(
-            (nested_map(obj, "spec") for obj in related if kind_of(obj)[1] == "PodGroup"), {}
+            (nested_map(obj, "spec") for obj in related if kind_of(obj).name == "PodGroup"), {}
         )
         policy = nested_map(spec, "runPolicy", "schedulingPolicy")
         queue = (

@@ -178,7 +178,7 @@ def _patch_object(spec: SpecData, gap: ImportGap, theirs: Json, read: Read) -> l
     """
     key = read.target
     if gap.holder:
-        key = f"{read.target}/{kind_of(read.objects[gap.holder - 1])[1]}"
+        key = f"{read.target}/{kind_of(read.objects[gap.holder - 1]).name}"
         theirs = normalize(read.objects[gap.holder - 1])
     patch = spec["spec"].setdefault("manifest", {}).setdefault(key, {})
     return [] if _put_in_patch(patch, gap.path, gap.theirs, theirs) else [gap]

@@ -21,7 +21,7 @@ def releases_apart(workload: Workload) -> Problems:
     for pair in load_table("linter/releases.json")["pairs"]:
         software = pair["software"]
         other = pair["other"]
-        is_about = workload.api_version.startswith(pair["api"]) and (
+        is_about = workload.kind.api_version.startswith(pair["api"]) and (
             is_queued or not pair["queued"]
         )
         if not is_about or not versions.declared.issuperset((software, other)):

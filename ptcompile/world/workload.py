@@ -84,7 +84,7 @@ class Stream:
         is_told = self.given_pools is not None or self.versions.gpu_shares is not None
         given = ["@nodepool"] if is_told else []
         return frozenset(
-            [*given, *("@" + kind_of(manifest)[1].casefold() for manifest in self.objects)]
+            [*given, *("@" + kind_of(manifest).name.casefold() for manifest in self.objects)]
         )
 
     @cached_property
@@ -152,11 +152,6 @@ class Workload:
     def kind(self) -> ObjectKind:
         """apiVersion and kind."""
         return kind_of(self.manifest)
-
-    @property
-    def api_version(self) -> str:
-        """apiVersion."""
-        return self.kind[0]
 
     @cached_property
     def record(self) -> Kind:

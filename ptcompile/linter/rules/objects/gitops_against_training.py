@@ -48,7 +48,7 @@ def check(subject: Subject) -> Findings:
     notes = string_map(subject.metadata.get("annotations"))
     hook = notes.get(f"{_ARGO}hook", "")
     deletes = "HookSucceeded" in notes.get(f"{_ARGO}hook-delete-policy", "")
-    if hook not in ("", "Skip") and deletes and subject.api_version not in _HEALTHY_GROUPS:
+    if hook not in ("", "Skip") and deletes and subject.kind.api_version not in _HEALTHY_GROUPS:
         yield found_at(
             ("metadata", "annotations", f"{_ARGO}hook-delete-policy"),
             f"Argo CD has no health check for a {subject.kind.name}: the hook succeeds when it is "

@@ -52,7 +52,7 @@ _SHARED_WITHOUT_REQUEST = (
 
 
 def check(subject: Subject) -> Findings:
-    if subject.api_version == "trainer.kubeflow.org/v1alpha1":
+    if subject.kind.api_version == "trainer.kubeflow.org/v1alpha1":
         return  # a runtime's job may request them
     for template in subject.templates:
         selector = string_map(template.spec.get("nodeSelector"))

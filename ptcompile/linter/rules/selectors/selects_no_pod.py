@@ -133,7 +133,7 @@ def _pod_labels(stream: Stream) -> dict[str, list[_PodLabels]]:
     for manifest in stream.objects:
         kind = kind_of(manifest)
         is_related = id(manifest) in stream.related_ids
-        title = f"{kind[1]}/{object_name(manifest)}"
+        title = f"{kind.name}/{object_name(manifest)}"
         local_pods = pods.setdefault(namespace_of(manifest), {})
         if kind in RUNS_PODS:
             job = subject_of(manifest, stream).job
