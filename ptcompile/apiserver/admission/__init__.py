@@ -25,11 +25,11 @@ __all__ = ["ClusterState", "admission_problems"]
 
 def _pod_security(requests: Sequence[Request], state: ClusterState) -> Problems:
     namespaces = state.objects.of_kind(("v1", "Namespace"))
-    written = requests[0]
-    if written.old is not None:
+    request = requests[0]
+    if request.old is not None:
         return iter(())
     return pod_security_problems(
-        written.object, namespaces, state.pod_security, state.versions.kubernetes
+        request.object, namespaces, state.pod_security, state.versions.kubernetes
     )
 
 

@@ -162,11 +162,11 @@ def immutable_field_changes(kind: tuple[str, str], update: Update) -> Problems:
             yield immutable(path, get(update.new, path))
     if kind == ("", "PersistentVolume"):
         for path in update.under("spec"):
-            for field in path[1:2]:
-                if field not in table["mutable"]["/PersistentVolume"]:
-                    why = "spec.persistentvolumesource is immutable after creation"
-                    yield forbidden_change(("spec", field), why)
-                    return
+            field = path[:2]
+            if len(field) == 2 and field[-1] not in table["mutable"]["/PersistentVolume"]:
+                why = "spec.persistentvolumesource is immutable after creation"
+                yield forbidden_change(field, why)
+                return
 
 
 def stateful_set_update(update: Update) -> Problems:
