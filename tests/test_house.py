@@ -54,9 +54,9 @@ ROOM_TOKENS = {
     "ir": 4_500,
     "kinds": 10_100,
     "kubernetes": 14_350,
-    "linter": 78_750,
+    "linter": 78_800,
     "mcp": 4_200,
-    "operators": 157_800,
+    "operators": 157_700,
     "rehearsal": 24_100,
     "report": 5_050,
     "requirements": 11_350,
@@ -65,12 +65,12 @@ ROOM_TOKENS = {
     "simulator": 42_300,
     "source": 28_800,
     "spec": 16_550,
-    "world": 7_000,
+    "world": 6_950,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 871_400
+MOST_TOKENS = 871_300
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""
