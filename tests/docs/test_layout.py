@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,16 @@ def addresses(site: Path) -> list[str]:
     return sorted({*SOME_CODES, *(page for page in pages if not page.startswith("codes/"))})
 
 
+@pytest.fixture
+def without_search(tab: Browser) -> Iterator[None]:
+    """Leave out the index of the search, which the browser makes anew on each page."""
+    tab.call("Network.enable")
+    tab.call("Network.setBlockedURLs", urls=["*search_index.json"])
+    yield
+    tab.call("Network.setBlockedURLs", urls=[])
+
+
+@pytest.mark.usefixtures("without_search")
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_page_overflows(site: Path, served: str, tab: Browser, width: int) -> None:
     wide = []
