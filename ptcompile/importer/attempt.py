@@ -257,7 +257,7 @@ def _search(
     best: Attempt | None = None
     problems: list[Problem] = []
     original, manifest = manifest, without_ignored(manifest)
-    for reading in kind_named(kind_of(manifest)).read(manifest, tuple(related)):
+    for reading in kind_named(kind_of(manifest)).read(manifest, related):
         obstacles = [*reading.problems, *_too_many_roles(reading)]
         problems += [problem for problem in obstacles if problem not in problems]
         read = name_containers(reading)
@@ -461,7 +461,7 @@ def inline_runtime(
     if is_written and "runtimeRef" not in spec["spec"]:
         return None
 
-    read = read_with_runtime(manifest, tuple(related))
+    read = read_with_runtime(manifest, related)
     if read is None:
         return None
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
+    from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind, Update
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -429,7 +430,7 @@ class Kind:
 
     # used by import, status and handles
 
-    def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
+    def read(self, manifest: Json, related: Objects) -> Iterator[Read]:
         """Yield the ways to convert an object back to a spec, the best first."""
         return iter(())
 

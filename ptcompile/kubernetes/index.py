@@ -149,6 +149,15 @@ class Objects(Sequence["Json"]):
             return matches
         return [*matches, *self._visible(self._related.of_kind(kind))]
 
+    def of_kinds(self, kinds: frozenset[GroupVersionKind]) -> Sequence[Json]:
+        """Return the objects of several kinds, in the order of the stream."""
+        matches: list[Json] = []
+        if not kinds.isdisjoint(self._kinds):
+            matches = [manifest for manifest in self._objects if kind_of(manifest) in kinds]
+        if self._related is None:
+            return matches
+        return [*matches, *self._visible(self._related.of_kinds(kinds))]
+
     def has_any(self, kinds: frozenset[GroupVersionKind]) -> bool:
         """Return whether there are objects of one of these kinds."""
         return not kinds.isdisjoint(self._kinds) or (

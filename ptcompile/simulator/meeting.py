@@ -559,11 +559,7 @@ def jobs_of(stream: Objects, versions: Versions) -> list[WorkloadPods]:
     from ptcompile.simulator.job import job_in
 
     def expanded() -> list[WorkloadPods]:
-        return [
-            job_in(stream, manifest, versions)
-            for manifest in stream
-            if kind_of(manifest) in RUNS_PODS
-        ]
+        return [job_in(stream, manifest, versions) for manifest in stream.of_kinds(RUNS_PODS)]
 
     return stream.cached(jobs_of, expanded)
 

@@ -342,7 +342,7 @@ def test_a_spec_without_the_torchrun_options_is_tried_last(
         "metadata": {"name": "p"},
         "spec": fields,
     }
-    read = next(iter(kind_named(kind_of(manifest)).read(manifest, (manifest,))))
+    read = next(iter(kind_named(kind_of(manifest)).read(manifest, Objects((manifest,)))))
     tried = list(
         _candidate_specs(manifest, read, Objects([manifest]), ClusterProfile(), exact=True)
     )

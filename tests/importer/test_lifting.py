@@ -584,7 +584,7 @@ def test_objects_without_their_pods(
 
 
 def read(manifests: list[dict[str, Any]]) -> Read:
-    return next(iter(kind_named(kind_of(manifests[-1])).read(manifests[-1], tuple(manifests))))
+    return next(iter(kind_named(kind_of(manifests[-1])).read(manifests[-1], Objects(manifests))))
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ def _pod(value: str) -> dict[str, Any]:
 def _answers(objects: Objects) -> list[object]:
     lookups = [
         objects.of_kind(SERVICE),
+        objects.of_kinds(frozenset({SERVICE, ("v1", "Pod")})),
         objects.by_name(SERVICE, "s"),
         objects.services_at("s.x"),
         objects.services_selecting(_LABELS),
@@ -59,6 +60,13 @@ def test_whether_there_are_objects_of_some_kinds() -> None:
     assert Objects([_pod("1")]).has_any(pods | {SERVICE})
     hidden = _pod("1")
     assert not Objects([], Objects([hidden]), frozenset({id(hidden)})).has_any(pods)
+
+
+def test_objects_of_several_kinds_keep_their_order() -> None:
+    first, second, third = _pod("1"), _service("s"), _pod("2")
+    objects = Objects([first, second], Objects([{"kind": "Other"}, third]))
+    assert objects.of_kinds(frozenset({("v1", "Pod"), SERVICE})) == [first, second, third]
+    assert objects.of_kinds(frozenset({("v1", "Node")})) == []
 
 
 def test_hidden_objects_stay_hidden_in_changed_ones() -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
+    from ptcompile.kubernetes.index import Objects
 
 
 class BatchJob(Kind):
@@ -74,7 +75,7 @@ class BatchJob(Kind):
 
         return describe_failures(manifest)
 
-    def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
+    def read(self, manifest: Json, related: Objects) -> Iterator[Read]:
         from ptcompile.operators.batch.read import read
 
         return read(manifest, related)

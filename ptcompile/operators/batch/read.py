@@ -16,21 +16,19 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
+from ptcompile.kubernetes.index import SERVICE, Objects, is_headless
 from ptcompile.kubernetes.unstructured import (
     Json,
-    kind_of,
     namespace_of,
     nested_map,
     nested_string,
-    nested_value,
     object_name,
 )
 
-_SERVICE = ("v1", "Service")
 _JOB_LABEL = "batch.kubernetes.io/job-name"
 
 
-def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
+def read(manifest: Json, others: Objects) -> Iterator[Read]:
     """Yield the pods as equal nodes. A Job that runs its indexes one after the other is
     rejected.
     """
@@ -85,14 +83,9 @@ def _with_current_label(service: Json) -> Json:
     return {**service, "spec": {**nested_map(service, "spec"), "selector": renamed}}
 
 
-def _headless_service(manifest: Json, subdomain: str, others: tuple[Json, ...]) -> Json | None:
+def _headless_service(manifest: Json, subdomain: str, others: Objects) -> Json | None:
     """Return the Service that names the pods, or None if the stream has none: the pods get no
     names then.
     """
-    named = (
-        obj
-        for obj in others
-        if (kind_of(obj), object_name(obj)) == (_SERVICE, subdomain)
-        and namespace_of(obj) == namespace_of(manifest)
-    )
-    return next((obj for obj in named if nested_value(obj, "spec", "clusterIP") == "None"), None)
+    services = others.in_namespace(namespace_of(manifest)).by_name(SERVICE, subdomain)
+    return next(filter(is_headless, services), None)

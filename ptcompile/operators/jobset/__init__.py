@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
+    from ptcompile.kubernetes.index import Objects
 
 
 NO_RESTART = {
@@ -105,7 +106,7 @@ class JobSet(Kind):
 
         return describe_failures(manifest)
 
-    def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
+    def read(self, manifest: Json, related: Objects) -> Iterator[Read]:
         from ptcompile.operators.jobset.read import read
 
         return read(manifest, related)

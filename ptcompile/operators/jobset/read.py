@@ -16,6 +16,7 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
+from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
@@ -28,7 +29,7 @@ from ptcompile.kubernetes.unstructured import (
 _LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
 
 
-def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
+def read(manifest: Json, _others: Objects) -> Iterator[Read]:
     """Yield the first replicatedJob that trains as the nodes, or it and the next one as master and
     workers; other roles do not train.
     """

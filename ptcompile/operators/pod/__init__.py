@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
+    from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -76,7 +77,7 @@ class BarePod(Kind):
 
         return describe_failures(manifest)
 
-    def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
+    def read(self, manifest: Json, related: Objects) -> Iterator[Read]:
         from ptcompile.operators.pod.pods import read
 
         return read(manifest, related)

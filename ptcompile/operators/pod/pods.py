@@ -23,6 +23,7 @@ from ptcompile.kinds.templates import (
     restart_sentences,
     restarts_by_rule,
 )
+from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_string,
@@ -148,7 +149,7 @@ REPLACED_POD = LostPod("pod", "the pod is created again, however often it is los
 """What happens when a pod of a Deployment or a StatefulSet is lost."""
 
 
-def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
+def read(manifest: Json, _others: Objects) -> Iterator[Read]:
     """Yield the pod as a job of one node, with the object's labels and annotations."""
     template = {"spec": nested_map(manifest, "spec")}
     main = main_container(template, MAIN_CONTAINER)

@@ -15,6 +15,7 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
+from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
@@ -30,7 +31,7 @@ _NOT_PASSED = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": _NO_TIMEO
 """Options that the operator does not pass to torchrun unless they are written."""
 
 
-def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
+def read(manifest: Json, _others: Objects) -> Iterator[Read]:
     """Yield Master and workers as nodes, or only workers as a range of nodes, which needs an
     elasticPolicy.
     """

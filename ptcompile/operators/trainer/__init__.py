@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
+    from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.versions import Version, Versions
 
 _API_VERSION = "trainer.kubeflow.org/v1alpha1"
@@ -90,7 +91,7 @@ class TrainJob(Kind):
 
         return runtime_in_cluster(manifest, related, versions)
 
-    def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
+    def read(self, manifest: Json, related: Objects) -> Iterator[Read]:
         from ptcompile.operators.trainer.read import read
 
         return read(manifest, related)

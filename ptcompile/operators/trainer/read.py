@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.reading import Read, ReadRole, pod_count, restart_policy, without_empty
+from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -23,7 +24,7 @@ from ptcompile.operators.trainer.patches import MANAGER
 _NODE = "node"
 
 
-def read(manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
+def read(manifest: Json, related: Objects) -> Iterator[Read]:
     """Yield first a job whose pods the spec describes, if compile could have written it; then
     one over its runtime.
     """
@@ -44,7 +45,7 @@ def read(manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
     yield _read_over_runtime(manifest)
 
 
-def read_with_runtime(manifest: Json, related: tuple[Json, ...]) -> Read | None:
+def read_with_runtime(manifest: Json, related: Objects) -> Read | None:
     """Return the job with its runtime merged in, or None if the runtime is unknown or has more than
     nodes.
 

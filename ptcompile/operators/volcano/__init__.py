@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
+    from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 
@@ -117,7 +118,7 @@ class VolcanoJob(Kind):
 
         return describe_failures(manifest)
 
-    def read(self, manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
+    def read(self, manifest: Json, related: Objects) -> Iterator[Read]:
         from ptcompile.operators.volcano.read import read
 
         return read(manifest, related)

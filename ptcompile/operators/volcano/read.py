@@ -18,6 +18,7 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
+from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
@@ -31,7 +32,7 @@ _FLAGS = {"master": "master", "worker": "worker", "port": "23456"}
 """The pytorch plugin's flags with their defaults."""
 
 
-def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
+def read(manifest: Json, _others: Objects) -> Iterator[Read]:
     """Yield the tasks of the pytorch plugin as master and workers, and the others as auxiliary
     roles.
     """

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kubernetes.index import Objects
 from ptcompile.operators.batch.read import read
+from tests.counting import steps
 
 Json = dict[str, Any]
 
@@ -27,7 +29,7 @@ def _service(name: str = "train", namespace: str | None = None, **spec: Any) -> 
 
 @pytest.mark.parametrize(("pods", "nodes"), [(None, 1), (0, 1), (1, 1), (2, 2), (8, 8)])
 def test_the_number_of_nodes(pods: int | None, nodes: int) -> None:
-    (job,) = read(_job(pods), (_service(),))
+    (job,) = read(_job(pods), Objects([_service()]))
     (role,) = job.pods
     assert (job.target, job.fields["nodes"], role.role, role.main) == (
         "job",
@@ -44,7 +46,7 @@ def test_the_number_of_nodes(pods: int | None, nodes: int) -> None:
 def test_nodes_that_run_one_after_the_other_are_no_job(
     parallelism: int, completions: int, is_read: bool
 ) -> None:
-    (job,) = read(_job(None, parallelism=parallelism, completions=completions), ())
+    (job,) = read(_job(None, parallelism=parallelism, completions=completions), Objects())
     assert bool(job.pods) is is_read
     if not is_read:
         (problem,) = job.problems
@@ -55,7 +57,7 @@ def test_nodes_that_run_one_after_the_other_are_no_job(
 def test_set_fields_of_the_job_are_its_run_policy() -> None:
     (job,) = read(
         _job(1, ttlSecondsAfterFinished=5, activeDeadlineSeconds=60, suspend=True, backoffLimit=3),
-        (),
+        Objects(),
     )
     assert job.fields["runPolicy"] == {
         "ttlSecondsAfterFinished": 5,
@@ -65,7 +67,7 @@ def test_set_fields_of_the_job_are_its_run_policy() -> None:
 
 
 def test_the_headless_service_of_the_subdomain_names_the_pods() -> None:
-    (job,) = read(_job(), (_service("other"), _service()))
+    (job,) = read(_job(), Objects([_service("other"), _service()]))
     assert "manifest" not in job.fields
     assert "names" not in job.fields
     (service,) = job.objects
@@ -79,7 +81,7 @@ def test_the_headless_service_of_the_subdomain_names_the_pods() -> None:
     ids=["none", "another name", "not headless", "another namespace"],
 )
 def test_without_a_service_the_pods_have_no_names(services: tuple[Json, ...]) -> None:
-    (job,) = read(_job(), services)
+    (job,) = read(_job(), Objects(services))
     assert job.fields["manifest"] == {"job/Service": None}
     assert job.objects == ()
 
@@ -87,12 +89,21 @@ def test_without_a_service_the_pods_have_no_names(services: tuple[Json, ...]) ->
 def test_a_subdomain_of_another_name_names_the_service() -> None:
     job = _job()
     job["spec"]["template"]["spec"]["subdomain"] = "hosts"
-    (read_job,) = read(job, (_service("hosts"),))
+    (read_job,) = read(job, Objects([_service("hosts")]))
     assert read_job.fields["names"] == {"service": "hosts"}
     assert len(read_job.objects) == 1
 
 
 def test_a_single_node_needs_no_service() -> None:
-    (job,) = read(_job(1), (_service(),))
+    (job,) = read(_job(1), Objects([_service()]))
     assert "manifest" not in job.fields
     assert job.objects == ()
+
+
+def test_a_job_looks_at_no_service_of_another_name() -> None:
+    def work(others: int) -> int:
+        services = Objects([_service(f"other-{n}") for n in range(others)] + [_service()])
+        list(read(_job(), services))  # makes the index
+        return steps(lambda: list(read(_job(), services)))
+
+    assert work(200) == work(2)

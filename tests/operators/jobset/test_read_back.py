@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.kinds.reading import Read
+from ptcompile.kubernetes.index import Objects
 from ptcompile.operators.jobset.read import read
 from tests.operators.making import Json, jobset, replicated
 
 
 def _readings(*jobs: Json) -> list[Read]:
-    return [reading for reading in read(jobset(*jobs), ()) if reading.pods]
+    return [reading for reading in read(jobset(*jobs), Objects()) if reading.pods]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kubernetes.index import Objects
 from ptcompile.operators.pod.facts import status
 from ptcompile.operators.pod.pods import read
 from ptcompile.operators.table import expand
@@ -50,7 +51,7 @@ def test_a_pod_has_a_record_with_hostname_subdomain_and_service(
 
 
 def test_a_pod_is_read_as_one_node() -> None:
-    (reading,) = read(_pod(activeDeadlineSeconds=60), ())
+    (reading,) = read(_pod(activeDeadlineSeconds=60), Objects())
     (role,) = reading.pods
     assert (role.role, role.replicas, role.restart) == ("node", 1, "Always")
     assert reading.fields["nodes"] == 1

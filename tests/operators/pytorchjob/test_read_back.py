@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from ptcompile.kinds.reading import Read
+from ptcompile.kubernetes.index import Objects
 from ptcompile.operators.pytorchjob.read import read
 from tests.operators.making import Json, container, pytorchjob, template
 
 
 def _read(job: Json) -> Read:
-    (reading,) = read(job, ())
+    (reading,) = read(job, Objects())
     return reading
 
 

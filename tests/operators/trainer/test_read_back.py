@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kinds.reading import Read
+from ptcompile.kubernetes.index import Objects
 from ptcompile.operators.trainer.read import read, read_with_runtime
 from ptcompile.operators.trainer.runtimes import find_runtime, node_count, nproc_per_node
 from tests.linter.manifests import Json, replicated, runtime, trainjob
@@ -22,7 +23,7 @@ def _own(*others: Json, **spec: Any) -> Json:
 
 
 def _readings(job: Json, *others: Json) -> list[Read]:
-    return [reading for reading in read(job, others) if reading.pods]
+    return [reading for reading in read(job, Objects(others)) if reading.pods]
 
 
 def test_a_job_over_an_installed_runtime_is_its_nodes_or_refers_to_it() -> None:
@@ -74,18 +75,20 @@ def test_the_node_comes_first_and_its_deadline_is_the_jobs() -> None:
     ],
 )
 def test_a_runtime_of_torch_is_merged_for_other_operators(change: Json, expected: bool) -> None:
-    reading = read_with_runtime(trainjob({"numNodes": 2}, runtime="acme"), (runtime(**change),))
+    reading = read_with_runtime(
+        trainjob({"numNodes": 2}, runtime="acme"), Objects([runtime(**change)])
+    )
     assert (reading is not None) is expected
 
 
 def test_only_a_runtime_with_nodes_alone_is_merged() -> None:
     job = trainjob({"numNodes": 2}, runtime="acme")
-    assert read_with_runtime(job, (_own(replicated("data")),)) is None
-    assert read_with_runtime(trainjob({}, runtime="unknown"), ()) is None
+    assert read_with_runtime(job, Objects([_own(replicated("data"))])) is None
+    assert read_with_runtime(trainjob({}, runtime="unknown"), Objects()) is None
     other = runtime()
     other["spec"]["template"]["spec"]["replicatedJobs"][0]["name"] = "other"
-    assert read_with_runtime(job, (other,)) is None
-    reading = read_with_runtime(job, (runtime(),))
+    assert read_with_runtime(job, Objects([other])) is None
+    reading = read_with_runtime(job, Objects([runtime()]))
     assert reading is not None
     assert [(role.role, role.replicas) for role in reading.pods] == [("node", 2)]
     assert reading.fields["elastic"]["nprocPerNode"] == 1

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kinds.reading import Read
+from ptcompile.kubernetes.index import Objects
 from ptcompile.operators.volcano.read import read
 from tests.operators.making import Json, container, task, volcano
 
@@ -15,7 +16,7 @@ OTHER = container(image="other:1")
 
 
 def _read(*tasks: Json, **spec: Any) -> Read:
-    (reading,) = read(volcano(*tasks, **spec), ())
+    (reading,) = read(volcano(*tasks, **spec), Objects())
     return reading
 
 
