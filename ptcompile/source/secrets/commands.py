@@ -15,7 +15,7 @@ HINTS = ("curl", "mysql", "mariadb", "redis-cli", "login", "sshpass", "auth", "p
 _QUOTE = r"\\?[\"']?"
 _PASSWORD = rf"{_QUOTE}(?P<value>[^\s\"'\\]+)"
 _command = Pattern(
-    r"(?:^|[\s;|&(\"'`/])(?P<program>curl|mysql[a-z]{0,9}|mariadb[a-z-]{0,9}|redis-cli|sshpass|wandb|vault|docker|podman"
+    r"(?:^|[\s;|&(\"'`/=])(?P<program>curl|mysql[a-z]{0,9}|mariadb[a-z-]{0,9}|redis-cli|sshpass|wandb|vault|docker|podman"
     r"|nerdctl|buildah|skopeo|oras|crane|helm)"
     r"(?P<arguments>$|[ \t\\](?:\"[^\"\n]*\"|'[^'\n]*'|\\(?:.|\n)|&[^&\n]|[^\n;|&\\])*)"
 )

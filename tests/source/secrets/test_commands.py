@@ -11,6 +11,7 @@ from tests.counting import steps
 
 SHOWN: list[tuple[str, str]] = [
     ("curl -u admin:summer https://x", "curl -u admin:*** https://x"),
+    ("--rdzv-conf=timeout=900,note=curl -u admin:summer h", "--rdzv-conf=timeout=900,note=curl -u admin:*** h"),
     ("curl -sSu 'admin:summer' https://x", "curl -sSu 'admin:***' https://x"),
     ("x; /bin/curl https://x?a=1\\\n --user=admin:summer", "x; /bin/curl https://x?a=1\\\n --user=admin:***"),
     ("mysql -uroot -psummer db", "mysql -uroot -p*** db"),
