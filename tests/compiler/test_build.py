@@ -199,31 +199,46 @@ def test_patches_of_the_target_and_empty_ones() -> None:
 GANG = {"kind": "ClusterProfile", "spec": {"gangScheduler": "volcano"}}
 
 
-def test_the_size_of_a_gang() -> None:
-    head = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: j}\nspec:\n  image: i:1\n  script: t.py\n"
-    spec = f"{head}  nodes: 4\n  resources: {{cpu: 2}}\n  minAvailable: 3\n"
-    (job,) = ptcompile.compile(spec, target="volcano").unwrap()
+def _gang(target: str | None = None, cluster: Any = None, nodes: int = 4) -> ptcompile.Result:
+    fields = f"nodes: {nodes}\n  resources: {{cpu: 2}}\n  minAvailable: 3\n"
+    return ptcompile.compile(f"{NAMED}  {fields}", target=target, cluster=cluster)
+
+
+def _errors(result: ptcompile.Result) -> list[ptcompile.Diagnostic]:
+    return [finding for finding in result.diagnostics if finding.severity == "error"]
+
+
+def test_a_volcano_job_has_the_size_of_its_gang() -> None:
+    (job,) = _gang("volcano").unwrap()
     assert job["spec"]["minAvailable"] == 3
-    for cluster in (None, GANG):
-        (job,) = ptcompile.compile(spec, target="pytorchjob", cluster=cluster).unwrap()
-        assert job["spec"]["runPolicy"]["schedulingPolicy"]["minAvailable"] == 3
-    group = ptcompile.compile(spec, target="jobset", cluster=GANG).unwrap()[0]
-    assert (group["spec"]["minMember"], group["spec"]["minResources"]) == (3, {"cpu": "6"})
-    unused = [finding.path for finding in ptcompile.compile(spec, target="jobset").diagnostics]
+
+
+@pytest.mark.parametrize("cluster", [None, GANG])
+def test_a_pytorchjob_has_the_size_of_its_gang(cluster: Any) -> None:
+    (job,) = _gang("pytorchjob", cluster).unwrap()
+    assert job["spec"]["runPolicy"]["schedulingPolicy"]["minAvailable"] == 3
+
+
+def test_a_jobset_gets_a_pod_group_of_the_size_of_its_gang() -> None:
+    group, *_ = _gang("jobset", GANG).unwrap()
+    assert group["spec"]["minMember"] == 3
+    assert group["spec"]["minResources"] == {"cpu": "6"}
+
+
+def test_the_size_of_a_gang_has_no_effect_without_a_gang_scheduler() -> None:
+    unused = [finding.path for finding in _gang("jobset").diagnostics]
     assert ("spec", "minAvailable") in unused
-    rejected = ptcompile.compile(spec, target="trainjob", cluster=GANG).diagnostics
-    assert [rejection.path for rejection in rejected if rejection.severity == "error"] == [
-        ("spec", "minAvailable")
-    ]
-    (diagnostic,) = [
-        finding
-        for finding in ptcompile.compile(spec.replace("nodes: 4", "nodes: 2")).diagnostics
-        if finding.severity == "error"
-    ]
-    assert (diagnostic.path, diagnostic.help) == (
-        ("spec", "minAvailable"),
-        "use 2 or less, or more nodes",
-    )
+
+
+def test_a_trainjob_has_no_size_of_a_gang() -> None:
+    (rejection,) = _errors(_gang("trainjob", GANG))
+    assert rejection.path == ("spec", "minAvailable")
+
+
+def test_a_gang_above_the_nodes_is_an_error() -> None:
+    (error,) = _errors(_gang(nodes=2))
+    assert error.path == ("spec", "minAvailable")
+    assert error.help == "use 2 or less, or more nodes"
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,9 @@ def test_a_key_in_the_other_part(row: KeyPlace) -> None:
         ),
     ],
 )
-def test_what_is_said(manifest: Json, severity: str, message: str, help: str) -> None:
+def test_each_finding_says_who_ignores_the_key_and_what_to_write(
+    manifest: Json, severity: str, message: str, help: str
+) -> None:
     [finding] = reported(manifest)
     assert (finding.severity, finding.help) == (severity, help)
     assert message in finding.message

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import ptcompile
 from ptcompile.apiserver import validate
 from ptcompile.kubernetes.versions import Versions, parse_version
 from tests.differ.applying.test_updates import changed
@@ -39,3 +40,10 @@ def check_row(good: dict[str, Json], row: Row) -> None:
         assert any(message.startswith(expected) for message in reported), (row, reported)
     else:
         assert reported == [], row
+
+
+def rejected_fields(good: Json, path: str, value: Any) -> list[str]:
+    """Return the fields of which the server rejects an update that changes one field."""
+    report = ptcompile.diff(good, changed(good, path, value))
+    errors = [d for d in report.diagnostics if d.stage == "apply" and d.severity == "error"]
+    return [error.message.partition(": ")[0] for error in errors]

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-import ptcompile
 from ptcompile.apiserver import validate
-from tests.apiserver.validation.small_kinds import Row, check_row, kind, messages
+from tests.apiserver.validation.small_kinds import Row, check_row, kind, messages, rejected_fields
 from tests.differ.applying.test_updates import changed
 
 POD = {"kind": "Pod", "name": "p", "namespace": "default"}
@@ -210,19 +209,15 @@ def test_finalizers_without_a_domain(api_version: str, name: str, body: dict[str
 @pytest.mark.parametrize(
     ("name", "path", "value", "expected"),
     [
-        ("node", "spec.providerID", "c", "spec.providerID"),
-        ("node", "spec.podCIDRs", ["10.0.0.0/24"], "spec.podCIDRs"),
-        ("node", "spec.unschedulable", True, ""),
-        ("new-event", "reason", "x", "reason"),
-        ("new-event", "series", {"count": 2, "lastObservedTime": NEW_EVENT["eventTime"]}, ""),
+        ("node", "spec.providerID", "c", ["spec.providerID"]),
+        ("node", "spec.podCIDRs", ["10.0.0.0/24"], ["spec.podCIDRs"]),
+        ("node", "spec.unschedulable", True, []),
+        ("new-event", "reason", "x", ["reason"]),
+        ("new-event", "series", {"count": 2, "lastObservedTime": NEW_EVENT["eventTime"]}, []),
     ],
 )
-def test_update(name: str, path: str, value: Any, expected: str) -> None:
-    report = ptcompile.diff(GOOD[name], changed(GOOD[name], path, value))
-    reported = [
-        d.message for d in report.diagnostics if d.stage == "apply" and d.severity == "error"
-    ]
-    assert [message.partition(": ")[0] for message in reported] == ([expected] if expected else [])
+def test_updates_of_fields_that_stay(name: str, path: str, value: Any, expected: list[str]) -> None:
+    assert rejected_fields(GOOD[name], path, value) == expected
 
 
 @pytest.mark.parametrize(

@@ -254,7 +254,8 @@ def test_secrets_are_masked(repo: Path, capsys: Capture) -> None:
     assert here(capsys, "specs/", "-o", "manifests/").status == 0
     spec(repo, "specs/a.yaml", HIDING % "hf_new" + "\nnodes: 2", job="a")
     (repo / "specs/b.yaml").unlink()
-    stale, missing = _check(capsys), here(capsys, "specs/a.yaml", "--check", "-o", "new.yaml")
+    stale = _check(capsys)
+    missing = here(capsys, "specs/a.yaml", "--check", "-o", "new.yaml")
     for ran in (stale, missing):
         assert ran.status == 1
         assert "hf_" not in ran.out + ran.err

@@ -35,12 +35,15 @@ def test_trainer_step() -> None:
     assert "missing-trainer-step" not in rules_with_problems(runtime(step=None, mlPolicy=None))
 
 
-def test_names_that_torchrun_gets() -> None:
-    other = changed()
-    other["spec"]["template"]["spec"]["replicatedJobs"][0]["name"] = "workers"
-    assert "rank-zero-not-node" in rules_with_problems(other)
-    other["spec"]["mlPolicy"] = {"mpi": {}}
-    assert "rank-zero-not-node" not in rules_with_problems(other)
+@pytest.mark.parametrize(("policy", "is_reported"), [("torch", True), ("mpi", False)])
+def test_the_pods_of_torchrun_are_called_node(policy: str, is_reported: bool) -> None:
+    renamed = changed()
+    renamed["spec"]["template"]["spec"]["replicatedJobs"][0]["name"] = "workers"
+    renamed["spec"]["mlPolicy"] = {policy: {}}
+    assert ("rank-zero-not-node" in rules_with_problems(renamed)) is is_reported
+
+
+def test_a_subdomain_of_the_runtime_is_not_the_name_of_the_job() -> None:
     assert "runtime-subdomain" in rules_with_problems(changed(network={"subdomain": "x"}))
 
 
