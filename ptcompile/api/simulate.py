@@ -122,7 +122,10 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
     candidates: Iterable[Compiled] = [of_target]
     # a spec that cannot be read for one target can be read for none
     if target is None and of_target.target is not None:
-        candidates = (inputs.compile(spec.manifest, name) for name in TARGETS)
+        candidates = (
+            of_target if name == of_target.target.name else inputs.compile(spec.manifest, name)
+            for name in TARGETS
+        )
 
     for compiled in candidates:
         manifests = compiled.manifests
