@@ -67,8 +67,7 @@ def check_restart_strategy(
         if size is None or size != spec.get("parallelism"):
             message = (
                 "Invalid value: completions and parallelism must be set and equal to each other "
-                "when in-place restart "
-                "is enabled"
+                "when in-place restart is enabled"
             )
             yield rejection((*job_path, "completions"), message, "set both to the number of pods")
 

@@ -81,8 +81,7 @@ _UNSEEN_CHANGES = (
     (
         ("spec", "pytorchReplicaSpecs"),
         "running pods keep their template and the job's old size; later pods use the new one: "
-        "suspend the job, apply, "
-        "and resume it",
+        "suspend the job, apply, and resume it",
     ),
 )
 

@@ -240,13 +240,11 @@ SENTENCES: Mapping[str, str] = {
     "nprocPerNode": "The operator computes WORLD_SIZE and PET_NPROC_PER_NODE from this text.",
     "replicas": (
         "The Master is node 0, and the webhook requires its replicas to be explicit; the Workers "
-        "are all other "
-        "nodes, or all nodes of a range."
+        "are all other nodes, or all nodes of a range."
     ),
     "restartPolicy": (
         "Always written: Never, where a failed pod fails the job, or OnFailure, where containers "
-        "are restarted and "
-        "lost pods recreated."
+        "are restarted and lost pods recreated."
     ),
     "backoffLimit": "It counts the restarts of containers; with OnFailure and without it there would be no "
     "limit.",

@@ -395,16 +395,14 @@ SENTENCES: Mapping[str, str] = {
     "parallelism": _COUNT_SENTENCE,
     "replicas": "An auxiliary role is one Job.",
     "runtimeRef": (
-        "A TrainJob needs a runtime: the built-in torch-distributed if that does what the job "
-        "asks for, else one of "
-        "its own."
+        "A TrainJob needs a runtime: the built-in torch-distributed if that does what the job asks "
+        "for, else one of its own."
     ),
     "trainer.numNodes": "The number of nodes belongs to the TrainJob, not to its runtime.",
     "trainer.numProcPerNode": "Trainer passes it on as PET_NPROC_PER_NODE.",
     "containers.name": (
         "Trainer names the container that trains `node`, and its webhook requires it; others are "
-        "named after their "
-        "role."
+        "named after their role."
     ),
     "replicatedJobs.name": "Trainer names the replicatedJob that trains `node`; others are named after their role.",
     "mlPolicy": "The torch policy gives the pods their PET_* variables.",

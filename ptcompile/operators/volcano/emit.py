@@ -276,21 +276,18 @@ SENTENCES: Mapping[str, str] = {
     ),
     "spec.maxRetry": (
         "One more than the retries that you allow, since the attempt that reaches it fails the "
-        "job; where only lost "
-        "nodes restart it, the maximum."
+        "job; where only lost nodes restart it, the maximum."
     ),
     "minSuccess": "All nodes must succeed, and Volcano counts the pods that do.",
     "plugins": (
         "The pytorch plugin sets rank and master by task name, or env sets the index of a pod in "
-        "its task; svc makes "
-        "the names resolve."
+        "its task; svc makes the names resolve."
     ),
     "spec.policies": "What happens when a pod or its node fails: without a policy nothing replaces a failed "
     "pod.",
     "tasks.policies": (
         "The job is done when node 0 is, a task out of retries ends it, and where auxiliary pods "
-        "are replaced alone "
-        "a lost node is handled by its task."
+        "are replaced alone a lost node is handled by its task."
     ),
     "tasks.name": (
         "Node 0 is a separate task, because the pytorch plugin assigns ranks by task; so is each "
@@ -299,8 +296,7 @@ SENTENCES: Mapping[str, str] = {
     "tasks.replicas": "One task has node 0, the other all further nodes; each auxiliary role is one task.",
     "tasks.maxRetry": (
         "Containers that the kubelet restarts are counted by their task. Elsewhere it is what "
-        "Volcano would write at "
-        "creation: a file without it could not be applied again."
+        "Volcano would write at creation: a file without it could not be applied again."
     ),
     "restartPolicy": NEVER_FOR_NODES_TEXT,
 }

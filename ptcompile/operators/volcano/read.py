@@ -49,8 +49,7 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     elif "pytorch" not in plugins and len(split := _tasks_of_one_pod(tasks)) > 1:
         why = (
             f"{len(split)} tasks of one pod start torchrun, as TorchX writes them, but the nodes "
-            "of a spec are "
-            "the pods of one task"
+            "of a spec are the pods of one task"
         )
         fix = (
             f"merge them into one task with replicas: {len(split)}, or write a TrainingJob with "
