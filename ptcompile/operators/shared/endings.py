@@ -237,7 +237,7 @@ def crash_ends_job(job: Job, crash: str, authority: Authority) -> Problems:
     ):
         return
 
-    path: Path = (*SPEC, "elastic", "nnodes" if job.elastic else "maxRestarts")
+    path = (*SPEC, "elastic", "nnodes" if job.elastic else "maxRestarts")
     if launch.max_restarts:
         promise = "torchrun restarts failed processes"
     else:

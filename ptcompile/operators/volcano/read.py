@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.diagnostics import Path
 from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
     Read,
@@ -169,7 +168,7 @@ def _min_available(number: Any) -> JsonDict:
 def _read_role(role: str, index: int, tasks: Sequence[Json], *, trains: bool = True) -> ReadRole:
     task = tasks[index]
     template = nested_map(task, "template")
-    path: Path = ("spec", "tasks", index, "template")
+    path = ("spec", "tasks", index, "template")
     main = main_container(template, MAIN_CONTAINER if trains else role)
 
     return ReadRole(
