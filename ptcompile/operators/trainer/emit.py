@@ -37,8 +37,6 @@ Why each field (Trainer 2.3):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import (
@@ -370,26 +368,11 @@ def _child_job(job: Job, role: Role, deadline: int | None, main: str | None = No
 
 _PET = ("NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")
 
-TRAINJOB = Target(
-    name="trainjob",
-    title="trainer.kubeflow.org/v1alpha1 TrainJob (Kubeflow Trainer), with its TrainingRuntime "
-    "where it needs one",
-    authority="trainer",
-    wiring=_wiring,
-    overwrites=dict.fromkeys((*(f"PET_{name}" for name in _PET), "JOB_COMPLETION_INDEX")),
-    unsupported=_unsupported,
-    emit=_emit,
-    main_container=NODE,
-    groups=_groups,
-    derived=DERIVED,
-)
-
-
 _COUNT_SENTENCE = (
     "Trainer sets the number of nodes; pods of other roles are counted here. All run at once."
 )
 
-SENTENCES: Mapping[str, str] = {
+SENTENCES = {
     **JOBSET_ENDING_SENTENCES,
     "completions": _COUNT_SENTENCE,
     "parallelism": _COUNT_SENTENCE,
@@ -414,3 +397,19 @@ SENTENCES: Mapping[str, str] = {
     "podTemplateOverrides": "What a TrainJob changes in pods of the built-in runtime is an override (Trainer 2.1).",
     "podSpecOverrides": "What a TrainJob changes in pods of the built-in runtime is an override (Trainer 2.0).",
 }
+
+
+TRAINJOB = Target(
+    name="trainjob",
+    title="trainer.kubeflow.org/v1alpha1 TrainJob (Kubeflow Trainer), with its TrainingRuntime "
+    "where it needs one",
+    authority="trainer",
+    wiring=_wiring,
+    overwrites=dict.fromkeys((*(f"PET_{name}" for name in _PET), "JOB_COMPLETION_INDEX")),
+    unsupported=_unsupported,
+    emit=_emit,
+    main_container=NODE,
+    groups=_groups,
+    derived=DERIVED,
+    sentences=SENTENCES,
+)

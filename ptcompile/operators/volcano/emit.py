@@ -18,8 +18,6 @@ Why each field (Volcano 1.16.0-alpha.1):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Role, Target, Wiring, backend
@@ -253,22 +251,7 @@ def _emit_task(
     return task
 
 
-VOLCANO = Target(
-    name="volcano",
-    title="batch.volcano.sh/v1alpha1 Job (Volcano)",
-    authority="volcano",
-    wiring=_wiring,
-    overwrites=dict.fromkeys(("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")),
-    keeps_variables=_has_one_task,
-    unsupported=_unsupported,
-    emit=_emit,
-    groups=_groups,
-    names_scheduler=frozenset({"volcano"}),
-    derived=DERIVED,
-)
-
-
-SENTENCES: Mapping[str, str] = {
+SENTENCES = {
     "schedulerName": "Volcano schedules its own jobs unless you name another scheduler.",
     "minAvailable": (
         "No pod starts before there is room for this many: all nodes or the minimum of a range, "
@@ -300,3 +283,19 @@ SENTENCES: Mapping[str, str] = {
     ),
     "restartPolicy": NEVER_FOR_NODES_TEXT,
 }
+
+
+VOLCANO = Target(
+    name="volcano",
+    title="batch.volcano.sh/v1alpha1 Job (Volcano)",
+    authority="volcano",
+    wiring=_wiring,
+    overwrites=dict.fromkeys(("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")),
+    keeps_variables=_has_one_task,
+    unsupported=_unsupported,
+    emit=_emit,
+    groups=_groups,
+    names_scheduler=frozenset({"volcano"}),
+    derived=DERIVED,
+    sentences=SENTENCES,
+)
