@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile.ir.job import Target
-from ptcompile.operators.targets import sentences_of
 
 _TABLE = load_table("explainer/sentences.json")
 SPEC_SENTENCES: Mapping[str, str] = _TABLE["spec"]
@@ -26,7 +25,7 @@ def sentence(by: str, target: Target, keys: Sequence[str]) -> str:
     """Return the sentence for a value with the keys of `values.ShownLeaf`; `by` as in `Cause`."""
     tables = {
         "spec": (SPEC_SENTENCES,),
-        "target": (sentences_of(target.name), TARGET_SENTENCES),
+        "target": (target.sentences, TARGET_SENTENCES),
     }.get(by) or (PASS_SENTENCES.get(by, {}),)
     for table in tables:
         text = next((table[key] for key in keys if key in table), table.get(""))

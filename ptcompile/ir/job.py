@@ -353,6 +353,8 @@ class Target(NamedTuple):
     """
     names_scheduler: frozenset[str] = frozenset()
     """Gang schedulers that the operator itself sets in its pods."""
+    sentences: Mapping[str, str] = {}
+    """Why it writes each field that the spec does not set, keyed by key path."""
 
 
 class Context:

@@ -646,10 +646,6 @@ class Operator:
         """Return the target. Raises LookupError for an operator without a `target_name`."""
         raise LookupError(self.folder)
 
-    def sentences(self) -> Mapping[str, str]:
-        """Return why the target writes each field, keyed by key path."""
-        return {}
-
     def defaults(self) -> KindDefaults | None:
         """Return the defaults of its kinds."""
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 
 from ptcompile.ir.job import Job, Target
@@ -33,13 +33,6 @@ def target_named(name: str) -> Target:
         return [*device_objects(job, cluster), *target.emit(job, cluster)]
 
     return target._replace(emit=emit)
-
-
-def sentences_of(name: str) -> Mapping[str, str]:
-    """Return why a target adds fields that the spec does not set, keyed by key path."""
-    operator = BY_TARGET.get(name)
-    # a plugin's target has no operator
-    return operator.sentences() if operator is not None else {}
 
 
 def every_target() -> Iterator[Target]:

@@ -7,7 +7,7 @@ import pytest
 import ptcompile
 from ptcompile.compiler.passes import PASSES
 from ptcompile.explainer import reasons
-from ptcompile.operators.targets import TARGETS, sentences_of
+from ptcompile.operators.targets import TARGETS, target_named
 from tests.conftest import ABLE
 from tests.explainer.cases import SOME, by_record, explained
 from tests.making import profile, smallest
@@ -15,7 +15,7 @@ from tests.making import profile, smallest
 TABLES = {
     "spec": reasons.SPEC_SENTENCES,
     **reasons.PASS_SENTENCES,
-    **{f"target {name}": sentences_of(name) for name in TARGETS},
+    **{f"target {name}": target_named(name).sentences for name in TARGETS},
     "every target": reasons.TARGET_SENTENCES,
 }
 

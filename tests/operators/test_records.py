@@ -43,7 +43,6 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.unseen_changes: ({},),
     Operator.release_in: (Versions(),),
     Operator.target: (),
-    Operator.sentences: (),
     Operator.defaults: (),
     Operator.queues: (),
     Operator.gangs: (),

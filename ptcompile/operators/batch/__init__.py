@@ -131,11 +131,6 @@ class BatchOperator(Operator):
 
         return JOB
 
-    def sentences(self) -> Mapping[str, str]:
-        from ptcompile.operators.batch.emit import SENTENCES
-
-        return SENTENCES
-
     def defaults(self) -> KindDefaults:
         from ptcompile.operators.batch.facts import DEFAULTS
 

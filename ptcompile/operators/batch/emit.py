@@ -20,8 +20,6 @@ Why each field (Kubernetes 1.36):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, Job, Target, Wiring
@@ -170,19 +168,7 @@ def _headless_service(job: Job) -> JsonDict:
     }
 
 
-JOB = Target(
-    name="job",
-    title="batch/v1 Indexed Job, with a headless Service",
-    authority="kube-apiserver",
-    wiring=_wiring,
-    overwrites={"JOB_COMPLETION_INDEX": None},
-    unsupported=_unsupported,
-    emit=_emit,
-    derived=DERIVED,
-)
-
-
-SENTENCES: Mapping[str, str] = {
+SENTENCES = {
     **JOB_ENDING_SENTENCES,
     **POD_COUNT_SENTENCES,
     "subdomain": "Pods in the subdomain of the headless Service find each other by name.",
@@ -193,3 +179,16 @@ SENTENCES: Mapping[str, str] = {
     ),
     "selector": "The Service is for the pods of this Job.",
 }
+
+
+JOB = Target(
+    name="job",
+    title="batch/v1 Indexed Job, with a headless Service",
+    authority="kube-apiserver",
+    wiring=_wiring,
+    overwrites={"JOB_COMPLETION_INDEX": None},
+    unsupported=_unsupported,
+    emit=_emit,
+    derived=DERIVED,
+    sentences=SENTENCES,
+)

@@ -206,8 +206,7 @@ def describe_spec_failures(spec: Json, restart: str) -> Iterator[str]:
             "backoffLimit 0: the first failure fails the Job"
             if limit == 0
             else f"backoffLimit {limit}: that many failures are retried, then the Job fails; only "
-            "the failed pod is "
-            "recreated"
+            "the failed pod is recreated"
         )
     if rules := nested_maps(spec, "podFailurePolicy", "rules"):
         actions = ", ".join(nested_string(rule, "action") for rule in rules)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Path
 from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
     Read,
@@ -34,7 +33,7 @@ def read(manifest: Json, others: Objects) -> Iterator[Read]:
     """
     spec = nested_map(manifest, "spec")
     template = nested_map(manifest, "spec", "template")
-    path: Path = ("spec", "template")
+    path = ("spec", "template")
     parallelism = pod_count(spec.get("parallelism"))
     completions = pod_count(spec.get("completions"))
     if parallelism < completions:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from ptcompile.diagnostics import Path
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds import templates
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
@@ -37,7 +36,7 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     default.
     """
     for index, replica in indexed_mappings(nested_value(manifest, "spec", "replicaSpecs")):
-        path: Path = ("spec", "replicaSpecs", index, "template")
+        path = ("spec", "replicaSpecs", index, "template")
         yield Template(
             path=path,
             template=replica.get("template"),

@@ -188,11 +188,6 @@ class JobSetOperator(Operator):
 
         return JOBSET
 
-    def sentences(self) -> Mapping[str, str]:
-        from ptcompile.operators.jobset.emit import SENTENCES
-
-        return SENTENCES
-
     def defaults(self) -> KindDefaults:
         from ptcompile.operators.jobset.facts import DEFAULTS
 

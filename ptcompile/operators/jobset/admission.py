@@ -126,7 +126,7 @@ def check_replicated_jobs(
     adds to the pods.
     """
     volumes = _claim_volumes(spec, path, problems) | added_volumes
-    clean: Any = None
+    clean = None
     for index, job in indexed_mappings(spec.get("replicatedJobs")):
         template_path = (*path, "replicatedJobs", index, "template")
         template = nested_map(job, "template")

@@ -17,8 +17,6 @@ Why each field (JobSet 0.12):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, IndexedGroup, Job, Role, Target, Wiring, backend
@@ -213,20 +211,7 @@ def _with_rank(role: Role, job: Job) -> PodTemplate:
     return template._replace(main=template.main._replace(env=(*other_variables, _rank_variable())))
 
 
-JOBSET = Target(
-    name="jobset",
-    title="jobset.x-k8s.io/v1alpha2 JobSet",
-    authority="jobset",
-    wiring=_wiring,
-    overwrites={"JOB_COMPLETION_INDEX": None},
-    unsupported=_unsupported,
-    emit=_emit,
-    groups=_groups,
-    derived=DERIVED,
-)
-
-
-SENTENCES: Mapping[str, str] = {
+SENTENCES = {
     **JOBSET_ENDING_SENTENCES,
     **POD_COUNT_SENTENCES,
     "completions": "The pods of a Job: all equal nodes, one of a master and workers, or all of an auxiliary "
@@ -238,3 +223,17 @@ SENTENCES: Mapping[str, str] = {
     "network": "Names of pods resolve, even before the pods are ready.",
     "RANK": "A pod's number over all roles is JobSet's label job-global-index.",
 }
+
+
+JOBSET = Target(
+    name="jobset",
+    title="jobset.x-k8s.io/v1alpha2 JobSet",
+    authority="jobset",
+    wiring=_wiring,
+    overwrites={"JOB_COMPLETION_INDEX": None},
+    unsupported=_unsupported,
+    emit=_emit,
+    groups=_groups,
+    derived=DERIVED,
+    sentences=SENTENCES,
+)

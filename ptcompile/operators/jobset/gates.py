@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.webhooks import ProblemFactory, webhook_rejection
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.kubernetes.requests import Update
@@ -67,8 +66,7 @@ def check_restart_strategy(
         if size is None or size != spec.get("parallelism"):
             message = (
                 "Invalid value: completions and parallelism must be set and equal to each other "
-                "when in-place restart "
-                "is enabled"
+                "when in-place restart is enabled"
             )
             yield rejection((*job_path, "completions"), message, "set both to the number of pods")
 
@@ -148,7 +146,7 @@ def _check_size(changed: list[str], spec: Json, path: Path, update: Update) -> P
         return
 
     for field in changed:
-        value: Any = spec.get(field)
+        value = spec.get(field)
         if type(value) is int and value < 1:
             yield _rejected_size(
                 (*path, field), f"Invalid value: {value}: {field} must be >= 1", "use 1 or more"

@@ -412,9 +412,8 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
         )
     if nested_value(policy, "restartStrategy") == "InPlaceRestart":
         yield (
-            "restartStrategy InPlaceRestart: the pods stay, and the agent in each of them "
-            "restarts its containers, "
-            "once all pods are to restart"
+            "restartStrategy InPlaceRestart: the pods stay, and the agent in each of them restarts "
+            "its containers, once all pods are to restart"
         )
 
     success = nested_map(spec, "successPolicy")

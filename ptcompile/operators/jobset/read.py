@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.diagnostics import Path
 from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
     Read,
@@ -79,7 +78,7 @@ def _pod_count(replicated: Json) -> int:
 
 def _read_role(role: str, index: int, replicated: Json, *, trains: bool = True) -> ReadRole:
     template = nested_map(replicated, "template", "spec", "template")
-    path: Path = ("spec", "replicatedJobs", index, "template", "spec", "template")
+    path = ("spec", "replicatedJobs", index, "template", "spec", "template")
     main = main_container(template, MAIN_CONTAINER if trains else role)
 
     return ReadRole(

@@ -51,7 +51,7 @@ def validate(manifest: Json) -> Problems:
             "use fewer groups",
         )
 
-    rolling: Path = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
+    rolling = ("spec", "rolloutStrategy", "rollingUpdateConfiguration")
     config = nested_map(spec, *map(str, rolling[1:]))
     if _is_zero(config.get("maxUnavailable", 1)) and _is_zero(config.get("maxSurge", 0)):
         text = "must not be 0 when `maxSurge` is 0"
@@ -68,11 +68,11 @@ def _is_zero(amount: object) -> bool:
 
 def _check_subgroups(manifest: Json, size: int) -> Problems:
     policy = nested_map(manifest, "spec", "leaderWorkerTemplate", "subGroupPolicy")
-    path: Path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
+    path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
     if policy.get("subGroupSize") is None:
         if nested_value(manifest, "metadata", "annotations", _SUBGROUPS) is not None:
             text = "cannot have subgroup-exclusive-topology without subGroupSize set"
-            key: Path = ("metadata", "annotations", _SUBGROUPS)
+            key = ("metadata", "annotations", _SUBGROUPS)
             yield _rejection(
                 key,
                 f"Invalid value: {text}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ptcompile.kinds.model import (
     Kind,
@@ -156,8 +156,3 @@ class PodOperator(Operator):
         from ptcompile.operators.pod.emit import POD
 
         return POD
-
-    def sentences(self) -> Mapping[str, str]:
-        from ptcompile.operators.pod.emit import SENTENCES
-
-        return SENTENCES

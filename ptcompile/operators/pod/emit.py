@@ -8,8 +8,6 @@ RANK as on the other targets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import UNLIMITED, Derived, Job, Target, Wiring
@@ -133,9 +131,5 @@ POD = Target(
     unsupported=_unsupported,
     emit=_emit,
     derived=DERIVED,
+    sentences={"restartPolicy": NEVER_TEXT},
 )
-
-
-SENTENCES: Mapping[str, str] = {
-    "restartPolicy": NEVER_TEXT,
-}

@@ -235,11 +235,6 @@ class TrainingOperator(Operator):
 
         return PYTORCHJOB
 
-    def sentences(self) -> Mapping[str, str]:
-        from ptcompile.operators.pytorchjob.emit import SENTENCES
-
-        return SENTENCES
-
     def defaults(self) -> KindDefaults:
         from ptcompile.operators.pytorchjob.facts import DEFAULTS
 

@@ -4,7 +4,6 @@ updates.
 
 from __future__ import annotations
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.metadata import check_finalizers
 from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
 from ptcompile.apiserver.webhooks import (
@@ -54,7 +53,7 @@ _RESTART_POLICIES = ("Always", "ExitCode", "Never", "OnFailure")
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check each replica's template; the replica's own restartPolicy overwrites the template's."""
     replicas = nested_map(manifest, "spec", "pytorchReplicaSpecs")
-    clean: Any = None
+    clean = None
     for template in pod_templates(manifest):
         clean = check_template(
             without_restart_policy(template.template),
@@ -81,8 +80,7 @@ _UNSEEN_CHANGES = (
     (
         ("spec", "pytorchReplicaSpecs"),
         "running pods keep their template and the job's old size; later pods use the new one: "
-        "suspend the job, apply, "
-        "and resume it",
+        "suspend the job, apply, and resume it",
     ),
 )
 
@@ -169,7 +167,7 @@ def _check_replica(key: str, replica: Json) -> Problems:
 
 
 def _check_containers(containers: object, replica: Path) -> Problems:
-    path: Path = (*replica, "template", "spec", "containers")
+    path = (*replica, "template", "spec", "containers")
     if not containers:
         yield _rejection(
             path, "Required value: must be specified", f"add a container named {_CONTAINER}"

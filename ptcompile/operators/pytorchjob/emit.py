@@ -19,8 +19,6 @@ Why each field (training-operator 1.9.4):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, IndexedGroup, Job, Role, Target, Wiring
@@ -219,34 +217,15 @@ _OVERWRITTEN = (
     *(f"PET_{name}" for name in _PET),
 )
 
-PYTORCHJOB = Target(
-    name="pytorchjob",
-    title="kubeflow.org/v1 PyTorchJob (training-operator)",
-    authority="training-operator",
-    wiring=_wiring,
-    overwrites={
-        "PYTHONUNBUFFERED": "1",
-        **dict.fromkeys((*_OVERWRITTEN, "PET_MAX_RESTARTS", "PET_RDZV_ID", "PET_RDZV_CONF")),
-    },
-    unsupported=_unsupported,
-    emit=_emit,
-    groups=_groups,
-    names_scheduler=frozenset({"volcano", "scheduler-plugins"}),
-    derived=DERIVED,
-)
-
-
-SENTENCES: Mapping[str, str] = {
+SENTENCES = {
     "nprocPerNode": "The operator computes WORLD_SIZE and PET_NPROC_PER_NODE from this text.",
     "replicas": (
         "The Master is node 0, and the webhook requires its replicas to be explicit; the Workers "
-        "are all other "
-        "nodes, or all nodes of a range."
+        "are all other nodes, or all nodes of a range."
     ),
     "restartPolicy": (
         "Always written: Never, where a failed pod fails the job, or OnFailure, where containers "
-        "are restarted and "
-        "lost pods recreated."
+        "are restarted and lost pods recreated."
     ),
     "backoffLimit": "It counts the restarts of containers; with OnFailure and without it there would be no "
     "limit.",
@@ -261,3 +240,21 @@ SENTENCES: Mapping[str, str] = {
     ),
     "ports": "The operator reads a port other than 23456 from the container port named pytorchjob-port.",
 }
+
+
+PYTORCHJOB = Target(
+    name="pytorchjob",
+    title="kubeflow.org/v1 PyTorchJob (training-operator)",
+    authority="training-operator",
+    wiring=_wiring,
+    overwrites={
+        "PYTHONUNBUFFERED": "1",
+        **dict.fromkeys((*_OVERWRITTEN, "PET_MAX_RESTARTS", "PET_RDZV_ID", "PET_RDZV_CONF")),
+    },
+    unsupported=_unsupported,
+    emit=_emit,
+    groups=_groups,
+    names_scheduler=frozenset({"volcano", "scheduler-plugins"}),
+    derived=DERIVED,
+    sentences=SENTENCES,
+)

@@ -88,9 +88,8 @@ class _PyTorchJob:
         if "Master" in self.counts and self.counts.get("Worker"):
             yield (
                 f"the operator gives workers an init container with the image {_INIT_IMAGE}, "
-                "unless its flag "
-                "--pytorch-init-container-image names another: they start only where it can be "
-                "pulled"
+                "unless its flag --pytorch-init-container-image names another: they start only "
+                "where it can be pulled"
             )
 
     def pod_group(self) -> Json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Path
 from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
     Read,
@@ -45,7 +44,7 @@ def read(manifest: Json, _others: Objects) -> Iterator[Read]:
             "pytorchjob", ("spec", "elasticPolicy"), why, "remove the Master or the elasticPolicy"
         )
     elif policy is None and "Master" not in specs:
-        path: Path = ("spec", "pytorchReplicaSpecs")
+        path = ("spec", "pytorchReplicaSpecs")
         why = "workers without a Master or an elasticPolicy do not find each other (PTC437)"
         yield unreadable_object("pytorchjob", path, why, "add a Master or an elasticPolicy")
     else:
@@ -57,7 +56,7 @@ def read(manifest: Json, _others: Objects) -> Iterator[Read]:
 
 def _read_role(key: str, replica: Json) -> ReadRole:
     template = nested_map(replica, "template")
-    path: Path = ("spec", "pytorchReplicaSpecs", key, "template")
+    path = ("spec", "pytorchReplicaSpecs", key, "template")
     restart = nested_string(replica, "restartPolicy") or "OnFailure"
 
     return ReadRole(

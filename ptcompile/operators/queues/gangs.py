@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import Json, nested_map, nested_maps, nested_value
 from ptcompile.operators.table import GROUP_MARKS
 
@@ -88,5 +88,5 @@ def _text_at(data: Json, path: tuple[str, ...]) -> str:
 
 
 def _value_at(data: Json, path: tuple[str, ...]) -> int | None:
-    value: Any = nested_value(data, *path)
+    value = nested_value(data, *path)
     return value if type(value) is int else None

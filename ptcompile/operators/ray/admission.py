@@ -114,7 +114,7 @@ def _check_autoscaler(manifest: Json) -> Problems:
 def _check_restart_policy(group: RayGroup, what: str) -> Problems:
     policy = nested_value(group.template, "spec", "restartPolicy")
     if policy not in (None, "", "Never"):
-        path: Path = (*group.path, "template", "spec", "restartPolicy")
+        path = (*group.path, "template", "spec", "restartPolicy")
         yield _failure(path, f"restartPolicy must be Never or unset with {what}", "remove it")
 
 

@@ -199,7 +199,7 @@ def check_container_name(job: Job, name: str, kind: str) -> Problems:
         "workerContainer": names.worker_container,
     }
     for field in (field for field, written in fields.items() if written not in {None, name}):
-        path: Path = (*SPEC, "names", field)
+        path = (*SPEC, "names", field)
         message = (
             f"{kind} requires the training container to be named {name!r}, so ptcompile renames it"
         )

@@ -237,7 +237,7 @@ def crash_ends_job(job: Job, crash: str, authority: Authority) -> Problems:
     ):
         return
 
-    path: Path = (*SPEC, "elastic", "nnodes" if job.elastic else "maxRestarts")
+    path = (*SPEC, "elastic", "nnodes" if job.elastic else "maxRestarts")
     if launch.max_restarts:
         promise = "torchrun restarts failed processes"
     else:
@@ -303,20 +303,17 @@ NEVER_TEXT = (
 
 NEVER_FOR_NODES_TEXT = (
     "A failed container of a node is not restarted in place, so the failure counts and its log is "
-    "kept; a container of "
-    "an auxiliary role is, unless you set Never."
+    "kept; a container of an auxiliary role is, unless you set Never."
 )
 
 DISRUPTION_TEXT = (
     "A lost node is not a failure: elastic and spot jobs survive it without counting it, unless "
-    "onDisruption says "
-    "otherwise."
+    "onDisruption says otherwise."
 )
 
 NODE_0_TEXT = (
     "The job is done when node 0 is, because successPolicy says so or the job is elastic: other "
-    "nodes may never "
-    "have started."
+    "nodes may never have started."
 )
 
 AUXILIARY_TEXT = (
@@ -325,9 +322,8 @@ AUXILIARY_TEXT = (
 
 JOB_ENDING_SENTENCES: Mapping[str, str] = {
     "completionMode": "Indexed gives each pod its own number and host name.",
-    "backoffLimit": f"The Job has {NO_RETRIES_TEXT}. Where pods are counted one by one and meet by c10d it is "
-    "six for "
-    "each node, since the loss of node 0 fails all pods.",
+    "backoffLimit": f"The Job has {NO_RETRIES_TEXT}. Where pods are counted one by one and meet by "
+    "c10d it is six for each node, since the loss of node 0 fails all pods.",
     "restartPolicy": NEVER_TEXT,
     "successPolicy": NODE_0_TEXT,
     "podFailurePolicy": DISRUPTION_TEXT,
@@ -345,13 +341,11 @@ JOBSET_ENDING_SENTENCES: Mapping[str, str] = {
     "restartPolicy": NEVER_FOR_NODES_TEXT,
     "maxRestarts": (
         "How often all Jobs are recreated when one fails: runPolicy.backoffLimit, 6 where you ask "
-        "for restarts "
-        "without a number, else never."
+        "for restarts without a number, else never."
     ),
     "rules.disruption": (
-        "A Job that fails because its node is lost has its own reason: the JobSet restarts "
-        "without counting it, or "
-        "ends where onDisruption is FailJob."
+        "A Job that fails because its node is lost has its own reason: the JobSet restarts without "
+        "counting it, or ends where onDisruption is FailJob."
     ),
     "rules.deadline": "A Job that passes its deadline fails the JobSet, which would otherwise be retried.",
     "rules.beside": "An auxiliary role whose restarts are used up fails the JobSet, which would otherwise be "

@@ -290,11 +290,6 @@ class KubeflowTrainer(Operator):
 
         return TRAINJOB
 
-    def sentences(self) -> Mapping[str, str]:
-        from ptcompile.operators.trainer.emit import SENTENCES
-
-        return SENTENCES
-
     def defaults(self) -> KindDefaults:
         from ptcompile.operators.trainer.facts import DEFAULTS
 

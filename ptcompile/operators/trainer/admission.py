@@ -103,7 +103,7 @@ def training_runtime_rules(manifest: Json) -> Problems:
     """
     spec = nested_map(manifest, "spec")
     policy = nested_map(spec, "mlPolicy")
-    path: Path = ("spec", "mlPolicy")
+    path = ("spec", "mlPolicy")
     yield from _check_single_policy(policy, path)
     for name in ("flux", "mpi"):
         count = nested_value(policy, name, "numProcPerNode")
@@ -375,7 +375,7 @@ def _check_tune(spec: Json) -> Problems:
     """Check `tune run`; the runtime's name gives the model."""
     runtime = nested_string(spec, "runtimeRef", "name")
     model = runtimes.tune_model(runtime)
-    path: Path = ("spec", "runtimeRef", "name")
+    path = ("spec", "runtimeRef", "name")
     args = nested_strings(spec, "trainer", "args")
     lora = any(a.startswith("model.lora_attn_modules") for a in args)
     if model not in _MODELS:
@@ -420,7 +420,7 @@ def _check_queue(manifest: Json, runtime: Json) -> Problems:
 
 def _check_patches(patches: Sequence[Json]) -> Problems:
     for i, patch in enumerate(patches):
-        path: Path = ("spec", "runtimePatches", i)
+        path = ("spec", "runtimePatches", i)
         manager = nested_string(patch, "manager")
         if manager and (why := names.why_not_domain_prefixed_path(manager)):
             yield _rejection(
@@ -440,7 +440,7 @@ def _check_patches(patches: Sequence[Json]) -> Problems:
 def patched_containers(patch: Json, path: Path) -> Iterator[tuple[Path, Json]]:
     """Yield each container that a runtime patch changes, with its path."""
     spec = nested_map(patch, "trainingRuntimeSpec", "template", "spec")
-    base: Path = (*path, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+    base = (*path, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
     for i, job in enumerate(nested_maps(spec, "replicatedJobs")):
         pod = nested_map(job, "template", "spec", "template", "spec")
         for key in ("initContainers", "containers"):
@@ -478,7 +478,7 @@ def _check_runtime(manifest: Json, established: Established) -> Problems:
         if step not in _CONTAINERS:
             continue
 
-        path: Path = ("spec", "template", "spec", "replicatedJobs", i)
+        path = ("spec", "template", "spec", "replicatedJobs", i)
         if job.get("replicas") not in (None, 1):
             message = f"Invalid value: {job['replicas']}: always must be 1 for the ancestor {step}"
             yield _rejection(

@@ -63,7 +63,7 @@ def _check_node(trainer: Json, runtime: Json) -> Problems:
     """Check the nodes' Job for an empty image and for devices that are requested without a
     limit.
     """
-    path: Path = ("spec", "trainer")
+    path = ("spec", "trainer")
     if trainer.get("image") == "":
         yield child_rejection(
             (*path, "image"),
@@ -109,7 +109,7 @@ def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Problems:
     """
     runtime_jobs = {nested_string(j, "name"): j for j in runtimes.replicated_jobs(runtime)}
     spec = nested_map(patch, "trainingRuntimeSpec", "template", "spec")
-    base: Path = (*path, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+    base = (*path, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
     for i, job in enumerate(nested_maps(spec, "replicatedJobs")):
         name = nested_string(job, "name")
         if name not in runtime_jobs:

@@ -37,8 +37,6 @@ Why each field (Trainer 2.3):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import (
@@ -370,6 +368,37 @@ def _child_job(job: Job, role: Role, deadline: int | None, main: str | None = No
 
 _PET = ("NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")
 
+_COUNT_SENTENCE = (
+    "Trainer sets the number of nodes; pods of other roles are counted here. All run at once."
+)
+
+SENTENCES = {
+    **JOBSET_ENDING_SENTENCES,
+    "completions": _COUNT_SENTENCE,
+    "parallelism": _COUNT_SENTENCE,
+    "replicas": "An auxiliary role is one Job.",
+    "runtimeRef": (
+        "A TrainJob needs a runtime: the built-in torch-distributed if that does what the job asks "
+        "for, else one of its own."
+    ),
+    "trainer.numNodes": "The number of nodes belongs to the TrainJob, not to its runtime.",
+    "trainer.numProcPerNode": "Trainer passes it on as PET_NPROC_PER_NODE.",
+    "containers.name": (
+        "Trainer names the container that trains `node`, and its webhook requires it; others are "
+        "named after their role."
+    ),
+    "replicatedJobs.name": "Trainer names the replicatedJob that trains `node`; others are named after their role.",
+    "mlPolicy": "The torch policy gives the pods their PET_* variables.",
+    "podGroupPolicy": "Trainer creates the PodGroup from it, whose pods start together.",
+    "trainer.kubeflow.org/framework": "The runtime is for PyTorch.",
+    "trainer.kubeflow.org/trainjob-ancestor-step": "Trainer finds the replicatedJob that trains by this label.",
+    "scheduling.volcano.sh/queue-name": "Volcano reads the queue from this annotation, which Trainer passes on.",
+    "runtimePatches": "What a TrainJob changes in the pods of the built-in runtime is a patch (Trainer 2.2 on).",
+    "podTemplateOverrides": "What a TrainJob changes in pods of the built-in runtime is an override (Trainer 2.1).",
+    "podSpecOverrides": "What a TrainJob changes in pods of the built-in runtime is an override (Trainer 2.0).",
+}
+
+
 TRAINJOB = Target(
     name="trainjob",
     title="trainer.kubeflow.org/v1alpha1 TrainJob (Kubeflow Trainer), with its TrainingRuntime "
@@ -382,37 +411,5 @@ TRAINJOB = Target(
     main_container=NODE,
     groups=_groups,
     derived=DERIVED,
+    sentences=SENTENCES,
 )
-
-
-_COUNT_SENTENCE = (
-    "Trainer sets the number of nodes; pods of other roles are counted here. All run at once."
-)
-
-SENTENCES: Mapping[str, str] = {
-    **JOBSET_ENDING_SENTENCES,
-    "completions": _COUNT_SENTENCE,
-    "parallelism": _COUNT_SENTENCE,
-    "replicas": "An auxiliary role is one Job.",
-    "runtimeRef": (
-        "A TrainJob needs a runtime: the built-in torch-distributed if that does what the job "
-        "asks for, else one of "
-        "its own."
-    ),
-    "trainer.numNodes": "The number of nodes belongs to the TrainJob, not to its runtime.",
-    "trainer.numProcPerNode": "Trainer passes it on as PET_NPROC_PER_NODE.",
-    "containers.name": (
-        "Trainer names the container that trains `node`, and its webhook requires it; others are "
-        "named after their "
-        "role."
-    ),
-    "replicatedJobs.name": "Trainer names the replicatedJob that trains `node`; others are named after their role.",
-    "mlPolicy": "The torch policy gives the pods their PET_* variables.",
-    "podGroupPolicy": "Trainer creates the PodGroup from it, whose pods start together.",
-    "trainer.kubeflow.org/framework": "The runtime is for PyTorch.",
-    "trainer.kubeflow.org/trainjob-ancestor-step": "Trainer finds the replicatedJob that trains by this label.",
-    "scheduling.volcano.sh/queue-name": "Volcano reads the queue from this annotation, which Trainer passes on.",
-    "runtimePatches": "What a TrainJob changes in the pods of the built-in runtime is a patch (Trainer 2.2 on).",
-    "podTemplateOverrides": "What a TrainJob changes in pods of the built-in runtime is an override (Trainer 2.1).",
-    "podSpecOverrides": "What a TrainJob changes in pods of the built-in runtime is an override (Trainer 2.0).",
-}

@@ -96,7 +96,7 @@ def apply_runtime_patches(
     for i, patch in enumerate(nested_maps(manifest, "spec", "runtimePatches")):
         change = nested_value(patch, "trainingRuntimeSpec", "template")
         if isinstance(change, Mapping):
-            start: Path = (
+            start = (
                 "spec",
                 "runtimePatches",
                 i,
@@ -108,7 +108,7 @@ def apply_runtime_patches(
             for k, job in indexed_mappings(nested_value(change, "spec", "replicatedJobs")):
                 for part in ("metadata", "spec"):
                     written = written_path((*start, k, *_POD_TEMPLATE, part), version)
-                    place: Path = (
+                    place = (
                         "spec",
                         "replicatedJobs",
                         nested_string(job, "name"),
@@ -178,7 +178,7 @@ def written_path(path: Path, version: Version) -> Path:
     if version >= (2, 2) or path[:2] != ("spec", "runtimePatches"):
         return path
     patch_field = _PATCH_FIELDS.get(version, "podSpecOverrides")
-    start: Path = ("spec", patch_field, *path[2:3])
+    start = ("spec", patch_field, *path[2:3])
     rest = path[_POD_TEMPLATE_DEPTH:]
     if path[8:9] == ("name",):
         return (*start, "targetJobs", path[7], "name")

@@ -293,6 +293,5 @@ def describe_failures(manifest: Json, related: Sequence[Json]) -> Iterator[str]:
     if deadline is not None:
         yield (
             f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its JobSet is deleted "
-            "with its pods; "
-            "Trainer creates it again with new pods, and deletes those at once"
+            "with its pods; Trainer creates it again with new pods, and deletes those at once"
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Path
 from ptcompile.kinds.reading import Read, ReadRole, pod_count, restart_policy, without_empty
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.merging import merge
@@ -122,7 +121,7 @@ def _runtime_role(manifest: Json, runtime: Json, index: int, replicated: Json) -
     job = nested_map(replicated, "template", "spec")
     name = nested_string(replicated, "name")
     template = nested_map(job, "template")
-    path: Path = (
+    path = (
         "spec",
         "template",
         "spec",

@@ -266,11 +266,6 @@ class VolcanoOperator(Operator):
 
         return VOLCANO
 
-    def sentences(self) -> Mapping[str, str]:
-        from ptcompile.operators.volcano.emit import SENTENCES
-
-        return SENTENCES
-
     def defaults(self) -> KindDefaults:
         from ptcompile.operators.volcano.facts import DEFAULTS
 

@@ -447,9 +447,9 @@ def _check_tasks(
     job: str, tasks: Sequence[Json], versions: Versions, established: Established
 ) -> Problems:
     seen: set[str] = set()
-    clean: Any = None
+    clean = None
     for i, task in enumerate(tasks):
-        path: Path = ("spec", "tasks", i)
+        path = ("spec", "tasks", i)
         name = nested_string(task, "name")
         count = nested_int(task, "replicas")
         if partition := nested_map(task, "partitionPolicy"):
@@ -569,7 +569,7 @@ def _check_volumes(volumes: Sequence[Json]) -> Problems:
     """Yield only the first mistake, as the webhook stops there."""
     seen: set[str] = set()
     for i, volume in enumerate(volumes):
-        path: Path = ("spec", "volumes", i)
+        path = ("spec", "volumes", i)
         mount = nested_string(volume, "mountPath")
         claim = nested_string(volume, "volumeClaimName")
         has_template = volume.get("volumeClaim") is not None

@@ -18,8 +18,6 @@ Why each field (Volcano 1.16.0-alpha.1):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Role, Target, Wiring, backend
@@ -253,6 +251,40 @@ def _emit_task(
     return task
 
 
+SENTENCES = {
+    "schedulerName": "Volcano schedules its own jobs unless you name another scheduler.",
+    "minAvailable": (
+        "No pod starts before there is room for this many: all nodes or the minimum of a range, "
+        "and the auxiliary pods."
+    ),
+    "spec.maxRetry": (
+        "One more than the retries that you allow, since the attempt that reaches it fails the "
+        "job; where only lost nodes restart it, the maximum."
+    ),
+    "minSuccess": "All nodes must succeed, and Volcano counts the pods that do.",
+    "plugins": (
+        "The pytorch plugin sets rank and master by task name, or env sets the index of a pod in "
+        "its task; svc makes the names resolve."
+    ),
+    "spec.policies": "What happens when a pod or its node fails: without a policy nothing replaces a failed "
+    "pod.",
+    "tasks.policies": (
+        "The job is done when node 0 is, a task out of retries ends it, and where auxiliary pods "
+        "are replaced alone a lost node is handled by its task."
+    ),
+    "tasks.name": (
+        "Node 0 is a separate task, because the pytorch plugin assigns ranks by task; so is each "
+        "auxiliary role."
+    ),
+    "tasks.replicas": "One task has node 0, the other all further nodes; each auxiliary role is one task.",
+    "tasks.maxRetry": (
+        "Containers that the kubelet restarts are counted by their task. Elsewhere it is what "
+        "Volcano would write at creation: a file without it could not be applied again."
+    ),
+    "restartPolicy": NEVER_FOR_NODES_TEXT,
+}
+
+
 VOLCANO = Target(
     name="volcano",
     title="batch.volcano.sh/v1alpha1 Job (Volcano)",
@@ -265,42 +297,5 @@ VOLCANO = Target(
     groups=_groups,
     names_scheduler=frozenset({"volcano"}),
     derived=DERIVED,
+    sentences=SENTENCES,
 )
-
-
-SENTENCES: Mapping[str, str] = {
-    "schedulerName": "Volcano schedules its own jobs unless you name another scheduler.",
-    "minAvailable": (
-        "No pod starts before there is room for this many: all nodes or the minimum of a range, "
-        "and the auxiliary pods."
-    ),
-    "spec.maxRetry": (
-        "One more than the retries that you allow, since the attempt that reaches it fails the "
-        "job; where only lost "
-        "nodes restart it, the maximum."
-    ),
-    "minSuccess": "All nodes must succeed, and Volcano counts the pods that do.",
-    "plugins": (
-        "The pytorch plugin sets rank and master by task name, or env sets the index of a pod in "
-        "its task; svc makes "
-        "the names resolve."
-    ),
-    "spec.policies": "What happens when a pod or its node fails: without a policy nothing replaces a failed "
-    "pod.",
-    "tasks.policies": (
-        "The job is done when node 0 is, a task out of retries ends it, and where auxiliary pods "
-        "are replaced alone "
-        "a lost node is handled by its task."
-    ),
-    "tasks.name": (
-        "Node 0 is a separate task, because the pytorch plugin assigns ranks by task; so is each "
-        "auxiliary role."
-    ),
-    "tasks.replicas": "One task has node 0, the other all further nodes; each auxiliary role is one task.",
-    "tasks.maxRetry": (
-        "Containers that the kubelet restarts are counted by their task. Elsewhere it is what "
-        "Volcano would write at "
-        "creation: a file without it could not be applied again."
-    ),
-    "restartPolicy": NEVER_FOR_NODES_TEXT,
-}

@@ -501,8 +501,7 @@ def _describe_evictions(spec: Json, tasks: Sequence[Json]) -> Iterator[str]:
     if any(_answer_to_loss(held)[0] == "PodFailed" for _, held in named_tasks):
         yield (
             "a drained pod that ends with an error is PodFailed, as after a crash; PodEvicted is "
-            "one that exits 0, "
-            "never ran or is deleted by force"
+            "one that exits 0, never ran or is deleted by force"
         )
 
     for name, held in named_tasks:

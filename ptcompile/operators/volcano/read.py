@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.diagnostics import Path
 from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
     Read,
@@ -50,8 +49,7 @@ def read(manifest: Json, _others: Objects) -> Iterator[Read]:
     elif "pytorch" not in plugins and len(split := _tasks_of_one_pod(tasks)) > 1:
         why = (
             f"{len(split)} tasks of one pod start torchrun, as TorchX writes them, but the nodes "
-            "of a spec are "
-            "the pods of one task"
+            "of a spec are the pods of one task"
         )
         fix = (
             f"merge them into one task with replicas: {len(split)}, or write a TrainingJob with "
@@ -171,7 +169,7 @@ def _min_available(number: Any) -> JsonDict:
 def _read_role(role: str, index: int, tasks: Sequence[Json], *, trains: bool = True) -> ReadRole:
     task = tasks[index]
     template = nested_map(task, "template")
-    path: Path = ("spec", "tasks", index, "template")
+    path = ("spec", "tasks", index, "template")
     main = main_container(template, MAIN_CONTAINER if trains else role)
 
     return ReadRole(

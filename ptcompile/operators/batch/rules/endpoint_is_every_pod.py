@@ -57,8 +57,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             path,
             f"the endpoint {rendezvous.endpoint} is the Service {object_name(service)}, which "
-            "resolves to any of "
-            f"{job.size} pods, but only one of them serves the rendezvous",
+            f"resolves to any of {job.size} pods, but only one of them serves the rendezvous",
             f"name the first pod: {subject.name}-0.{object_name(service)}",
         )
 

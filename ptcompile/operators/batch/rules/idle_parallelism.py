@@ -21,7 +21,6 @@ Source: Job controller 1.36: no more pods than completions that remain.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
@@ -30,7 +29,7 @@ def check(subject: Subject) -> Findings:
     completions = nested_int(subject.spec, "completions")
     parallelism = nested_int(subject.spec, "parallelism")
     if 0 < completions < parallelism:
-        path: Path = ("spec", "parallelism")
+        path = ("spec", "parallelism")
         yield found_at(
             path,
             f"{parallelism} at once of {completions} in all: {parallelism - completions} pods are "

@@ -21,7 +21,6 @@ Source: Kubernetes 1.36, Job: completions, parallelism, suspend.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -34,6 +33,6 @@ _EFFECTS = {
 def check(subject: Subject) -> Findings:
     for key, effect in _EFFECTS.items():
         if nested_int(subject.spec, key, default=1) == 0:
-            path: Path = ("spec", key)
+            path = ("spec", key)
             yield found_at(path, f"0: {effect}", f"raise {key}, or use suspend: true")
             return

@@ -50,7 +50,6 @@ minimum number of nodes.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
@@ -74,9 +73,9 @@ def check(subject: Subject) -> Findings:
     if not parallelism < min_nodes <= completions:
         return
 
-    target: Path = ("spec", "parallelism")
+    target = ("spec", "parallelism")
     is_set = "parallelism" in subject.spec
-    path: Path = target if is_set else ("spec", "completions")
+    path = target if is_set else ("spec", "completions")
     yield found_at(
         path,
         f"the rendezvous waits for {min_nodes} nodes, but {parallelism} of {completions} pods run "

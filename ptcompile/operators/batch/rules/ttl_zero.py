@@ -21,14 +21,13 @@ Source: Kubernetes 1.36, TTL of finished Jobs.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
     if nested_int(subject.spec, "ttlSecondsAfterFinished", default=-1) == 0:
-        path: Path = ("spec", "ttlSecondsAfterFinished")
+        path = ("spec", "ttlSecondsAfterFinished")
         yield found_at(
             path,
             "0 deletes the Job, its pods and their logs as soon as it ends",

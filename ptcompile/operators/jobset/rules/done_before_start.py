@@ -41,7 +41,6 @@ Source: JobSet 0.12, successPolicy and dependsOn.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import nested_map, nested_maps, nested_string, nested_strings
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
@@ -58,7 +57,7 @@ def check(subject: Subject) -> Findings:
 
     unreached = _first_unreached(subject, awaited, is_any=is_any)
     if unreached is not None:
-        path: Path = ("spec", "successPolicy", "targetReplicatedJobs" if targets else "operator")
+        path = ("spec", "successPolicy", "targetReplicatedJobs" if targets else "operator")
         condition = (" or " if is_any else " and ").join(awaited[:3])
         yield found_at(
             path,

@@ -33,7 +33,7 @@ def check(subject: Subject) -> Findings:
     if nested_int(policy, "maxRestarts") > 0:
         return
 
-    path: Path = ("spec", "failurePolicy")
+    path = ("spec", "failurePolicy")
     restart_paths: list[Path] = (
         [(*path, "restartStrategy")] if policy.get("restartStrategy") else []
     )

@@ -66,8 +66,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             path,
             f"{running} pods run at once and {min_nodes(rendezvous)} wait for one another: the "
-            "others are "
-            "created only when these have succeeded",
+            "others are created only when these have succeeded",
             f"set parallelism to {completions}",
             fix_setting(
                 f"set parallelism to {completions}",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
-    Json,
     kind_of,
     nested_maps,
     nested_string,
@@ -70,9 +69,7 @@ def group_sizes(subject: Subject) -> Iterator[GroupSize]:
     }
     for name, members in by_member.items():
         size = members[0].group.size
-        below: Path = (
-            ("podGroups", items[name], "policy") if name in items else ("schedulingPolicy",)
-        )
+        below = ("podGroups", items[name], "policy") if name in items else ("schedulingPolicy",)
         if size is not None:
             yield GroupSize(("spec", *below, "gang", "minCount"), size, members)
 
@@ -104,14 +101,14 @@ def _members_of_job(subject: Subject) -> Iterator[Member]:
 
     for role, pod in subject.job.first_pods():
         view = pod.view
-        data: Json = {
+        data = {
             "metadata": {"annotations": view.annotations, "labels": view.labels},
             "spec": view.spec,
         }
         for group in named_groups(data, objects):
             if group.scheduler == SCHEDULER and group.manifest is not None:
                 count = min(role.count, parallelism) if type(parallelism) is int else role.count
-                priority: Any = nested_value(data, "spec", "priorityClassName")
+                priority = nested_value(data, "spec", "priorityClassName")
                 yield Member(
                     subject, role.name, count, group, priority if type(priority) is str else ""
                 )

@@ -38,7 +38,7 @@ def check_resource_groups(spec: Json, rules: QuotaRules, problems: FieldErrors) 
     resources: set[str] = set()
     flavors: set[str] = set()
     for index, group in indexed_mappings(spec.get("resourceGroups")):
-        path: Path = ("spec", "resourceGroups", index)
+        path = ("spec", "resourceGroups", index)
         covered = nested_strings(group, "coveredResources")
         for position, name in enumerate(covered):
             resource_path = (*path, "coveredResources", position)

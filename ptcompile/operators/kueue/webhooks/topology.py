@@ -300,9 +300,8 @@ def _different_topologies(first: PodSetTemplate, second: PodSetTemplate, group: 
     for member, other in ((first, second), (second, first)):
         where = field_path(other.annotations_path)
         why = (
-            f"Invalid value: must specify '{_REQUIRED}' or '{_PREFERRED}' topology consistent "
-            f"with '{where}' in group "
-            f"'{group}'"
+            f"Invalid value: must specify '{_REQUIRED}' or '{_PREFERRED}' topology consistent with "
+            f"'{where}' in group '{group}'"
         )
         path = (*member.annotations_path, KUEUE_POD_SET_GROUP)
         field = field_path(member.annotations_path)

@@ -44,8 +44,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             container.argv[0].path[:-1],
             "mpirun starts processes on the workers over ssh, but they run "
-            f"{idle or container.argv[0].text!r} "
-            "instead of sshd",
+            f"{idle or container.argv[0].text!r} instead of sshd",
             "remove the command, or start sshd in it",
             severity=None if idle is not None else "warning",
         )

@@ -47,9 +47,8 @@ def check(subject: Subject) -> Findings:
     if policy.get("metrics") and min_replicas == max_replicas:
         yield found_at(
             _METRICS,
-            f"the job has {min_replicas} {'replica' if min_replicas == 1 else 'replicas'} at "
-            "least and at "
-            "most, so there is nothing to scale",
+            f"the job has {min_replicas} {'replica' if min_replicas == 1 else 'replicas'} at least "
+            "and at most, so there is nothing to scale",
             "give a range by minReplicas and maxReplicas, or remove the metrics",
             fix_removing("remove metrics", _METRICS),
             on_key=True,

@@ -68,8 +68,7 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 policy.path,
                 f"when the pods of {worker.name} are done the job ends, and {master.name} is "
-                "stopped even if rank 0 "
-                "is still writing",
+                "stopped even if rank 0 is still writing",
                 f"move the policy to the task {master.name}",
                 _move_policy(subject, policy),
             )

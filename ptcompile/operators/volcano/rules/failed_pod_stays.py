@@ -49,9 +49,7 @@ def check(subject: Subject) -> Findings:
     yield found_at(
         path,
         f"nothing happens when a pod fails, but {subject.min_nodes_to_start} pods wait for one "
-        "another: the "
-        "others hang and keep "
-        "their devices",
+        "another: the others hang and keep their devices",
         "add a policy {event: PodFailed, action: RestartJob}",
         Fix("restart the job when a pod fails", (edit,)),
         on_key=True,

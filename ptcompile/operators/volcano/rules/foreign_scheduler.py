@@ -42,8 +42,7 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 path,
                 f"the pods of {task.name} go to {name}, but the job to {job_scheduler}: the gang "
-                "and the queue "
-                "do not apply to them",
+                "and the queue do not apply to them",
                 "remove schedulerName from the template",
                 fix_removing("remove schedulerName", path),
             )

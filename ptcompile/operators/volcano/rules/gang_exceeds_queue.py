@@ -68,8 +68,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             path,
             f"queue {job.queue} never admits the gang: {gang} pods request {Quantity(least)} "
-            f"{resource}, but its "
-            f"capability is {most}",
+            f"{resource}, but its capability is {most}",
             "request less, use another queue, or raise its capability",
             on_key=path == ("spec",),
         )

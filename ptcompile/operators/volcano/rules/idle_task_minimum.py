@@ -52,8 +52,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             path,
             f"{min_available} is below the {total} that the tasks require together, so the tasks' "
-            "own "
-            "minAvailable is ignored",
+            "own minAvailable is ignored",
             f"set minAvailable to {total}",
             fix_setting(f"set minAvailable to {total}", path, total),
         )

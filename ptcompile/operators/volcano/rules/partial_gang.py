@@ -35,8 +35,7 @@ def check(subject: Subject) -> Findings:
         yield found_at(
             path,
             f"{min_available} of {total} pods are enough to start, but {required} wait for one "
-            "another: running pods "
-            "hold their devices without training",
+            "another: running pods hold their devices without training",
             f"set minAvailable to {required}",
             fix_setting(f"set minAvailable to {required}", path, required),
         )

@@ -51,9 +51,8 @@ def check(subject: Subject) -> Findings:
         if size < required:
             yield found_at(
                 path,
-                f"{size} of {total} pods are enough to start, but {required} wait for one "
-                "another: running pods hold "
-                "their devices without training",
+                f"{size} of {total} pods are enough to start, but {required} wait for one another: "
+                "running pods hold their devices without training",
                 f"set minCount to {required}",
                 fix_setting(f"set minCount to {required}", path, required),
             )

@@ -50,8 +50,7 @@ def check(subject: Subject) -> Findings:
     yield found_at(
         path if own else ("spec", "schedulingPolicy"),
         f"its pods have the priority class {pods}, but the group, which is what the scheduler "
-        "queues, has "
-        f"{own or 'none'}",
+        f"queues, has {own or 'none'}",
         f"set priorityClassName of the PodGroup to {pods}",
         fix_setting(f"set priorityClassName to {pods}", path, pods),
         on_key=not own,

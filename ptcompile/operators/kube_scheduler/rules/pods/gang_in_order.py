@@ -87,8 +87,7 @@ def check(subject: Subject) -> Findings:
             yield found_at(
                 (*template.path, *group.path),
                 f"the group {group.name} waits for {group.size} pods, but only {first} exist "
-                f"before {waits} starts, "
-                f"and {waits} waits for {template.role}",
+                f"before {waits} starts, and {waits} waits for {template.role}",
                 "let all replicatedJobs start at once, or give each step its own PodGroup",
             )
             return

@@ -61,8 +61,7 @@ def check(subject: Subject) -> Findings:
     yield found_at(
         path,
         f"the pods of {named} have no schedulerName, so the default scheduler places them and the "
-        "PodGroup has no "
-        "effect",
+        "PodGroup has no effect",
         f"set schedulerName in the pod templates{' to volcano' if kind == 'volcano' else ''}",
         Fix("set schedulerName to volcano", edits) if kind == "volcano" else None,
         on_key=True,

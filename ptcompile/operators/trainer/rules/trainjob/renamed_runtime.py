@@ -61,8 +61,7 @@ def check(subject: Subject) -> Findings:
                 f"no file has a {kind} {name}, but {renamed} is one, and the TrainJob's name has "
                 "the same addition",
                 "add spec/runtimeRef/name of TrainJob to the nameReference of the kustomization's "
-                "configurations, or "
-                f"write {renamed}",
+                f"configurations, or write {renamed}",
                 fix_setting(f"write {renamed}", path, renamed),
             )
             return

@@ -36,9 +36,8 @@ def check(subject: Subject) -> Findings:
     path = ("spec", "trainer")
     yield found_at(
         ("spec",),
-        "there is no trainer, so no pod gets a PET_* variable: torchrun starts one process on "
-        "each node"
-        f"{', and none knows the others' if runtimes.node_count(subject.manifest, runtime) > 1 else ''}",
+        "there is no trainer, so no pod gets a PET_* variable: torchrun starts one process on each "
+        f"node{', and none knows the others' if runtimes.node_count(subject.manifest, runtime) > 1 else ''}",
         "write trainer: {}, or what the training needs",
         fix_setting("add an empty trainer", path, {}),
         on_key=True,

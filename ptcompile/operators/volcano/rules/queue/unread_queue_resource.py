@@ -28,7 +28,7 @@ Source: Volcano 1.16, pkg/scheduler/api/resource_info.go: NewResource.
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -52,7 +52,7 @@ def check(subject: Subject) -> Findings:
             if "/" in name or name in _NATIVE or name.startswith(_PREFIXES):
                 continue
 
-            path: Path = ("spec", *keys, name)
+            path = ("spec", *keys, name)
             meant = _OTHER_NAMES.get(name.lower()) or closest_match(name, sorted(_NATIVE))
             if meant:
                 fix = Fix(f"rename it to {meant}", (Edit("rename", path, meant),))
