@@ -36,7 +36,7 @@ from ptcompile.apiserver.cel.values import type_named
 from ptcompile.apiserver.crds.schema import schemas_of
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
-from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_list, as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,9 +184,8 @@ def _min_bytes(node: CostSchema, cache: dict[int, int]) -> int:
     else:
         size = 2
     if kind == "object" and not isinstance(node.get("additionalProperties"), Mapping):
-        required = node.get("required")
         properties = nested_map(node, "properties")
-        for name in set(required if isinstance(required, list) else ()):
+        for name in set(as_list(node.get("required"))):
             field = nested_map(properties, name)
             if field and field.get("default") is None:
                 size += len(name.encode()) + _min_bytes(field, cache) + 4
