@@ -200,7 +200,7 @@ def _default_class(state: ClusterState, kind: tuple[str, str], annotation: str) 
 
 def _with_class(manifest: ObjectFields, field: str, name: str, annotation: str) -> ObjectFields:
     """Set the class of an object that has none, neither in the field nor in the annotation."""
-    if name and annotation not in child(child(manifest, "metadata"), "annotations"):
+    if name and annotation not in nested_map(manifest, "metadata", "annotations"):
         fill_absent(new_child(manifest, "spec"), **{field: name})
     return manifest
 
