@@ -74,11 +74,8 @@ def _merge(ranges: Sequence[Json]) -> NamespaceLimits:
             kind = nested_string(item, "type")
             sides = bounds.setdefault(kind, {})
             for side, stricter in _STRICTER.items():
-                strictest = sides.setdefault(side, {})
-                for name, amount in amounts.quantities_of(item, side).items():
-                    strictest[name] = (
-                        stricter(strictest[name], amount) if name in strictest else amount
-                    )
+                written = amounts.quantities_of(item, side)
+                sides[side] = amounts.combine(sides.get(side, {}), written, stricter)
 
             if kind == "Container":
                 default = {
