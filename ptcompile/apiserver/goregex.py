@@ -7,12 +7,12 @@ platforms without a wheel of it, Python's `re` matches only the patterns that ar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_value, values_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,21 +115,13 @@ def matches(pattern: str, text: str) -> bool:
 
 def unmatchable_patterns(schema: Any) -> list[str]:
     """Return the distinct patterns of a schema that cannot be matched."""
-    pending = [schema]
-    unmatchable = dict[str, None]()
-    while pending:
-        node = pending.pop()
-        if isinstance(node, Mapping):
-            patterns = [node.get("pattern"), *nested_map(node, "patternProperties")]
-            unmatchable.update(
-                {
-                    pattern: None
-                    for pattern in patterns
-                    if isinstance(pattern, str) and compile_search(pattern) is None
-                }
-            )
-            pending += node.values()
-        elif isinstance(node, list | tuple):
-            pending += node
+    unmatchable = set[str]()
+    for node in values_in(schema):
+        patterns = (nested_value(node, "pattern"), *nested_map(node, "patternProperties"))
+        unmatchable.update(
+            pattern
+            for pattern in patterns
+            if isinstance(pattern, str) and compile_search(pattern) is None
+        )
 
     return sorted(unmatchable)

@@ -138,21 +138,16 @@ def check_api_version(manifest: Json, kubernetes: Version) -> list[Problem] | No
     if api_version in _OLDER_API_VERSIONS or api_version.startswith("/"):
         return None
 
+    group, _, version = api_version.rpartition("/")
+    # its form is wrong, or its group has no dot, as those of CRDs must have
+    cannot_exist = not version or "/" in group or "." not in group
     is_known = (
-        api_group(api_version) in _built_in_groups()
-        or (_cannot_exist(api_version) and _api_versions(name, kubernetes))
+        group in _built_in_groups()
+        or (cannot_exist and _api_versions(name, kubernetes))
         or (name not in _AMBIGUOUS_KINDS and name in {kind for _, kind in _custom_kinds()})
     )
 
     return [not_served((api_version, name), kubernetes)] if is_known else None
-
-
-def _cannot_exist(api_version: str) -> bool:
-    """Return whether no server can have this apiVersion: its form is wrong, or its group has no
-    dot, as those of CRDs must have.
-    """
-    group, _, version = api_version.rpartition("/")
-    return not version or "/" in group or "." not in group
 
 
 _OLDER_API_VERSIONS = frozenset(

@@ -18,6 +18,7 @@ from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
+    as_list,
     as_mapping,
     as_mappings,
     as_string,
@@ -85,19 +86,14 @@ def as_stored(file: Json) -> JsonDict:
     return stored
 
 
-def as_patched(file: Json) -> JsonDict:
+def as_patched(value: Any) -> Any:
     """Return a file without nulls, those in lists too: what a patch of `kubectl apply` leaves of
     it.
     """
-    patched: JsonDict = _without_any_nulls(file)
-    return patched
-
-
-def _without_any_nulls(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _without_any_nulls(item) for key, item in value.items() if item is not None}
+        return {key: as_patched(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
-        return [_without_any_nulls(item) for item in value if item is not None]
+        return [as_patched(item) for item in value if item is not None]
     return value
 
 
@@ -180,14 +176,11 @@ def without_removed(value: Any, own: Fields, others: Fields, file: Any) -> Any:
     unless `others` have them too.
     """
     if isinstance(value, Mapping):
-        if isinstance(file, Mapping):
-            in_file = {f"f:{key}": inner for key, inner in file.items()}
-        else:
-            in_file = {}
+        in_file = {f"f:{key}": inner for key, inner in as_mapping(file).items()}
         parts = [(f"f:{key}", key, inner) for key, inner in value.items()]
         return dict(_kept_parts(parts, own, others, in_file))
     if isinstance(value, list) and _has_items(own):
-        in_file = {_item_key(item, own): item for item in file} if isinstance(file, list) else {}
+        in_file = {_item_key(item, own): item for item in as_list(file)}
         parts = [(_item_key(item, own), None, item) for item in value]
         return [item for _, item in _kept_parts(parts, own, others, in_file)]
     return value

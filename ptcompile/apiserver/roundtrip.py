@@ -64,17 +64,17 @@ def as_go_writes(value: Any, shape: Any) -> Any:
             continue
         new = as_go_writes(old, inner)
         if new is not old:
-            changed = {**value} if changed is None else changed
+            changed = changed or {**value}
             changed[key] = new
 
     for key, zero in shape.get(ZERO, {}).items():
         if value.get(key) is None:
-            changed = {**value} if changed is None else changed
+            changed = changed or {**value}
             changed[key] = (
                 as_go_writes(zero, shape[key]) if isinstance(zero, dict) and key in shape else zero
             )
 
-    return value if changed is None else changed
+    return changed or value
 
 
 def _items_as_go_writes(value: Any, shape: Any) -> Any:
@@ -84,9 +84,9 @@ def _items_as_go_writes(value: Any, shape: Any) -> Any:
     for index, item in enumerate(value):
         new = as_go_writes({} if item is None else item, shape)
         if new is not item:
-            changed = [*value] if changed is None else changed
+            changed = changed or [*value]
             changed[index] = new
-    return value if changed is None else changed
+    return changed or value
 
 
 def _resolved(shape: Any, known: Mapping[str, FieldShapes]) -> Any:

@@ -9,25 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile._internal.schema_files import load
-from ptcompile.apiserver.kinds import resolve
+from ptcompile.apiserver.defaulting.schemas import resolve_node
+from ptcompile.kubernetes.unstructured import as_list, as_mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.apiserver.kinds import Schema
-    from ptcompile.kubernetes.unstructured import Json
+    from ptcompile.kubernetes.unstructured import FieldPath, Json
 
 
 REMOVED = object()
 """The result for a value that an apply removes."""
 
-NullPaths = list[tuple[str | int, ...]]
-
 
 def merge_by_schema(
-    schema: Schema, document: str, old: Any, new: Any, path: tuple[str | int, ...], nulls: NullPaths
+    schema: Schema, document: str, old: Any, new: Any, path: FieldPath, nulls: list[FieldPath]
 ) -> Any:
     """Return `new` as it is stored, or `REMOVED`, and append the paths of the remaining nulls to
     `nulls`.
@@ -37,9 +35,7 @@ def merge_by_schema(
 
     default = "default" in schema
     nullable = schema.get("nullable")
-    while "$ref" in schema:
-        document, name = resolve(document, schema["$ref"])
-        schema = load(document)["$defs"][name]
+    schema, document = resolve_node(schema, document)
     if isinstance(new, Mapping):
         return _merge_mapping(schema, document, old, new, path, nulls)
     if isinstance(new, list):
@@ -47,11 +43,7 @@ def merge_by_schema(
         if has_keys and not new and old:
             return REMOVED
 
-        if has_keys and isinstance(old, list):
-            before = {_item_key(schema, item): item for item in old}
-        else:
-            before = {}
-
+        before = {_item_key(schema, item): item for item in as_list(old) if has_keys}
         items = schema.get("items", {})
         return [
             merge_by_schema(
@@ -74,12 +66,12 @@ def _merge_mapping(
     document: str,
     old: Any,
     new: Json,
-    path: tuple[str | int, ...],
-    nulls: NullPaths,
+    path: FieldPath,
+    nulls: list[FieldPath],
 ) -> Any:
     properties = schema.get("properties", {})
     additional = schema.get("additionalProperties")
-    before = old if isinstance(old, Mapping) else {}
+    before = as_mapping(old)
     merged = {}
     for key, value in new.items():
         child = properties.get(key, additional if isinstance(additional, dict) else None)

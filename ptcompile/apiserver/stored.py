@@ -182,18 +182,14 @@ def _after_webhook(manifest: JsonDict, release: Version) -> Json:
 
 def _new_paths(before: Any, after: Any, path: Path) -> Iterator[Path]:
     """Yield the paths of the values that are new or changed, without those below them."""
+    if isinstance(before, list) and isinstance(after, list) and len(after) >= len(before):
+        before, after = dict(enumerate(before)), dict(enumerate(after))
     if isinstance(before, dict) and isinstance(after, dict):
         for key, value in after.items():
             if key in before:
                 yield from _new_paths(before[key], value, (*path, key))
             else:
                 yield (*path, key)
-    elif isinstance(before, list) and isinstance(after, list) and len(after) >= len(before):
-        for index, value in enumerate(after):
-            if index < len(before):
-                yield from _new_paths(before[index], value, (*path, index))
-            else:
-                yield (*path, index)
     elif before != after:
         yield path
 

@@ -9,7 +9,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.names import DNS_LABEL_MAX, longest_name
-from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_list, nested_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,11 +20,9 @@ if TYPE_CHECKING:
 
 def entries(value: Any, key: str) -> Iterator[tuple[int, Json]]:
     """Yield the objects of the list under a key, with their indexes."""
-    items = value.get(key) if isinstance(value, Mapping) else None
-    if isinstance(items, list):
-        for index, item in enumerate(items):
-            if isinstance(item, Mapping):
-                yield index, item
+    for index, item in enumerate(as_list(nested_value(value, key))):
+        if isinstance(item, Mapping):
+            yield index, item
 
 
 def invalid_value(path: Path, text: str, help_text: str) -> Problem:

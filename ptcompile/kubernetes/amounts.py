@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile.kubernetes import quantity
@@ -43,21 +44,24 @@ def container_requests(resources: Json, *, defaulted: bool = True) -> dict[str, 
     return {**limits, **quantities_of(resources, "requests")}
 
 
+def combine(
+    a: Quantities, b: Quantities, join: Callable[[Quantity, Quantity], Quantity]
+) -> dict[str, Quantity]:
+    """Return the quantities of both; of a resource name that both have, what `join` makes of the
+    two.
+    """
+    joined = {name: join(a[name], amount) if name in a else amount for name, amount in b.items()}
+    return {**a, **joined}
+
+
 def add(a: Quantities, b: Quantities) -> dict[str, Quantity]:
     """Return the sum for each resource name."""
-    return {**a, **{name: a[name] + amount if name in a else amount for name, amount in b.items()}}
+    return combine(a, b, operator.add)
 
 
 def multiply(quantities: Quantities, count: int) -> dict[str, Quantity]:
     """Return the quantities of `count` equal pods."""
     return {name: amount * count for name, amount in quantities.items()}
-
-
-def _maximum(a: Quantities, b: Quantities) -> dict[str, Quantity]:
-    return {
-        **a,
-        **{name: max(a[name], amount) if name in a else amount for name, amount in b.items()},
-    }
 
 
 def sum_containers(spec: Json, quantities: Callable[[Json], Quantities]) -> dict[str, Quantity]:
@@ -76,11 +80,11 @@ def sum_containers(spec: Json, quantities: Callable[[Json], Quantities]) -> dict
         own_quantities = quantities(nested_map(container, "resources"))
         if container.get("restartPolicy") == "Always":
             running = add(running, own_quantities)
-            peak = _maximum(peak, running)
+            peak = combine(peak, running, max)
         else:
-            peak = _maximum(peak, add(running, own_quantities))
+            peak = combine(peak, add(running, own_quantities), max)
 
-    return _maximum(add(needed, running), peak)
+    return combine(add(needed, running), peak, max)
 
 
 def pod_requests(spec: Json, *, defaulted: bool = True) -> dict[str, Quantity]:
@@ -134,13 +138,8 @@ def visible_accelerators(resources: Json) -> dict[str, int]:
     """Return the accelerators that a container sees: its limits, or its requests if it has no
     limits.
     """
-    quantities: dict[str, Quantity] = {}
-    for section in ("requests", "limits"):
-        for name, value in nested_map(resources, section).items():
-            amount = quantity.parse(value) if is_accelerator(str(name)) else None
-            if amount is not None:
-                quantities[str(name)] = amount
-    return {name: amount.value for name, amount in quantities.items() if amount}
+    requests = quantities_of(resources, "requests")
+    return accelerators({**requests, **quantities_of(resources, "limits")})
 
 
 def total(parts: Iterable[tuple[Quantities, int]]) -> dict[str, Quantity]:

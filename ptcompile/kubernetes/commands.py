@@ -24,8 +24,12 @@ LAUNCHERS = frozenset(
         "tune",
         "horovodrun",
         "colossalai",
+        "ft_launcher",
+        "hyperpodrun",
+        "llamafactory-cli",
+        "swift",
+        "axolotl",
     }
-    | {"ft_launcher", "hyperpodrun", "llamafactory-cli", "swift", "axolotl"}
 )
 
 PROCESS_WORDS = ("auto", "cpu", "gpu", "xpu")

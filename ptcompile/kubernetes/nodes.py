@@ -142,7 +142,9 @@ class Placement(NamedTuple):
     @property
     def nearest(self) -> Refusal:
         """The first refusal of the group that is easiest to fit."""
-        return min(self.refused, key=lambda item: (len(item[1]), item[1][0].distance))[1][0]
+        lists = (refusals for _, refusals in self.refused)
+        first, *_ = min(lists, key=lambda refusals: (len(refusals), refusals[0].distance))
+        return first
 
     def text(self) -> str:
         """Return how many nodes or pools fit, and each first reason with how many have it."""
@@ -254,10 +256,9 @@ def fits(
 
 def _read(spec: Json, more: amounts.Quantities) -> PodNeeds:
     requests = amounts.add(amounts.pod_requests(spec), {**more, "pods": Quantity(NANO)})
-    ordered = sorted(
-        requests.items(), key=lambda item: (not amounts.is_accelerator(item[0]), item[0])
-    )
-    return PodNeeds(spec, choices_of(spec), [(name, amount) for name, amount in ordered if amount])
+    ordered = sorted(requests, key=lambda name: (not amounts.is_accelerator(name), name))
+    needs = [(name, requests[name]) for name in ordered if requests[name]]
+    return PodNeeds(spec, choices_of(spec), needs)
 
 
 def choices_of(spec: Json) -> list[list[Json]]:

@@ -84,7 +84,8 @@ def pinned_values(spec: Json, label: str) -> Iterator[tuple[FieldPath, list[str]
                 break
 
     if pins and len(pins) == len(terms):
-        yield pins[0][0], list(dict.fromkeys(value for _, values in pins for value in values))
+        (path, _), *_ = pins
+        yield path, list(dict.fromkeys(value for _, values in pins for value in values))
 
 
 def request_path(spec: Json, name: str) -> FieldPath:

@@ -26,6 +26,8 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     nested_maps,
     nested_string,
+    without_falsy,
+    without_none,
 )
 
 TYPE_CHECKING = False
@@ -72,11 +74,8 @@ def _merge(ranges: Sequence[Json]) -> NamespaceLimits:
             kind = nested_string(item, "type")
             sides = bounds.setdefault(kind, {})
             for side, stricter in _STRICTER.items():
-                strictest = sides.setdefault(side, {})
-                for name, amount in amounts.quantities_of(item, side).items():
-                    strictest[name] = (
-                        stricter(strictest[name], amount) if name in strictest else amount
-                    )
+                written = amounts.quantities_of(item, side)
+                sides[side] = amounts.combine(sides.get(side, {}), written, stricter)
 
             if kind == "Container":
                 default = {
@@ -114,23 +113,14 @@ def with_container_defaults(spec: Json, limits: NamespaceLimits) -> Json:
 
 def _container_with_defaults(container: Json, limits: NamespaceLimits) -> Json:
     resources = nested_map(container, "resources")
-    written = {
-        name: value for name, value in nested_map(resources, "limits").items() if value is not None
-    }
-    asked = {
-        name: value
-        for name, value in nested_map(resources, "requests").items()
-        if value is not None
-    }
+    written = without_none(nested_map(resources, "limits"))
+    asked = without_none(nested_map(resources, "requests"))
     filled = {
         "limits": {**amounts.as_text(limits.limits), **written},
         "requests": {**amounts.as_text(limits.requests), **written, **asked},
     }
 
-    return {
-        **container,
-        "resources": {**resources, **{key: value for key, value in filled.items() if value}},
-    }
+    return {**container, "resources": {**resources, **without_falsy(filled)}}
 
 
 def spend_on_defaults(request: Request, state: ClusterState) -> None:
@@ -151,10 +141,9 @@ def _count_containers(spec: Json) -> int:
 def limit_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
     """Yield what a namespace's LimitRanges reject. Pods are only checked when they are created."""
     for request in requests:
-        if request.is_pod or request.kind == _CLAIM:
-            limits = limits_of(namespace_of(request.object), state)
-        else:
-            limits = None
+        if not request.is_pod and request.kind != _CLAIM:
+            continue
+        limits = limits_of(namespace_of(request.object), state)
         if limits is None:
             continue
         if request.kind == _CLAIM:

@@ -43,7 +43,9 @@ def matches(criteria: Json, request: Request, state: ClusterState) -> Decision:
     """Return whether `matchConstraints` of a policy or `matchResources` of a binding select a
     request.
     """
-    if not _selects_object(nested_map(criteria, "objectSelector"), request):
+    selector = nested_map(criteria, "objectSelector")
+    sides = [request.object] if request.old is None else [request.object, request.old]
+    if not any(selects(selector, nested_map(side, "metadata", "labels")) for side in sides):
         return Decision.NO
     if _rules_match("excludeResourceRules", criteria, request, state, Decision.NO) is Decision.YES:
         return Decision.NO
@@ -82,11 +84,6 @@ def _rules_match(
     name = nested_string(request.object, "metadata", "name")
 
     return max(by_name.get(None, Decision.NO), by_name.get(name, Decision.NO))
-
-
-def _selects_object(selector: Json, request: Request) -> bool:
-    sides = [request.object] if request.old is None else [request.object, request.old]
-    return any(selects(selector, nested_map(side, "metadata", "labels")) for side in sides)
 
 
 def _selects_namespace(selector: Json, request: Request, state: ClusterState) -> Decision:
@@ -157,8 +154,7 @@ def _in_scope(rule: Json, request: Request, state: ClusterState) -> bool:
     scope = rule.get("scope")
     if scope not in ("Namespaced", "Cluster"):
         return True
-    namespaced = scope == "Namespaced"
-    return is_namespaced(request.kind, state) is namespaced
+    return is_namespaced(request.kind, state) is (scope == "Namespaced")
 
 
 def _is_served(kind: tuple[str, str], state: ClusterState) -> bool:

@@ -26,6 +26,7 @@ from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
+    as_list,
     as_string,
     kind_of,
     namespace_of,
@@ -162,35 +163,29 @@ def protect_storage(manifest: ObjectFields, state: ClusterState) -> ObjectFields
     else:
         finalizer = "kubernetes.io/pvc-protection"
 
-    present = metadata.get("finalizers")
-    if not isinstance(present, list) or finalizer not in present:
-        metadata["finalizers"] = [*(present if isinstance(present, list) else ()), finalizer]
+    present = as_list(metadata.get("finalizers"))
+    if finalizer not in present:
+        metadata["finalizers"] = [*present, finalizer]
 
     return manifest
 
 
 def set_storage_class(claim: ObjectFields, state: ClusterState) -> ObjectFields:
     """Use the default StorageClass (DefaultStorageClass)."""
-    present = child(child(claim, "metadata"), "annotations")
     name = _default_class(
         state, ("storage.k8s.io/v1", "StorageClass"), "storageclass.kubernetes.io/is-default-class"
     )
-    if name and "volume.beta.kubernetes.io/storage-class" not in present:
-        fill_absent(new_child(claim, "spec"), storageClassName=name)
-    return claim
+    return _with_class(claim, "storageClassName", name, "volume.beta.kubernetes.io/storage-class")
 
 
 def set_ingress_class(ingress: ObjectFields, state: ClusterState) -> ObjectFields:
     """Use the default IngressClass (DefaultIngressClass)."""
-    present = child(child(ingress, "metadata"), "annotations")
     name = _default_class(
         state,
         ("networking.k8s.io/v1", "IngressClass"),
         "ingressclass.kubernetes.io/is-default-class",
     )
-    if name and "kubernetes.io/ingress.class" not in present:
-        fill_absent(new_child(ingress, "spec"), ingressClassName=name)
-    return ingress
+    return _with_class(ingress, "ingressClassName", name, "kubernetes.io/ingress.class")
 
 
 def _default_class(state: ClusterState, kind: tuple[str, str], annotation: str) -> str:
@@ -201,6 +196,13 @@ def _default_class(state: ClusterState, kind: tuple[str, str], annotation: str) 
         if nested_string_map(item, "metadata", "annotations").get(annotation) == "true"
     }
     return names.pop() if len(names) == 1 else ""
+
+
+def _with_class(manifest: ObjectFields, field: str, name: str, annotation: str) -> ObjectFields:
+    """Set the class of an object that has none, neither in the field nor in the annotation."""
+    if name and annotation not in nested_map(manifest, "metadata", "annotations"):
+        fill_absent(new_child(manifest, "spec"), **{field: name})
+    return manifest
 
 
 _POD = ("v1", "Pod")

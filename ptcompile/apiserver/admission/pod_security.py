@@ -13,6 +13,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.pod_security_levels import Violation, violations
 from ptcompile.apiserver.validation.templates import pods_of
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
+from ptcompile.kubernetes.unstructured import kind_of, namespace_of, nested_string, nested_value
 from ptcompile.kubernetes.versions import Version
 
 TYPE_CHECKING = False
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 LEVELS = ("privileged", "baseline", "restricted")
+_NAMESPACE = ("v1", "Namespace")
 _LABEL_PREFIX = "pod-security.kubernetes.io/"
 _LATEST = "latest"
 
@@ -80,7 +82,7 @@ def _effective_levels(
     manifest: Json, others: Sequence[Json], profile: str | None
 ) -> dict[str, Level]:
     """Return the effective levels by mode, without those that allow everything."""
-    labels = _namespace_labels(_namespace_name(manifest), others)
+    labels = _namespace_labels(namespace_of(manifest), others)
     modes = {}
     for mode in ("enforce", "warn", "audit"):
         name = labels.get(f"{_LABEL_PREFIX}{mode}")
@@ -99,22 +101,11 @@ def _effective_levels(
     return {mode: level for mode, level in modes.items() if level.name != "privileged"}
 
 
-def _namespace_name(manifest: Json) -> str:
-    meta = manifest.get("metadata")
-    name = meta.get("namespace") if isinstance(meta, Mapping) else None
-    return name if isinstance(name, str) and name else "default"
-
-
 def _namespace_labels(namespace: str, others: Sequence[Json]) -> Json:
-    for namespace_object in others:
-        meta = namespace_object.get("metadata")
-        if (
-            namespace_object.get("kind") == "Namespace"
-            and namespace_object.get("apiVersion") == "v1"
-            and isinstance(meta, Mapping)
-        ):
-            labels = meta.get("labels")
-            if meta.get("name") == namespace and isinstance(labels, Mapping):
-                return labels
+    for other in others:
+        name = nested_string(other, "metadata", "name")
+        labels = nested_value(other, "metadata", "labels")
+        if kind_of(other) == _NAMESPACE and name == namespace and isinstance(labels, Mapping):
+            return labels
 
     return {}

@@ -6,11 +6,13 @@ Loaded only if a level is set (`pod_security`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
     Json,
+    as_list,
     as_mapping,
     nested_map,
     nested_string,
@@ -40,8 +42,7 @@ class CheckedPod(NamedTuple):
     def containers(self) -> Iterator[tuple[Path, str, Json]]:
         """Yield path, name and container of each kind."""
         for key in CONTAINERS:
-            containers = self.spec.get(key)
-            for index, container in enumerate(containers if isinstance(containers, list) else ()):
+            for index, container in enumerate(as_list(self.spec.get(key))):
                 if isinstance(container, Mapping):
                     yield ("spec", key, index), str(container.get("name")), container
 
@@ -55,16 +56,19 @@ class CheckedPod(NamedTuple):
             yield (*path, "securityContext"), f'container "{name}"', context
 
     def is_windows(self) -> bool:
-        """Return whether the pod declares itself a Windows pod."""
-        return nested_string(self.spec, "os", "name") == "windows"
+        """Return whether the pod declares itself a Windows pod, which checks of Linux leave out
+        since 1.25.
+        """
+        return self.minor >= 25 and nested_string(self.spec, "os", "name") == "windows"
+
+    def has_own_users(self) -> bool:
+        """Return whether the pod has its own user namespace, which some checks leave out
+        since 1.35.
+        """
+        return self.minor >= 35 and self.spec.get("hostUsers") is False
 
 
 PolicyCheck = Callable[[CheckedPod], Iterator[Violation]]
-
-
-def as_list(value: Any) -> list[Any]:
-    """Return `value` if it is a list, else an empty list."""
-    return value if isinstance(value, list) else []
 
 
 _APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/"
@@ -198,11 +202,11 @@ def _privileged(pod: CheckedPod) -> Iterator[Violation]:
             yield Violation((*path, "privileged"), "privileged", detail, "remove it")
 
 
-def proc_mount(pod: CheckedPod, *, always: bool = False) -> Iterator[Violation]:
+def _proc_mount(pod: CheckedPod, *, restricted: bool = False) -> Iterator[Violation]:
     """Yield a violation for each `procMount` other than Default. Since 1.35 baseline allows any in
     a pod with its own user namespace.
     """
-    if pod.minor >= 35 and pod.spec.get("hostUsers") is False and not always:
+    if pod.has_own_users() and not restricted:
         return
     for path, subject, context in pod.contexts():
         value = context.get("procMount")
@@ -265,7 +269,7 @@ BASELINE: dict[str, PolicyCheck] = {
     "hostPorts": _host_ports,
     "hostProbesAndHostLifecycle": _probe_hosts,
     "privileged": _privileged,
-    "procMount": proc_mount,
+    "procMount": _proc_mount,
     "seLinuxOptions": _se_linux,
     "seccompProfile_baseline": _seccomp,
     "sysctls": _sysctls,
@@ -295,9 +299,11 @@ _ALLOWED_VOLUMES = frozenset(
 
 
 def _privilege_escalation(pod: CheckedPod) -> Iterator[Violation]:
-    if pod.minor >= 25 and pod.is_windows():
+    if pod.is_windows():
         return
-    for path, subject, context in list(pod.contexts())[1:]:
+
+    _, *contexts = pod.contexts()
+    for path, subject, context in contexts:
         if context.get("allowPrivilegeEscalation") is not False:
             detail = f"{subject} must set securityContext.allowPrivilegeEscalation=false"
             help = "set securityContext.allowPrivilegeEscalation: false"
@@ -306,9 +312,11 @@ def _privilege_escalation(pod: CheckedPod) -> Iterator[Violation]:
 
 
 def _restricted_capabilities(pod: CheckedPod) -> Iterator[Violation]:
-    if pod.minor < 22 or (pod.minor >= 25 and pod.is_windows()):
+    if pod.minor < 22 or pod.is_windows():
         return
-    for path, subject, context in list(pod.contexts())[1:]:
+
+    _, *contexts = pod.contexts()
+    for path, subject, context in contexts:
         capabilities = nested_map(context, "capabilities")
         if "ALL" not in as_list(capabilities.get("drop")):
             detail = f'{subject} must set securityContext.capabilities.drop=["ALL"]'
@@ -326,10 +334,6 @@ def _restricted_capabilities(pod: CheckedPod) -> Iterator[Violation]:
                 )
 
 
-def _proc_mount(pod: CheckedPod) -> Iterator[Violation]:
-    return proc_mount(pod, always=pod.minor >= 35)
-
-
 def _restricted_volumes(pod: CheckedPod) -> Iterator[Violation]:
     for index, volume in enumerate(as_list(pod.spec.get("volumes"))):
         for kind, source in as_mapping(volume).items():
@@ -342,7 +346,7 @@ def _restricted_volumes(pod: CheckedPod) -> Iterator[Violation]:
 
 
 def _non_root(pod: CheckedPod) -> Iterator[Violation]:
-    if pod.minor >= 35 and pod.spec.get("hostUsers") is False:
+    if pod.has_own_users():
         return
 
     (path, _, pod_context), *contexts = pod.contexts()
@@ -365,7 +369,7 @@ def _non_root(pod: CheckedPod) -> Iterator[Violation]:
 
 
 def _root_user(pod: CheckedPod) -> Iterator[Violation]:
-    if pod.minor < 23 or (pod.minor >= 35 and pod.spec.get("hostUsers") is False):
+    if pod.minor < 23 or pod.has_own_users():
         return
     for path, subject, context in pod.contexts():
         if context.get("runAsUser") == 0:
@@ -378,7 +382,7 @@ def _root_user(pod: CheckedPod) -> Iterator[Violation]:
 
 
 def _restricted_seccomp(pod: CheckedPod) -> Iterator[Violation]:
-    if pod.minor < 19 or (pod.minor >= 25 and pod.is_windows()):
+    if pod.minor < 19 or pod.is_windows():
         return
 
     contexts = list(pod.contexts())
@@ -402,7 +406,7 @@ def _restricted_seccomp(pod: CheckedPod) -> Iterator[Violation]:
 RESTRICTED: dict[str, PolicyCheck] = {
     "allowPrivilegeEscalation": _privilege_escalation,
     "capabilities_restricted": _restricted_capabilities,
-    "procMount_restricted": _proc_mount,
+    "procMount_restricted": partial(_proc_mount, restricted=True),
     "restrictedVolumes": _restricted_volumes,
     "runAsNonRoot": _non_root,
     "runAsUser": _root_user,

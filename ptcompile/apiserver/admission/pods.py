@@ -27,6 +27,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_maps,
     nested_string,
     object_name,
+    without_keys,
 )
 
 TYPE_CHECKING = False
@@ -67,9 +68,8 @@ class PodAdmission:
             return AdmittedPod(spec, {})
 
         limits = limits_of(self._namespace, self._state)
-        if limits is None:
-            ranged = spec
-        else:
+        ranged = spec
+        if limits is not None:
             ranged = _without_copied_limits(spec, with_container_defaults(spec, limits))
 
         classed = ranged
@@ -121,9 +121,7 @@ def _with_own_requests(old: Json, new: Json) -> Json:
         for name, value in nested_map(new, "resources", "requests").items()
         if name not in copied
     }
-    resources = {
-        key: value for key, value in nested_map(new, "resources").items() if key != "requests"
-    }
+    resources = without_keys(nested_map(new, "resources"), "requests")
     resources |= {"requests": requests} if requests else {}
 
     return {**new, "resources": resources} if resources else old

@@ -14,6 +14,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced, resource_of
 from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.kubernetes import amounts
+from ptcompile.kubernetes.pod_spec import REQUIRED
 from ptcompile.kubernetes.quantity import NANO, Quantity
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource
 from ptcompile.kubernetes.unstructured import (
@@ -168,7 +169,7 @@ def _crosses_namespaces(spec: Json) -> bool:
     """Return whether a pod (anti-)affinity term names namespaces or selects them."""
     for key in ("podAffinity", "podAntiAffinity"):
         affinity = nested_map(spec, "affinity", key)
-        terms = nested_maps(affinity, "requiredDuringSchedulingIgnoredDuringExecution")
+        terms = nested_maps(affinity, REQUIRED)
         preferred = nested_maps(affinity, "preferredDuringSchedulingIgnoredDuringExecution")
         terms = [*terms, *(nested_map(item, "podAffinityTerm") for item in preferred)]
         if any(
@@ -192,21 +193,17 @@ _POD_SCOPES: dict[str, Callable[[Json, QuotaScope], bool]] = {
 def _usage_of(request: Request, state: ClusterState) -> Quantities:
     """Return what one object uses, by the names of quotas."""
     resource = resource_of(request.kind, state)
+    usage_of = _USAGES.get(resource.name, lambda _spec: {})
+    usage = usage_of(request.spec)
     if request.old is not None:
-        before = _USAGES[resource.name](nested_map(request.old, "spec"))
-        growth = {
-            name: a - before.get(name, _ZERO)
-            for name, a in _USAGES[resource.name](request.spec).items()
-        }
+        before = usage_of(nested_map(request.old, "spec"))
+        growth = {name: amount - before.get(name, _ZERO) for name, amount in usage.items()}
         return {name: amount for name, amount in growth.items() if amount.nano > 0}
 
-    usage = {f"count/{resource.name}": _ONE}
+    counts = {f"count/{resource.name}": _ONE}
     if resource.name in _COUNTED:
-        usage[resource.plural] = _ONE
-    if resource.name in _USAGES:
-        return {**usage, **_USAGES[resource.name](request.spec)}
-
-    return usage
+        counts[resource.plural] = _ONE
+    return {**counts, **usage}
 
 
 def _is_counted(request: Request) -> bool:
@@ -267,13 +264,12 @@ def _claim_usage(spec: Json) -> Quantities:
     storage = amounts.quantities_of(nested_map(spec, "resources"), "requests").get("storage")
     if storage is not None:
         usage["requests.storage"] = storage
-    if name:
-        of_class = {
-            f"{name}.storageclass.storage.k8s.io/{key}": amount for key, amount in usage.items()
-        }
-    else:
-        of_class = {}
+    if not name:
+        return usage
 
+    of_class = {
+        f"{name}.storageclass.storage.k8s.io/{key}": amount for key, amount in usage.items()
+    }
     return {**usage, **of_class}
 
 
@@ -355,15 +351,10 @@ def _missing_amounts(
         ]
         path = next(iter(by_name.values()))[0][1]
         text = f"failed quota: {quota}: must specify {'; '.join(parts)}"
-        help = f"set {' and '.join(map(_field_of, by_name))}, or add a LimitRange with defaults"
+        # `cpu` counts the field requests.cpu
+        fields = [name if "." in name else f"requests.{name}" for name in by_name]
+        help = f"set {' and '.join(fields)}, or add a LimitRange with defaults"
         yield problem_at("exceeds-quota", path, text, help, stage=request.stage)
-
-
-def _field_of(name: str) -> str:
-    """Return the field that a quota's resource counts: `limits.cpu`, or `requests.cpu` for
-    `cpu`.
-    """
-    return name if "." in name else f"requests.{name}"
 
 
 def _exceeded(

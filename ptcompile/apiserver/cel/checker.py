@@ -30,6 +30,7 @@ from ptcompile.apiserver.cel.syntax import (
     ObjectLiteral,
     Uint,
     Unary,
+    count_variables,
     parse,
 )
 from ptcompile.apiserver.cel.types import (
@@ -127,7 +128,9 @@ class _Checker:
             ObjectLiteral: self._check_object,
             Conditional: self._check_condition,
             Logic: self._check_logic,
-            Unary: self._check_unary,
+            Unary: lambda node, scope: self._call(
+                f"{node.mark}_", [self.check(node.operand, scope)]
+            ),
             Binary: self._check_binary,
             MemberAccess: self._check_member,
             FunctionCall: self._check_call,
@@ -205,9 +208,6 @@ class _Checker:
         for part in others:
             result = self._call(f"_{node.mark}_", [result, self.check(part, scope)])
         return result
-
-    def _check_unary(self, node: Unary, scope: Scope) -> CelType:
-        return self._call(f"{node.mark}_", [self.check(node.operand, scope)])
 
     def _check_binary(self, node: Binary, scope: Scope) -> CelType:
         result = self.check(node.first, scope)
@@ -420,11 +420,7 @@ class _Checker:
     def _check_macro(
         self, kind: CelType, name: str, arguments: list[Expression], scope: Scope
     ) -> CelType:
-        if name.startswith("transform") or (name != "map" and len(arguments) == 3):
-            variables = 2
-        else:
-            variables = 1
-
+        variables = count_variables(name, arguments)
         types = self._item_types(kind, variables)
         names = [_variable_name(argument) for argument in arguments[:variables]]
         inner = {**scope, **dict(zip(names, types, strict=True))}

@@ -29,13 +29,14 @@ from ptcompile.apiserver.cel.syntax import (
     Name,
     ObjectLiteral,
     Unary,
+    count_variables,
     parse,
 )
 from ptcompile.apiserver.cel.values import type_named
 from ptcompile.apiserver.crds.schema import schemas_of
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
-from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_list, as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,9 +107,10 @@ def _version_problems(schema: CostSchema, path: Path) -> FieldErrors:
             else:
                 repeated = count
 
-            cost = min(
-                _estimate_rule(str(rule.get("rule") or ""), node, sizes) * repeated, _COST_MAX
-            )
+            value = _value_of_schema(node, sizes)
+            scope = {"": sizes, "self": value, "oldSelf": value}
+            text = str(rule.get("rule") or "")
+            cost = min(_estimate_text(text, scope) * repeated, _COST_MAX)
             total += cost
             if cost > RULE_LIMIT * _MARGIN:
                 rule_path = (*node_path, "x-kubernetes-validations", index, "rule")
@@ -182,9 +184,8 @@ def _min_bytes(node: CostSchema, cache: dict[int, int]) -> int:
     else:
         size = 2
     if kind == "object" and not isinstance(node.get("additionalProperties"), Mapping):
-        required = node.get("required")
         properties = nested_map(node, "properties")
-        for name in set(required if isinstance(required, list) else ()):
+        for name in set(as_list(node.get("required"))):
             field = nested_map(properties, name)
             if field and field.get("default") is None:
                 size += len(name.encode()) + _min_bytes(field, cache) + 4
@@ -228,11 +229,6 @@ def _max_characters(node: CostSchema) -> int:
     if isinstance(choices, list) and choices:
         return max(len(choice) if isinstance(choice, str) else 0 for choice in choices)
     return _REQUEST_BYTES_MAX - 2
-
-
-def _estimate_rule(text: str, node: CostSchema, sizes: dict[int, int]) -> int:
-    value = _value_of_schema(node, sizes)
-    return _estimate_text(text, {"": sizes, "self": value, "oldSelf": value})
 
 
 def _estimate_text(text: str, scope: TypeBindings) -> int:
@@ -362,7 +358,8 @@ def _estimate_operators(node: Binary, scope: TypeBindings) -> _Estimate:
         more, operand_value = _estimate(operand, scope)
         cost += more
         if mark == "in":
-            cost = cost + (operand_value.size if _is_list(operand_value) else 0)
+            is_list = operand_value.schema.get("type") == "array" or not operand_value.schema
+            cost = cost + (operand_value.size if is_list else 0)
             value = _SINGLE_VALUE
         elif mark == "+":
             value = _Value(value.size + operand_value.size, {}, value.least + operand_value.least)
@@ -377,7 +374,9 @@ def _estimate_member(node: MemberAccess, scope: TypeBindings) -> _Estimate:
     cost, value = _estimate(node.first, scope)
     for step in node.steps:
         if isinstance(step, FieldStep):
-            value = _field_value(value, step.name, scope)
+            properties = nested_map(value.schema, "properties")
+            field = properties.get(step.name, properties.get(unescape(step.name)))
+            value = _part_value(field, scope)
         elif isinstance(step, IndexStep):
             cost += _estimate(step.key, scope).cost + 1
             value = _item_value(value, scope)
@@ -391,18 +390,11 @@ def _estimate_member(node: MemberAccess, scope: TypeBindings) -> _Estimate:
 def _item_value(value: _Value, scope: TypeBindings) -> _Value:
     """Return the properties of an item of a list or a value of a map."""
     key = "items" if value.schema.get("type") == "array" else "additionalProperties"
-    inner = value.schema.get(key)
-    if isinstance(inner, Mapping):
-        return _value_of_schema(inner, scope[""])
-    return _UNKNOWN
+    return _part_value(value.schema.get(key), scope)
 
 
-def _field_value(value: _Value, name: str, scope: TypeBindings) -> _Value:
-    properties = as_mapping(value.schema.get("properties"))
-    field = properties.get(name, properties.get(unescape(name)))
-    if isinstance(field, Mapping):
-        return _value_of_schema(field, scope[""])
-    return _UNKNOWN
+def _part_value(schema: Any, scope: TypeBindings) -> _Value:
+    return _value_of_schema(schema, scope[""]) if isinstance(schema, Mapping) else _UNKNOWN
 
 
 def _estimate_method(call: FunctionCall, value: _Value, scope: TypeBindings) -> _Estimate:
@@ -427,13 +419,12 @@ def _estimate_method(call: FunctionCall, value: _Value, scope: TypeBindings) -> 
 
 def _estimate_loop(call: FunctionCall, value: _Value, scope: TypeBindings) -> _Estimate:
     name, arguments = call
-    has_two_variables = name.startswith("transform") or (len(arguments) == 3 and name != "map")
-    count = 2 if has_two_variables else 1
+    count = count_variables(name, arguments)
     variables = [node.name for node in arguments[:count] if isinstance(node, Name)]
     inner = {**scope, **dict.fromkeys(variables, _UNKNOWN)}
     # a single variable of a map is its key, whose length is unknown; of two variables the second is
     # the item
-    if has_two_variables or value.schema.get("type") == "array":
+    if count == 2 or value.schema.get("type") == "array":
         inner[variables[-1]] = _item_value(value, scope)
 
     cost = value.size * (_LOOP_COST_PER_ITEM[name] + _sum_costs(arguments[count:], inner))
@@ -443,10 +434,6 @@ def _estimate_loop(call: FunctionCall, value: _Value, scope: TypeBindings) -> _E
         return _Estimate(cost, _Value(value.size, _MAP_SCHEMA))
 
     return _Estimate(cost, _SINGLE_VALUE)
-
-
-def _is_list(value: _Value) -> bool:
-    return value.schema.get("type") == "array" or not value.schema
 
 
 def _replaced_value(value: _Value, old: _Value, new: _Value) -> _Value:

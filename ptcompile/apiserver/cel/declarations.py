@@ -298,7 +298,9 @@ _TYPE_NAMES = {
         for name in ("Authorizer", "PathCheck", "GroupCheck", "ResourceCheck", "Decision")
     },
 }
-_NAMESPACES = frozenset(("strings", "lists", "sets", "math", "ip", "format", "jsonpatch"))
+_NAMESPACES = frozenset(
+    ("strings", "lists", "sets", "math", "ip", "format", "jsonpatch", "optional")
+)
 
 
 class Overload(NamedTuple):
@@ -363,13 +365,10 @@ def overloads() -> DeclaredOverloads:
         callee, arguments = _split_call(call)
         target, _, name = callee.rpartition(".")
         types = tuple(map(read_type, _split(arguments)))
-        if not target:
-            functions.setdefault(name, []).append(Overload(types, read_type(result)))
-        elif target in _NAMESPACES or (target == "optional" and "(" not in target):
-            functions.setdefault(f"{target}.{name}", []).append(Overload(types, read_type(result)))
+        returned = read_type(result)
+        if not target or target in _NAMESPACES:
+            functions.setdefault(callee, []).append(Overload(types, returned))
         else:
-            methods.setdefault(name, []).append(
-                Overload((read_type(target), *types), read_type(result))
-            )
+            methods.setdefault(name, []).append(Overload((read_type(target), *types), returned))
 
     return DeclaredOverloads(functions, methods)

@@ -28,6 +28,7 @@ from ptcompile.apiserver.cel.syntax import (
     Name,
     ObjectLiteral,
     Unary,
+    count_variables,
 )
 from ptcompile.apiserver.cel.values import (
     ABSENT,
@@ -316,17 +317,16 @@ def _invoke(functions: Any, scope: Bindings, arguments: list[Any]) -> Any:
 
 
 def _get_field(name: str, unescaped_name: str, scope: Bindings, value: Any) -> Any:
-    if type(value) is dict:
-        if name in value:
-            return value[name]
-        if unescaped_name in value:
-            return value[unescaped_name]
-        raise CelError(f"no such key: {unescaped_name}")
+    if type(value) is dict and name in value:
+        return value[name]
+
+    field = _get_optional_field(name, unescaped_name, scope, value)
     if type(value) is Optional:
-        return _get_optional_field(name, unescaped_name, scope, value)
-    if type(value) is ComputedFields:
-        return value.read(unescaped_name, scope[""])
-    raise no_overload()
+        return field
+    if not field.present:
+        raise CelError(f"no such key: {unescaped_name}")
+
+    return field.value
 
 
 def _get_optional_field(name: str, unescaped_name: str, scope: Bindings, value: Any) -> Optional:
@@ -564,13 +564,7 @@ _MACROS: dict[str, Callable[..., Any]] = {
 
 def _compile_macro(name: str, arguments: list[Expression], names: frozenset[str]) -> Evaluation:
     function = _MACROS[name]
-    if name == "map":
-        count = 1
-    elif name.startswith("transform"):
-        count = 2
-    else:
-        count = len(arguments) - 1
-
+    count = count_variables(name, arguments)
     variables = tuple(map(_variable_name, arguments[:count]))
     if len(set(variables)) != len(variables):
         raise CelSyntaxError(f"overlapping variable name: {variables[0]}")

@@ -77,10 +77,6 @@ def _compare(a: Any, b: Any) -> int:
     return int(a > b) - int(a < b)
 
 
-def _sign(_budget: StepBudget, amount: Quantity) -> int:
-    return (amount.nano > 0) - (amount.nano < 0)
-
-
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:").match
 
 
@@ -174,10 +170,6 @@ def _parse_ip(_budget: StepBudget, text: str) -> Address:
     return Address(ip)
 
 
-def _is_canonical(budget: StepBudget, text: str) -> bool:
-    return str(_parse_ip(budget, text).ip) == text
-
-
 def _read_cidr(text: str) -> Cidr | None:
     address, slash, bits = text.partition("/")
     ip = _read_ip(address)
@@ -215,10 +207,6 @@ def _contains_ip(budget: StepBudget, cidr: Cidr, address: Address) -> bool:
 
 def _contains_cidr(budget: StepBudget, cidr: Cidr, inner: Cidr) -> bool:
     return inner.bits >= cidr.bits and _contains_ip(budget, cidr, Address(inner.ip))
-
-
-def _mask_cidr(budget: StepBudget, cidr: Cidr) -> Cidr:
-    return Cidr(_network(budget, cidr).network_address, cidr.bits)
 
 
 _SEMVER = re.compile(
@@ -308,18 +296,10 @@ def _why_not_time(text: str, problem: str) -> str | None:
     return None
 
 
-def _format_named(_budget: StepBudget, name: str) -> Optional:
-    return Optional(True, NamedFormat(name)) if name in _FORMATS else ABSENT
-
-
 def _validate(budget: StepBudget, form: NamedFormat, text: str) -> Optional:
     spend(budget, len(text) // 10)
     why = _FORMATS[form.name](text)
     return ABSENT if why is None else Optional(True, [str(why)])
-
-
-def _family(_budget: StepBudget, address: Address) -> int:
-    return int(address.ip.version)
 
 
 def _is_global_unicast(_budget: StepBudget, address: Address) -> bool:
@@ -354,7 +334,7 @@ GLOBALS: dict[str, Overloads] = {
     "isURL": {(str,): _is_url},
     "ip": {(str,): _parse_ip},
     "isIP": {(str,): lambda _budget, text: _read_ip(text) is not None},
-    "ip.isCanonical": {(str,): _is_canonical},
+    "ip.isCanonical": {(str,): lambda budget, text: str(_parse_ip(budget, text).ip) == text},
     "cidr": {(str,): _parse_cidr},
     "isCIDR": {(str,): lambda _budget, text: _read_cidr(text) is not None},
     "semver": {(str,): _parse_semver, (str, bool): _parse_semver},
@@ -362,7 +342,11 @@ GLOBALS: dict[str, Overloads] = {
         (str,): lambda _budget, text: _read_semver(text) is not None,
         (str, bool): lambda _budget, text, normalize: _read_semver(text, normalize) is not None,
     },
-    "format.named": {(str,): _format_named},
+    "format.named": {
+        (str,): lambda _budget, name: (
+            Optional(True, NamedFormat(name)) if name in _FORMATS else ABSENT
+        )
+    },
     **{f"format.{name}": {0: lambda _budget, name=name: NamedFormat(name)} for name in _FORMATS},
 }
 MEMBERS: dict[str, Overloads] = {
@@ -371,7 +355,7 @@ MEMBERS: dict[str, Overloads] = {
         (Quantity,): lambda _budget, value: value.is_integer and -(2**63) <= value.value < 2**63
     },
     "asApproximateFloat": {(Quantity,): lambda _budget, value: value.nano / 10**9},
-    "sign": {(Quantity,): _sign},
+    "sign": {(Quantity,): lambda _budget, amount: _compare(amount.nano, 0)},
     "add": {
         (Quantity, Quantity): lambda _budget, a, b: a + b,
         (Quantity, int): lambda _budget, a, b: a + Quantity(b * 10**9),
@@ -395,7 +379,7 @@ MEMBERS: dict[str, Overloads] = {
     "getPort": {(Url,): _port},
     "getEscapedPath": {(Url,): lambda _budget, value: value.path},
     "getQuery": {(Url,): _query},
-    "family": {(Address,): _family},
+    "family": {(Address,): lambda _budget, value: value.ip.version},
     "isUnspecified": {(Address,): lambda _budget, value: value.ip.is_unspecified},
     "isLoopback": {(Address,): lambda _budget, value: value.ip.is_loopback},
     "isLinkLocalMulticast": {(Address,): _is_link_local_multicast},
@@ -412,7 +396,9 @@ MEMBERS: dict[str, Overloads] = {
         ),
     },
     "ip": {(Cidr,): lambda _budget, cidr: Address(cidr.ip)},
-    "masked": {(Cidr,): _mask_cidr},
+    "masked": {
+        (Cidr,): lambda budget, cidr: Cidr(_network(budget, cidr).network_address, cidr.bits)
+    },
     "prefixLength": {(Cidr,): lambda _budget, value: value.bits},
     "validate": {(NamedFormat, str): _validate},
 }

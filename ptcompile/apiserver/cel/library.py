@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
+from functools import cmp_to_key, partial
 from itertools import pairwise
 
 from ptcompile.apiserver.cel import kubernetes, values
@@ -337,10 +338,6 @@ def _time_accessor(read: Callable[[datetime], int], nanoseconds: int = 0) -> Ove
     return out
 
 
-def _milliseconds(_budget: StepBudget, value: Duration) -> int:
-    return abs(value) % 10**9 // 10**6 * (-1 if value < 0 else 1)
-
-
 def _optional_value(_budget: StepBudget, value: Optional) -> Any:
     if not value.present:
         raise CelError("optional.none() dereference")
@@ -353,12 +350,94 @@ def _of_non_zero_value(_budget: StepBudget, value: Any) -> Optional:
     return ABSENT
 
 
-def _first(_budget: StepBudget, items: list[Any]) -> Optional:
-    return Optional(True, items[0]) if items else ABSENT
+def _or_value(_budget: StepBudget, value: Any, default: Any) -> Any:
+    if type(value) is not Optional:
+        raise no_overload()
+    return value.value if value.present else default
 
 
-def _last(_budget: StepBudget, items: list[Any]) -> Optional:
-    return Optional(True, items[-1]) if items else ABSENT
+def _sum(budget: StepBudget, items: list[Any]) -> Any:
+    if not items:
+        return 0
+    total = items[0]
+    if type(total) not in (int, float, Uint, Duration):
+        raise no_overload()
+    for item in items[1:]:
+        spend(budget, 1)
+        total = values.operate(budget, "+", total, item)
+    return total
+
+
+def _list_extremum(sign: int, name: str) -> Callable[[StepBudget, list[Any]], Any]:
+    best = _extremum(sign)
+
+    def run(budget: StepBudget, items: list[Any]) -> Any:
+        if not items:
+            raise CelError(f"{name} called on empty list")
+        return best(budget, items)
+
+    return run
+
+
+def _is_sorted(budget: StepBudget, items: list[Any]) -> bool:
+    for previous, following in pairwise(items):
+        spend(budget, 1)
+        if values.compare(budget, previous, following) > 0:
+            return False
+    return True
+
+
+def _index_of_item(
+    budget: StepBudget, items: Any, searched: Any, *, backwards: bool = False
+) -> int:
+    if type(items) is not list:
+        raise no_overload()
+    spend(budget, len(items))
+    indexes = range(len(items))
+    for index in reversed(indexes) if backwards else indexes:
+        if are_equal(budget, items[index], searched):
+            return index
+    return -1
+
+
+def _sort(budget: StepBudget, items: list[Any]) -> list[Any]:
+    pay_for_size(budget, len(items))
+
+    def order(a: Any, b: Any) -> int:
+        spend(budget, 1)
+        return values.compare(budget, a, b)
+
+    return sorted(items, key=cmp_to_key(order))
+
+
+def _without_duplicates(budget: StepBudget, items: list[Any]) -> list[Any]:
+    out: list[Any] = []
+    for item in items:
+        if not values.contains(budget, item, out):
+            out.append(item)
+    return out
+
+
+def _slice(budget: StepBudget, items: list[Any], start: int, end: int) -> list[Any]:
+    if not 0 <= start <= end <= len(items):
+        raise CelError(f"cannot slice({start}, {end}), list is length {len(items)}")
+    pay_for_size(budget, end - start)
+    return items[start:end]
+
+
+def _flatten(budget: StepBudget, items: list[Any], depth: int = 1) -> list[Any]:
+    if depth < 0:
+        raise CelError("level must be non-negative")
+
+    out: list[Any] = []
+    for item in items:
+        part = _flatten(budget, item, depth - 1) if type(item) is list and depth else [item]
+        if len(out) + len(part) > SIZE_MAX:
+            raise CostError(f"it produces a value of more than {SIZE_MAX:,} characters or items")
+        spend(budget, len(part))
+        out += part
+
+    return out
 
 
 _SIZE_OVERLOADS: Overloads = {(kind,): _size for kind in (str, bytes, list, dict)}
@@ -416,8 +495,12 @@ MEMBERS: dict[str, Overloads] = {
     "matches": {(str, str): matches},
     "find": {(str, str): _find},
     "findAll": {(str, str): _find_all, (str, str, int): _find_all},
-    "indexOf": {(str, str): _index_of, (str, str, int): _index_of},
-    "lastIndexOf": {(str, str): _last_index_of, (str, str, int): _last_index_of},
+    "indexOf": {(str, str): _index_of, (str, str, int): _index_of, 2: _index_of_item},
+    "lastIndexOf": {
+        (str, str): _last_index_of,
+        (str, str, int): _last_index_of,
+        2: partial(_index_of_item, backwards=True),
+    },
     "split": {(str, str): _split, (str, str, int): _split},
     "join": {(list,): _join, (list, str): _join},
     "replace": {(str, str, str): _replace, (str, str, str, int): _replace},
@@ -439,135 +522,23 @@ MEMBERS: dict[str, Overloads] = {
     "getSeconds": _time_accessor(lambda when: when.second, 10**9),
     "getMilliseconds": {
         **_time_accessor(lambda when: when.microsecond // 1000),
-        (Duration,): _milliseconds,
+        (Duration,): lambda _budget, value: abs(value) % 10**9 // 10**6 * (-1 if value < 0 else 1),
     },
     "hasValue": {(Optional,): lambda _budget, value: value.present},
     "value": {(Optional,): _optional_value},
     "or": {
         (Optional, Optional): lambda _budget, value, default: value if value.present else default
     },
-    "orValue": {2: lambda _budget, value, default: _or_value(value, default)},
-    "first": {(list,): _first},
-    "last": {(list,): _last},
-    **{name: dict(table) for name, table in kubernetes.MEMBERS.items()},
+    "orValue": {2: _or_value},
+    "first": {(list,): lambda _budget, items: Optional(True, items[0]) if items else ABSENT},
+    "last": {(list,): lambda _budget, items: Optional(True, items[-1]) if items else ABSENT},
+    "sum": {(list,): _sum},
+    "min": {(list,): _list_extremum(-1, "min")},
+    "max": {(list,): _list_extremum(1, "max")},
+    "isSorted": {(list,): _is_sorted},
+    "sort": {(list,): _sort},
+    "distinct": {(list,): _without_duplicates},
+    "slice": {(list, int, int): _slice},
+    "flatten": {(list,): _flatten, (list, int): _flatten},
+    **kubernetes.MEMBERS,
 }
-
-
-def _or_value(value: Any, default: Any) -> Any:
-    if type(value) is not Optional:
-        raise no_overload()
-    return value.value if value.present else default
-
-
-def _sum(budget: StepBudget, items: list[Any]) -> Any:
-    if not items:
-        return 0
-    total = items[0]
-    if type(total) not in (int, float, Uint, Duration):
-        raise no_overload()
-    for item in items[1:]:
-        spend(budget, 1)
-        total = values.operate(budget, "+", total, item)
-    return total
-
-
-def _list_extremum(sign: int, name: str) -> Callable[[StepBudget, list[Any]], Any]:
-    best = _extremum(sign)
-
-    def run(budget: StepBudget, items: list[Any]) -> Any:
-        if not items:
-            raise CelError(f"{name} called on empty list")
-        return best(budget, items)
-
-    return run
-
-
-def _is_sorted(budget: StepBudget, items: list[Any]) -> bool:
-    for previous, following in pairwise(items):
-        spend(budget, 1)
-        if values.compare(budget, previous, following) > 0:
-            return False
-    return True
-
-
-def _index_of_item(budget: StepBudget, items: list[Any], searched: Any) -> int:
-    spend(budget, len(items))
-    return next(
-        (index for index, item in enumerate(items) if are_equal(budget, item, searched)), -1
-    )
-
-
-def _last_index_of_item(budget: StepBudget, items: list[Any], searched: Any) -> int:
-    spend(budget, len(items))
-    return next(
-        (
-            index
-            for index in range(len(items) - 1, -1, -1)
-            if are_equal(budget, items[index], searched)
-        ),
-        -1,
-    )
-
-
-def _sort(budget: StepBudget, items: list[Any]) -> list[Any]:
-    from functools import cmp_to_key
-
-    pay_for_size(budget, len(items))
-
-    def order(a: Any, b: Any) -> int:
-        spend(budget, 1)
-        return values.compare(budget, a, b)
-
-    return sorted(items, key=cmp_to_key(order))
-
-
-def _without_duplicates(budget: StepBudget, items: list[Any]) -> list[Any]:
-    out: list[Any] = []
-    for item in items:
-        if not values.contains(budget, item, out):
-            out.append(item)
-    return out
-
-
-def _slice(budget: StepBudget, items: list[Any], start: int, end: int) -> list[Any]:
-    if not 0 <= start <= end <= len(items):
-        raise CelError(f"cannot slice({start}, {end}), list is length {len(items)}")
-    pay_for_size(budget, end - start)
-    return items[start:end]
-
-
-def _flatten(budget: StepBudget, items: list[Any], depth: int = 1) -> list[Any]:
-    if depth < 0:
-        raise CelError("level must be non-negative")
-
-    out: list[Any] = []
-    for item in items:
-        part = _flatten(budget, item, depth - 1) if type(item) is list and depth else [item]
-        if len(out) + len(part) > SIZE_MAX:
-            raise CostError(f"it produces a value of more than {SIZE_MAX:,} characters or items")
-        spend(budget, len(part))
-        out += part
-
-    return out
-
-
-MEMBERS["sum"] = {(list,): _sum}
-MEMBERS["min"] = {(list,): _list_extremum(-1, "min")}
-MEMBERS["max"] = {(list,): _list_extremum(1, "max")}
-MEMBERS["isSorted"] = {(list,): _is_sorted}
-MEMBERS["indexOf"][2] = lambda budget, items, item: _index_of_item(
-    budget, _require_list(items), item
-)
-MEMBERS["lastIndexOf"][2] = lambda budget, items, item: _last_index_of_item(
-    budget, _require_list(items), item
-)
-MEMBERS["sort"] = {(list,): _sort}
-MEMBERS["distinct"] = {(list,): _without_duplicates}
-MEMBERS["slice"] = {(list, int, int): _slice}
-MEMBERS["flatten"] = {(list,): _flatten, (list, int): _flatten}
-
-
-def _require_list(value: Any) -> list[Any]:
-    if type(value) is not list:
-        raise no_overload()
-    return value

@@ -12,6 +12,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any, TypeAlias
 
     Expression: TypeAlias = (
@@ -228,6 +229,11 @@ class MemberAccess(NamedTuple):
     steps: list[FieldStep | IndexStep | FunctionCall]
 
 
+def count_variables(name: str, arguments: list[Expression]) -> int:
+    """Return how many of the first arguments of a macro are the names of its variables."""
+    return 2 if name.startswith("transform") or (name != "map" and len(arguments) == 3) else 1
+
+
 def parse(text: str) -> Expression:
     """Parse an expression to its tree. Raises CelSyntaxError."""
     if len(text) > CHARACTERS_MAX:
@@ -388,19 +394,18 @@ class _Parser:
     def _unary(self) -> Expression:
         marks = []
         while self.kind == "mark" and self.word in ("!", "-"):
-            marks.append(self._next())
-            if marks[-1] == "-" and self.kind == "int":
+            mark = self._next()
+            if mark == "-" and self.kind == "int":
                 self.word = "-" + self.word
-                marks.pop()
+            else:
+                marks.append(mark)
 
         node = self._member()
-        for mark in ("!", "-"):
-            if mark in marks:
-                if set(marks) != {mark}:
-                    raise self.unexpected()
-                return Unary(mark, len(marks), node)
-
-        return node
+        if not marks:
+            return node
+        if len(set(marks)) > 1:
+            raise self.unexpected()
+        return Unary(marks[0], len(marks), node)
 
     def _member(self) -> Expression:
         first = self._primary()
@@ -413,12 +418,8 @@ class _Parser:
                 continue
 
             optional = self._accept("?")
-            if self.kind != "name":
-                raise self.unexpected()
-
-            name = self._next().strip("`")
-            if self._is_at("(") and not optional:
-                self._next()
+            name = self._name().strip("`")
+            if not optional and self._accept("("):
                 steps.append(FunctionCall(name, self._arguments()))
             else:
                 steps.append(FieldStep(name, optional))
@@ -433,17 +434,16 @@ class _Parser:
     def _object(self, type_name: str) -> Expression:
         self._next()
         fields: list[ObjectField] = []
-        while not self._accept("}"):
-            optional = self._accept("?")
-            if self.kind != "name":
-                raise self.unexpected()
-            name = self._next().strip("`")
+        for optional in self._parts("}"):
+            name = self._name().strip("`")
             self._expect(":")
             fields.append(ObjectField(name, self.expression(), optional))
-            if not self._is_at("}"):
-                self._expect(",")
-
         return ObjectLiteral(type_name, fields)
+
+    def _name(self) -> str:
+        if self.kind != "name":
+            raise self.unexpected()
+        return str(self._next())
 
     def _primary(self) -> Expression:
         if self.kind == "constant":
@@ -455,17 +455,14 @@ class _Parser:
             self._expect(")")
             return MemberAccess(node, [])
         if self._accept("["):
-            return ListLiteral(self._items("]"))
+            return ListLiteral(
+                [ListElement(self.expression(), optional) for optional in self._parts("]")]
+            )
         if self._accept("{"):
             return MapLiteral(self._entries())
 
         self._accept(".")
-        if self.kind != "name":
-            raise self.unexpected()
-
-        return self._name_or_call(self._next())
-
-    def _name_or_call(self, name: str) -> Expression:
+        name = self._name()
         if name in _CONSTANTS:
             return Constant(_CONSTANTS[name])
         if name in RESERVED:
@@ -475,33 +472,28 @@ class _Parser:
         return Name(name)
 
     def _arguments(self) -> list[Expression]:
-        return [item.value for item in self._items(")")]
-
-    def _items(self, end: str) -> list[ListElement]:
-        """Return the items up to a closing bracket. Only items of a list may be optional, and
-        only a list may end with a comma.
-        """
-        items: list[ListElement] = []
-        while not self._accept(end):
-            optional = end == "]" and self._accept("?")
-            items.append(ListElement(self.expression(), optional))
-            if not self._is_at(end):
-                self._expect(",")
-                if self._is_at(end) and end == ")":
-                    raise self.unexpected()
-
-        return items
+        return [self.expression() for _ in self._parts(")")]
 
     def _entries(self) -> list[MapEntry]:
         entries: list[MapEntry] = []
-        while not self._accept("}"):
-            optional = self._accept("?")
+        for optional in self._parts("}"):
             key = self.expression()
             self._expect(":")
             entries.append(MapEntry(key, self.expression(), optional))
-            if not self._is_at("}"):
-                self._expect(",")
         return entries
+
+    def _parts(self, end: str) -> Iterator[bool]:
+        """Yield before each part up to a closing bracket whether it is optional.
+
+        Arguments cannot be optional, and no comma may follow the last one.
+        """
+        is_call = end == ")"
+        while not self._accept(end):
+            yield not is_call and self._accept("?")
+            if not self._is_at(end):
+                self._expect(",")
+                if is_call and self._is_at(end):
+                    raise self.unexpected()
 
 
 def _parse_integer(word: str) -> int:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.cel.syntax import Uint
+from ptcompile.kubernetes.goflags import parse_bool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,12 +185,6 @@ def _to_uint64(number: int) -> Uint:
     return Uint(number)
 
 
-def _checked_duration(number: int) -> Duration:
-    if not -(2**63) <= number < 2**63:
-        raise CelError("integer overflow")
-    return Duration(number)
-
-
 def checked_timestamp(nanoseconds: int) -> Timestamp:
     """Return a point in time. Raises CelError outside the years 1 to 9999."""
     if not -62135596800 * 10**9 <= nanoseconds < 253402300800 * 10**9:
@@ -234,12 +229,12 @@ _ARITHMETIC: dict[tuple[str, type, type], Callable[[Any, Any], Any]] = {
     ("-", float, float): lambda a, b: a - b,
     ("*", float, float): lambda a, b: a * b,
     ("/", float, float): _quotient,
-    ("+", Duration, Duration): lambda a, b: _checked_duration(int(a) + int(b)),
-    ("-", Duration, Duration): lambda a, b: _checked_duration(int(a) - int(b)),
+    ("+", Duration, Duration): lambda a, b: Duration(_to_int64(int(a) + int(b))),
+    ("-", Duration, Duration): lambda a, b: Duration(_to_int64(int(a) - int(b))),
     ("+", Timestamp, Duration): lambda a, b: checked_timestamp(int(a) + int(b)),
     ("+", Duration, Timestamp): lambda a, b: checked_timestamp(int(a) + int(b)),
     ("-", Timestamp, Duration): lambda a, b: checked_timestamp(int(a) - int(b)),
-    ("-", Timestamp, Timestamp): lambda a, b: _checked_duration(int(a) - int(b)),
+    ("-", Timestamp, Timestamp): lambda a, b: Duration(_to_int64(int(a) - int(b))),
 }
 
 
@@ -338,20 +333,18 @@ _FLOAT = re.compile(
 def to_int(value: Any) -> int:
     """Convert to an integer."""
     kind = type(value)
-    if kind in (int, Uint):
+    if kind in (int, Uint, Duration):
         return _to_int64(int(value))
     if kind is float:
         if not -(2.0**63) < value < 2.0**63:
             raise CelError("integer overflow")
         return int(value)
-    if kind is str and _INT.fullmatch(value) and -(2**63) <= int(value) < 2**63:
-        return int(value)
+    if kind is str:
+        if _INT.fullmatch(value) and -(2**63) <= int(value) < 2**63:
+            return int(value)
+        raise conversion_error(value, "int")
     if kind is Timestamp:
         return int(value) // 10**9
-    if kind is Duration:
-        return int(value)
-    if kind is str:
-        raise conversion_error(value, "int")
 
     raise no_overload()
 
@@ -390,11 +383,10 @@ def to_bool(value: Any) -> bool:
     if type(value) is bool:
         return value
     if type(value) is str:
-        if value in ("1", "t", "T", "TRUE", "true", "True"):
-            return True
-        if value in ("0", "f", "F", "FALSE", "false", "False"):
-            return False
-        raise conversion_error(value, "bool")
+        parsed = parse_bool(value)
+        if parsed is None:
+            raise conversion_error(value, "bool")
+        return parsed
     raise no_overload()
 
 
@@ -416,22 +408,17 @@ def to_string(value: Any) -> str:
         except UnicodeDecodeError:
             raise conversion_error(value, "string") from None
     if kind is Duration:
-        return _format_seconds(int(value)) + "s"
+        seconds, rest = divmod(abs(value), 10**9)
+        sign = "-" if value < 0 else ""
+        return f"{sign}{seconds}{_fraction(rest)}s"
     if kind is Timestamp:
-        rest = int(value) % 10**9
-        fraction = f".{rest:09}".rstrip("0") if rest else ""
-        return f"{to_datetime(value):%Y-%m-%dT%H:%M:%S}{fraction}Z"
+        return f"{to_datetime(value):%Y-%m-%dT%H:%M:%S}{_fraction(value % 10**9)}Z"
 
     raise no_overload()
 
 
-def _format_seconds(nanoseconds: int) -> str:
-    seconds, rest = divmod(abs(nanoseconds), 10**9)
-    return (
-        ("-" if nanoseconds < 0 else "")
-        + str(seconds)
-        + (f".{rest:09}".rstrip("0") if rest else "")
-    )
+def _fraction(nanoseconds: int) -> str:
+    return f".{nanoseconds:09}".rstrip("0.")
 
 
 def _format_float(value: float) -> str:

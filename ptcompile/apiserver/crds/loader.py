@@ -17,7 +17,7 @@ from ptcompile.apiserver.goregex import UntrustedPattern
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.apiserver.structure.keywords import LOGIC_KEYWORDS
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_map
 from ptcompile.source import documents as source
 from ptcompile.source.streams import objects_in
 
@@ -51,8 +51,7 @@ _METADATA_REFERENCE: dict[str, Any] = {
 
 def is_crd(manifest: Json) -> bool:
     """Return whether an object is a CustomResourceDefinition of the version that servers accept."""
-    kind = manifest.get("kind"), manifest.get("apiVersion")
-    return kind == ("CustomResourceDefinition", "apiextensions.k8s.io/v1")
+    return kind_of(manifest) == ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
 
 def served_versions(crd: Json) -> Iterator[tuple[str, str, Json]]:
@@ -111,13 +110,9 @@ def deprecation_of(spec: Json, version: Json) -> str:
         for other in map(as_mapping, spec["versions"])
         if other.get("served") is not False and other.get("deprecated") is not True
     ]
-    newest = max(
-        (other for other in newer if _priority(other) > _priority(name)),
-        key=_priority,
-        default=None,
-    )
+    newest = max(newer, key=_priority, default=name)
     text = f"{group}/{name} {kind} is deprecated"
-    if newest is not None:
+    if _priority(newest) > _priority(name):
         return f"{text}; use {group}/{newest} {kind}"
 
     return text

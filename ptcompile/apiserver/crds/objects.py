@@ -40,10 +40,9 @@ def defined_kind_problems(
     `request`.
     """
     operator_kind = kind_named(kind)
+    current = manifest
     if request is not None and operator_kind.rejects:
         current = operator_kind.default(manifest)
-    else:
-        current = manifest
 
     problems = list(definition_problems(current, definition, context.kubernetes, budget))
     if operator_kind.rejects:

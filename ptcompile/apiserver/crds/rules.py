@@ -80,7 +80,10 @@ def _walk(schema: Schema, document: str, pair: _Pair, path: Path, run: _Run) -> 
         yield from _rule_result(rule, pair, path, run)
     new, old = pair
     if isinstance(new, list):
-        before = _items_by_key(schema, old)
+        before = {}
+        # items of a list without keys have no counterparts
+        if schema.get("x-kubernetes-list-type") == "map" and isinstance(old, list):
+            before = {_item_key(schema, item): item for item in old}
         for index, item in enumerate(new):
             old_item = before.get(_item_key(schema, item), _ABSENT) if before else _ABSENT
             yield from _walk(
@@ -98,15 +101,6 @@ def _item_key(schema: Schema, item: Any) -> tuple[Any, ...]:
     if isinstance(item, Mapping):
         return tuple(item.get(key) for key in keys)
     return ()
-
-
-def _items_by_key(schema: Schema, old: Any) -> dict[tuple[Any, ...], Any]:
-    """Return the items of an old list by key, or nothing for a list without keys, whose items
-    have no counterparts.
-    """
-    if schema.get("x-kubernetes-list-type") != "map" or not isinstance(old, list):
-        return {}
-    return {_item_key(schema, item): item for item in old}
 
 
 def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Problems:
@@ -132,7 +126,10 @@ def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Problems:
             return
         message = _message(rule, names, budget)
     except CelError as error:
-        message = _failure_message(str(error), _message(rule))
+        message = f"{error} evaluating rule: {_message(rule)}"
+        if str(error) == "no such overload":
+            why = "call arguments did not match a supported operator for rule"
+            message = f"'{error}': {why}: {_message(rule)}"
     except (CostError, UncheckedError) as error:
         run.unchecked.add(expression)
         yield _unchecked_rule(rule_path, expression, str(error), isinstance(error, CostError))
@@ -169,14 +166,12 @@ def _variables(rule: Json, text: str, pair: _Pair) -> JsonDict | None:
     """Return a rule's variables, or None if the rule needs an old value that does not exist."""
     if "oldSelf" not in text:
         return {"self": pair.new}
+    old = pair.old
     if rule.get("optionalOldSelf") is True:
-        return {
-            "self": pair.new,
-            "oldSelf": ABSENT if pair.old is _ABSENT else Optional(True, pair.old),
-        }
-    if pair.old is _ABSENT:
+        old = ABSENT if old is _ABSENT else Optional(True, old)
+    if old is _ABSENT:
         return None
-    return {"self": pair.new, "oldSelf": pair.old}
+    return {"self": pair.new, "oldSelf": old}
 
 
 def _message(rule: Json, names: JsonDict | None = None, budget: StepBudget | None = None) -> str:
@@ -196,13 +191,6 @@ def _message(rule: Json, names: JsonDict | None = None, budget: StepBudget | Non
         return message
 
     return f"failed rule: {' '.join(str(rule.get('rule', '')).split())}"
-
-
-def _failure_message(error: str, message: str) -> str:
-    """Return the server's message for a rule that fails on its values."""
-    if error == "no such overload":
-        return f"'{error}': call arguments did not match a supported operator for rule: {message}"
-    return f"{error} evaluating rule: {message}"
 
 
 def _unchecked_rule(path: Path, text: str, reason: str, costly: bool) -> Problem:
@@ -243,10 +231,8 @@ def _to_cel_value(schema: Schema, document: str, value: Any) -> Any:
             key: _to_cel_value(property_schema(schema, key), document, item)
             for key, item in value.items()
         }
-    if type(value) is int:
-        if schema.get("type") == "number" or abs(value) >= 2**63:
-            return float(value)
-        return value
+    if type(value) is int and (schema.get("type") == "number" or abs(value) >= 2**63):
+        return float(value)
     if isinstance(value, str):
         return _parse_format(value, schema.get("format"))
 

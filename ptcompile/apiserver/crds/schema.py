@@ -21,7 +21,7 @@ from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_list, as_mapping, nested_map, nested_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,39 +206,36 @@ def _check_complete(
     if isinstance(values.get("not"), Mapping):
         branches.append(((*branch_path_prefix, "not"), values["not"]))
     for branch_path, branch in branches:
-        _check_complete(branch, node, branch_path, path, problems)
-        _check_children(branch, node, branch_path, path, problems)
+        _check_mentioned(branch, node, branch_path, path, problems)
 
 
-def _check_children(
+def _check_mentioned(
     branch: SchemaObject, node: SchemaObject, branch_path: Path, path: Path, problems: FieldErrors
 ) -> None:
+    """Check that the node describes every field that one of its branches mentions."""
+    _check_complete(branch, node, branch_path, path, problems)
     parts: list[tuple[tuple[str, ...], Any]] = [
         (("properties", name), field) for name, field in nested_map(branch, "properties").items()
     ]
     if isinstance(branch.get("items"), Mapping):
         parts.append((("items",), branch["items"]))
     for keys, inner in parts:
+        mentioned_path = (*branch_path, *keys)
         described_path = (*path, *keys)
         part = _child_schema(node, keys)
         if part is None:
-            why = f"because it is defined in {field_path((*branch_path, *keys))}"
+            why = f"because it is defined in {field_path(mentioned_path)}"
             problems.append(
                 problem_at(
                     "required-value",
-                    (*branch_path, *keys),
+                    mentioned_path,
                     f"Required value: {why}",
                     f"add {field_path(described_path)}",
                     field=field_path(described_path),
                 )
             )
         else:
-            _check_complete(
-                as_mapping(inner), part, (*branch_path, *keys), described_path, problems
-            )
-            _check_children(
-                as_mapping(inner), part, (*branch_path, *keys), described_path, problems
-            )
+            _check_mentioned(as_mapping(inner), part, mentioned_path, described_path, problems)
 
 
 def _child_schema(node: SchemaObject, keys: tuple[str, ...]) -> SchemaObject | None:
@@ -251,10 +248,7 @@ def _child_schema(node: SchemaObject, keys: tuple[str, ...]) -> SchemaObject | N
 
 
 def _branches(node: SchemaObject, key: str) -> list[SchemaObject]:
-    value = node.get(key)
-    if isinstance(value, list):
-        return [as_mapping(branch) for branch in value]
-    return []
+    return [as_mapping(branch) for branch in as_list(node.get(key))]
 
 
 _DOCUMENT = "kubernetes/groups/apiextensions.json"
@@ -312,11 +306,10 @@ def schemas_of(crd: SchemaObject) -> Iterator[tuple[Path, SchemaObject, bool]]:
     """Yield the path and schema of each version of a CRD, and whether its status is a
     subresource.
     """
-    version_entries = nested_map(crd, "spec").get("versions")
-    for index, version in enumerate(version_entries if isinstance(version_entries, list) else ()):
-        schema = as_mapping(as_mapping(version).get("schema")).get("openAPIV3Schema")
+    for index, version in enumerate(as_list(nested_value(crd, "spec", "versions"))):
+        schema = nested_value(version, "schema", "openAPIV3Schema")
         if isinstance(schema, dict):
-            status = as_mapping(as_mapping(version).get("subresources")).get("status") is not None
+            status = nested_value(version, "subresources", "status") is not None
             yield ("spec", "versions", index, "schema", "openAPIV3Schema"), schema, status
 
 
@@ -360,10 +353,9 @@ def _schemas_below(schema: SchemaObject, path: Path) -> Iterator[tuple[Path, Any
             ]
 
         for key in _LIST_KEYWORDS:
-            children = node.get(key)
             stack += [
                 ((*node_path, key, index), child, False)
-                for index, child in enumerate(children if type(children) is list else ())
+                for index, child in enumerate(as_list(node.get(key)))
             ]
 
         stack.append(((*node_path, "not"), node.get("not"), False))
@@ -440,17 +432,15 @@ def _check_supported(node: FieldValue) -> None:
     for key in _UNSUPPORTED_KEYWORDS:
         is_pointer = key in ("$ref", "dependencies", "additionalItems")
         if is_set(node.mapping, key) or (is_pointer and node.get(key) is not None):
-            node[key].forbidden(f"{key} is not supported", _unsupported_help(key))
+            help = _INLINE_HELP if key in ("$ref", "definitions") else ""
+            node[key].forbidden(f"{key} is not supported", help)
     if isinstance(node.get("items"), list) and node.get("items"):
         node["items"].forbidden("items must be a schema object and not an array")
     if opened.value is False:
         opened.invalid("must be true or undefined", "remove it")
 
 
-def _unsupported_help(key: str) -> str:
-    if key in ("$ref", "definitions"):
-        return "write the schema out where it is used: a CRD cannot refer to another schema"
-    return f"remove `{key}`"
+_INLINE_HELP = "write the schema out where it is used: a CRD cannot refer to another schema"
 
 
 def _check_type(node: FieldValue) -> None:
@@ -469,7 +459,7 @@ def _check_lists(node: FieldValue) -> None:
     kind = node["type"]
     listed = node["x-kubernetes-list-type"]
     items = node["items"]
-    keys = _extension_texts(node.mapping, "list-map-keys")
+    keys = [text or "" for text in as_list(node.get("x-kubernetes-list-map-keys"))]
     has_item = isinstance(items.value, Mapping)
     if listed.value is not None and kind.value != "array":
         _reject_type(kind.or_default(""), "must be array if x-kubernetes-list-type is specified")
@@ -510,7 +500,7 @@ def _check_map_list(node: FieldValue, keys: list[str]) -> None:
 
 def _check_keys(item: FieldValue, keys: FieldValue) -> None:
     """Check the keys of a list of type map against the schema of its items."""
-    required = item.get("required")
+    required = as_list(item.get("required"))
     for key in dict.fromkeys(keys.value):
         if key not in item["properties"].mapping:
             keys.invalid(f'entries must all be names of item properties: "{key}" is not')
@@ -521,10 +511,7 @@ def _check_keys(item: FieldValue, keys: FieldValue) -> None:
             field["type"].invalid(
                 "must be a scalar type if parent array's x-kubernetes-list-type is map"
             )
-        if (
-            key not in (required if isinstance(required, list) else ())
-            and field.get("default") is None
-        ):
+        if key not in required and field.get("default") is None:
             why = (
                 "this property is in x-kubernetes-list-map-keys, so it must have a default or be "
                 "a required property"
@@ -579,11 +566,6 @@ def _check_rules(node: FieldValue) -> None:
 
 def _has_line_breaks(text: str) -> bool:
     return "\n" in text or "\r" in text
-
-
-def _extension_texts(node: SchemaObject, key: str) -> list[str]:
-    value = node.get(f"x-kubernetes-{key}")
-    return [text or "" for text in value] if isinstance(value, list) else []
 
 
 def rejection_reason(crd: SchemaObject) -> str:

@@ -24,7 +24,7 @@ from ptcompile.apiserver.defaulting.pods import (
     default_volume,
 )
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, string_map, without_keys
+from ptcompile.kubernetes.unstructured import Json, nested_map, string_map, without_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,10 +47,13 @@ def default_job_spec(spec: ObjectFields) -> None:
     without_indexes = spec.get("backoffLimitPerIndex") is None
     replacement = "TerminatingOrFailed" if spec.get("podFailurePolicy") is None else "Failed"
     fill_absent(
-        spec, parallelism=1, backoffLimit=6 if without_indexes else 2**31 - 1, suspend=False
-    )
-    fill_absent(
-        spec, completionMode="NonIndexed", manualSelector=False, podReplacementPolicy=replacement
+        spec,
+        parallelism=1,
+        backoffLimit=6 if without_indexes else 2**31 - 1,
+        suspend=False,
+        completionMode="NonIndexed",
+        manualSelector=False,
+        podReplacementPolicy=replacement,
     )
     _default_job_template(spec)
 
@@ -67,7 +70,7 @@ def _default_job(job: ObjectFields) -> None:
     spec = new_child(job, "spec")
     metadata = new_child(job, "metadata")
     default_job_spec(spec)
-    labels = child(child(child(spec, "template"), "metadata"), "labels")
+    labels = nested_map(spec, "template", "metadata", "labels")
     if labels and not metadata.get("labels"):
         metadata["labels"] = {**labels}
 
@@ -143,7 +146,7 @@ def _default_replication_controller(controller: ObjectFields) -> None:
     _default_replicas(controller)
     spec = child(controller, "spec")
     metadata = new_child(controller, "metadata")
-    labels = child(child(child(spec, "template"), "metadata"), "labels")
+    labels = nested_map(spec, "template", "metadata", "labels")
     if labels:
         for holder, key in ((spec, "selector"), (metadata, "labels")):
             if not holder.get(key):
@@ -203,25 +206,17 @@ def move_string_data(secret: ObjectFields) -> None:
         secret["data"] = {**child(secret, "data"), **encoded}
 
 
-def _default_claim(claim: ObjectFields) -> None:
-    default_claim_spec(new_child(claim, "spec"))
-
-
 def _prepare_claim(claim: ObjectFields) -> None:
     """Write the data source in both fields, or in none if the server drops it."""
     spec = child(claim, "spec")
-    source = spec.get("dataSource")
-    reference = spec.get("dataSourceRef")
-    if isinstance(source, dict) and reference is None:
-        if drops_source("dataSource", source):
-            del spec["dataSource"]
+    for name, other in (("dataSource", "dataSourceRef"), ("dataSourceRef", "dataSource")):
+        source = spec.get(name)
+        if not isinstance(source, dict) or spec.get(other) is not None:
+            continue
+        if drops_source(name, source):
+            del spec[name]
         else:
-            spec["dataSourceRef"] = {**source}
-    elif isinstance(reference, dict) and source is None:
-        if drops_source("dataSourceRef", reference):
-            del spec["dataSourceRef"]
-        else:
-            spec["dataSource"] = {**reference}
+            spec[other] = {**source}
 
 
 def drops_source(name: str, source: Json, context: ApiServer = DEFAULT_SERVER) -> bool:
@@ -271,10 +266,6 @@ def _default_limit_range(limit_range: ObjectFields) -> None:
                     item[key] = amounts
 
 
-def _default_pod_template(template: ObjectFields) -> None:
-    default_template(template)
-
-
 def _default_autoscaler(autoscaler: ObjectFields) -> None:
     spec = new_child(autoscaler, "spec")
     fill_absent(spec, minReplicas=1)
@@ -316,8 +307,9 @@ def _default_csi_driver(driver: ObjectFields) -> None:
         podInfoOnMount=False,
         storageCapacity=False,
         requiresRepublish=False,
+        fsGroupPolicy="ReadWriteOnceWithFSType",
+        seLinuxMount=False,
     )
-    fill_absent(spec, fsGroupPolicy="ReadWriteOnceWithFSType", seLinuxMount=False)
     if not spec.get("volumeLifecycleModes"):
         spec["volumeLifecycleModes"] = ["Persistent"]
 
@@ -334,10 +326,6 @@ def default_device_requests(spec: ObjectFields) -> None:
                     fill_empty(toleration, operator="Equal")
 
 
-def _default_resource_claim(claim: ObjectFields) -> None:
-    default_device_requests(child(claim, "spec"))
-
-
 def _default_resource_claim_template(template: ObjectFields) -> None:
     spec = new_child(template, "spec")
     new_child(spec, "metadata")
@@ -346,8 +334,8 @@ def _default_resource_claim_template(template: ObjectFields) -> None:
 
 def _default_definition(definition: ObjectFields) -> None:
     spec = new_child(definition, "spec")
-    kind = child(spec, "names").get("kind")
     words = child(spec, "names")
+    kind = words.get("kind")
     if isinstance(kind, str) and kind:
         fill_empty(words, singular=kind.lower(), listKind=f"{kind}List")
     fill_absent(spec, conversion={"strategy": "None"})
@@ -357,11 +345,11 @@ BUILT_IN_DEFAULTS: Changes = {
     ("v1", "Pod"): default_pod,
     ("v1", "Service"): _default_service,
     ("v1", "Secret"): _default_secret,
-    ("v1", "PersistentVolumeClaim"): _default_claim,
+    ("v1", "PersistentVolumeClaim"): lambda claim: default_claim_spec(new_child(claim, "spec")),
     ("v1", "PersistentVolume"): _default_volume,
     ("v1", "Namespace"): _default_namespace,
     ("v1", "LimitRange"): _default_limit_range,
-    ("v1", "PodTemplate"): _default_pod_template,
+    ("v1", "PodTemplate"): default_template,
     ("v1", "ReplicationController"): _default_replication_controller,
     ("batch/v1", "Job"): _default_job,
     ("batch/v1", "CronJob"): _default_cron_job,
@@ -374,7 +362,9 @@ BUILT_IN_DEFAULTS: Changes = {
     (f"{_RBAC}/v1", "RoleBinding"): _default_binding,
     (f"{_RBAC}/v1", "ClusterRoleBinding"): _default_binding,
     ("storage.k8s.io/v1", "CSIDriver"): _default_csi_driver,
-    ("resource.k8s.io/v1", "ResourceClaim"): _default_resource_claim,
+    ("resource.k8s.io/v1", "ResourceClaim"): lambda claim: default_device_requests(
+        child(claim, "spec")
+    ),
     ("resource.k8s.io/v1", "ResourceClaimTemplate"): _default_resource_claim_template,
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): _default_definition,
 }

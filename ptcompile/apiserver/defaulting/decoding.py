@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.apiserver.crds import Definition, Definitions
+    from ptcompile.apiserver.crds import Definitions
     from ptcompile.apiserver.kinds import Schema
 
 
@@ -139,16 +139,9 @@ def with_crd_defaults(manifest: JsonDict, definitions: Definitions | None) -> Js
         defaulted: JsonDict = with_schema_defaults(load(CUSTOM[kind]), CUSTOM[kind], manifest)
         return defaulted
 
-    definition = _find_definition(kind, definitions)
-    return (
-        manifest
-        if definition is None
-        else with_schema_defaults(definition.schema, definition.document, manifest)
-    )
-
-
-def _find_definition(kind: tuple[str, str], definitions: Definitions | None) -> Definition | None:
     from ptcompile.apiserver.crds import NO_DEFINITIONS, Definition
 
     definition = (definitions or NO_DEFINITIONS).find(kind)
-    return definition if isinstance(definition, Definition) else None
+    if isinstance(definition, Definition):
+        manifest = with_schema_defaults(definition.schema, definition.document, manifest)
+    return manifest

@@ -22,7 +22,7 @@ from ptcompile.apiserver.defaulting.pods import (
 )
 from ptcompile.kinds.model import NO_DEFAULTS, KeyPath, KindDefaults
 from ptcompile.kinds.wrapped import group_and_kind
-from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of, without_keys
+from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of, nested_map, without_keys
 from ptcompile.operators.table import OPERATORS, kind_named
 
 _FIELDS = load_table("apiserver/defaulting/fields.json")
@@ -43,49 +43,35 @@ def _scalars(fields: Json) -> JsonDict:
     return {name: value for name, value in fields.items() if not isinstance(value, dict | list)}
 
 
-def _pod_defaults() -> JsonDict:
-    """Return what a Pod's absent fields mean; the last two are written by admission plugins."""
-    pod: JsonDict = {}
-    default_pod(pod)
-    return {
-        **_scalars(pod["spec"]),
-        "serviceAccountName": "default",
-        "preemptionPolicy": "PreemptLowerPriority",
-    }
+def _filled(fill: Callable[[JsonDict], None]) -> JsonDict:
+    """Return the fields that defaulting gives an empty object."""
+    fields: JsonDict = {}
+    fill(fields)
+    return fields
 
 
-def _container_defaults() -> JsonDict:
-    """Return what a container's absent fields mean, other than its pull policy."""
-    container: JsonDict = {"imagePullPolicy": "Always"}
-    default_container(container)
-    return without_keys(_scalars(container), "imagePullPolicy")
-
-
-def _probe_defaults() -> JsonDict:
-    probe: JsonDict = {}
-    default_probe(probe)
-    return probe
-
-
-def _service_defaults() -> JsonDict:
-    service: JsonDict = {}
-    BUILT_IN_DEFAULTS["v1", "Service"](service)
-    return _scalars(service["spec"])
-
-
+_POD_DEFAULTS = {
+    **_scalars(_filled(default_pod)["spec"]),
+    # admission plugins write these
+    "serviceAccountName": "default",
+    "preemptionPolicy": "PreemptLowerPriority",
+}
+_CONTAINER_DEFAULTS = without_keys(_scalars(_filled(default_container)), "imagePullPolicy")
+_PROBE_DEFAULTS = _filled(default_probe)
+_SERVICE_DEFAULTS = _scalars(_filled(BUILT_IN_DEFAULTS["v1", "Service"])["spec"])
 _DEFAULTS: dict[KeyPath, Any] = {
     ("metadata", "namespace"): "default",
     **{
         (kind, "spec", field): value
         for kind in ("template", "Pod")
-        for field, value in _pod_defaults().items()
+        for field, value in _POD_DEFAULTS.items()
     },
     **{
         (key, "*", field): value
         for key in _CONTAINERS
-        for field, value in _container_defaults().items()
+        for field, value in _CONTAINER_DEFAULTS.items()
     },
-    **{(probe, field): value for probe in _PROBES for field, value in _probe_defaults().items()},
+    **{(probe, field): value for probe in _PROBES for field, value in _PROBE_DEFAULTS.items()},
     ("httpGet", "scheme"): "HTTP",
     ("httpGet", "path"): "/",
     ("env", "*", "value"): "",
@@ -98,7 +84,7 @@ _DEFAULTS: dict[KeyPath, Any] = {
         for source, values in VOLUME_DEFAULTS.items()
         for field, value in values.items()
     },
-    **{("Service", "spec", field): value for field, value in _service_defaults().items()},
+    **{("Service", "spec", field): value for field, value in _SERVICE_DEFAULTS.items()},
     ("PersistentVolumeClaim", "spec", "volumeMode"): "Filesystem",
     ("requests", "*", "allocationMode"): "ExactCount",
     ("requests", "*", "exactly", "allocationMode"): "ExactCount",
@@ -182,8 +168,4 @@ def _path_pattern(path: KeyPath, side: Json) -> KeyPath:
 
 
 def _mapping_at(side: Json, path: KeyPath) -> Json:
-    value: Any = side
-    for part in path:
-        key = part[1:-1] if part.startswith("[") else part
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value if isinstance(value, Mapping) else {}
+    return nested_map(side, *(part[1:-1] if part.startswith("[") else part for part in path))

@@ -41,7 +41,7 @@ from ptcompile.apiserver.structure.violations import (
     value_of_other_release,
     wrong_version,
 )
-from ptcompile.diagnostics.fixes import NO_ITEM, fix_list
+from ptcompile.diagnostics.fixes import fix_list
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.kubernetes.versions import Version, Versions, is_switched
 
@@ -186,9 +186,9 @@ class Checks(dict[str, "ValueCheck | None"]):
         if field is None or not is_known(field, self.scope):
             return self.default
         check = _with_release_values(compile_node(field, self.scope), field, self.scope.release)
-        check = self[key] = (
-            _check_dropped(check, field, self.scope) if has_gate_off(field, self.scope) else check
-        )
+        if has_gate_off(field, self.scope):
+            check = _check_dropped(check, field, self.scope)
+        self[key] = check
         return check
 
 
@@ -489,7 +489,9 @@ def _compile_list(schema: Schema, scope: SchemaScope) -> ValueCheck:
 
     def check(value: Any) -> Violations:
         if type(value) is not list and not isinstance(value, list):
-            return [_not_a_list(value, plain)]
+            violation = type_mismatch("array", value)
+            violation.fix_template = fix_list(value) if plain is str else None
+            return [violation]
 
         violations: Violations = None
         for index, item in enumerate(value):
@@ -499,7 +501,7 @@ def _compile_list(schema: Schema, scope: SchemaScope) -> ValueCheck:
             if item is None:
                 # Go leaves a null item at its zero value; a CRD's schema rejects it
                 item_violations: Violations = (
-                    [_null_item(items.get("type", "object"))] if crd else None
+                    [type_mismatch(items.get("type", "object"), None)] if crd else None
                 )
             elif type(item) in doubtful_types:
                 item_violations = possible_change(item)
@@ -514,18 +516,6 @@ def _compile_list(schema: Schema, scope: SchemaScope) -> ValueCheck:
         return violations
 
     return check
-
-
-def _not_a_list(value: Any, items: type | None) -> SchemaViolation:
-    violation = type_mismatch("array", value)
-    violation.fix_template = fix_list(value) if items is str else None
-    return violation
-
-
-def _null_item(expected: str) -> SchemaViolation:
-    violation = type_mismatch(expected, None)
-    violation.fix_template = NO_ITEM
-    return violation
 
 
 def _item_defaults(items: Schema, scope: SchemaScope) -> JsonDict:

@@ -71,7 +71,9 @@ def bounded_validator(validator: Any, schema: Any) -> Any:
         "uniqueItems": _unique,
     }
     keywords: Mapping[str, Keyword] = validator.VALIDATORS
-    if "unevaluatedProperties" in keywords and _has_patterns(schema):
+    if "unevaluatedProperties" in keywords and any(
+        "patternProperties" in as_mapping(node) for node in values_in(schema)
+    ):
         replaced["unevaluatedProperties"] = _raise_unsafe
     costs = dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), _COST_OF_REFERENCE)
     counted_keywords = {
@@ -80,10 +82,6 @@ def bounded_validator(validator: Any, schema: Any) -> Any:
     }
 
     return extend(validator, counted_keywords)  # type: ignore[no-untyped-call]
-
-
-def _has_patterns(schema: Any) -> bool:
-    return any("patternProperties" in as_mapping(node) for node in values_in(schema))
 
 
 def _with_cost(keyword: Keyword, cost: int) -> Keyword:
@@ -332,17 +330,19 @@ def _explain_invalid_schema(schema: Json) -> str:
     )
 
 
+_RULES = {
+    "type": "wrong-type",
+    "required": "required-value",
+    "additionalProperties": "unknown-field",
+}
+"""The rules that report the errors of these keywords."""
+
+
 def _to_problem(error: Any, filename: str) -> Problem:
     path: Path = tuple(error.absolute_path)
-    name = "invalid-value"
-    on_key = False
-    if error.validator == "type":
-        name = "wrong-type"
-    elif error.validator == "required":
-        name = "required-value"
-    elif error.validator == "additionalProperties":
-        name = "unknown-field"
-        on_key = True
+    name = _RULES.get(error.validator, "invalid-value")
+    on_key = name == "unknown-field"
+    if on_key:
         properties = schema_properties(error.schema)
         instance = error.instance if isinstance(error.instance, dict) else {}
         unknown = next((key for key in instance if key not in properties), None)

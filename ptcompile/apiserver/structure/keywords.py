@@ -111,11 +111,9 @@ def compile_string(schema: Schema) -> ValueCheck | None:
         if enum and value not in allowed:
             text = f"Unsupported value: {format_value(value)}: supported values: {choices}"
             near = closest_match(value, enum) if len(enum) <= _MAX_COMPARED_CHOICES else None
-            violation = SchemaViolation(
-                "unsupported-value", text, f'did you mean "{near}"?' if near else "use one of them"
-            )
-            violation.fix_template = fix_spelling(value, near)
-            return [violation]
+            help = f'did you mean "{near}"?' if near else "use one of them"
+            fix = fix_spelling(value, near)
+            return [SchemaViolation("unsupported-value", text, help, fix_template=fix)]
         if high is not None and len(value) > high:
             return [
                 SchemaViolation(
@@ -191,8 +189,11 @@ def compile_list_bounds(schema: Schema, item_defaults: Json) -> ValueCheck | Non
 
 
 def _duplicate_keys(items: Sequence[Any], keys: Sequence[str], defaults: Json) -> Violations:
-    if len(keys) == 1 and _have_unique_texts(items, keys[0]):
-        return None
+    if len(keys) == 1:
+        (key,) = keys
+        texts = [item.get(key) for item in items if type(item) is dict]
+        if set(map(type, texts)) == {str} and len(set(texts)) == len(items):
+            return None
 
     violations: list[SchemaViolation] = []
     seen = set()
@@ -217,12 +218,6 @@ def _duplicate_keys(items: Sequence[Any], keys: Sequence[str], defaults: Json) -
         seen.add(identity)
 
     return violations or None
-
-
-def _have_unique_texts(items: Sequence[Any], key: str) -> bool:
-    """Return whether each item is an object with its own text under the key."""
-    values = [item.get(key) for item in items if type(item) is dict]
-    return set(map(type, values)) == {str} and len(set(values)) == len(items)
 
 
 def _duplicate_items(items: Sequence[Any]) -> Violations:
@@ -257,7 +252,7 @@ def min_properties(schema: Schema) -> int:
 
 
 LOGIC_KEYWORDS = ("allOf", "anyOf", "oneOf", "not")
-_NUMBER_KEYWORDS = ("minimum", "maximum", "multipleOf")
+NUMBER_KEYWORDS = ("minimum", "maximum", "multipleOf")
 
 
 def with_keywords(check: ValueCheck, schema: Schema, server: Version) -> ValueCheck:
@@ -268,7 +263,7 @@ def with_keywords(check: ValueCheck, schema: Schema, server: Version) -> ValueCh
     if "enum" in schema and not (schema.get("type") == "string" and are_all_texts(schema["enum"])):
         checks.append(_compile_enum(schema["enum"]))
     if (
-        (schema.get("type") == "number" and any(key in schema for key in _NUMBER_KEYWORDS))
+        (schema.get("type") == "number" and any(key in schema for key in NUMBER_KEYWORDS))
         or "multipleOf" in schema
         or schema.get("exclusiveMinimum") is True
         or schema.get("exclusiveMaximum") is True
@@ -316,28 +311,13 @@ def _compile_enum(values: Sequence[Any]) -> ValueCheck:
 
 
 def _compile_number(schema: Schema) -> ValueCheck:
-    from ptcompile.apiserver.structure.logic import is_multiple, is_number
+    from ptcompile.apiserver.structure.logic import compile_number
 
-    low, high, step = (schema.get(key) for key in _NUMBER_KEYWORDS)
-    above = schema.get("exclusiveMinimum") is True
-    below = schema.get("exclusiveMaximum") is True
+    why_not = compile_number(schema)
 
     def check(value: Any) -> Violations:
-        if not is_number(value):
-            return None
-        if low is not None and (value < low or (above and value == low)):
-            return [
-                _invalid_value(
-                    value, f"must be greater than {'' if above else 'or equal to '}{low}"
-                )
-            ]
-        if high is not None and (value > high or (below and value == high)):
-            return [
-                _invalid_value(value, f"must be less than {'' if below else 'or equal to '}{high}")
-            ]
-        if step and not is_multiple(value, step):
-            return [_invalid_value(value, f"must be a multiple of {step}")]
-        return None
+        why = why_not(value)
+        return [_invalid_value(value, why)] if why else None
 
     return check
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.evaluations import Evaluations
+from ptcompile.apiserver.structure.keywords import NUMBER_KEYWORDS
 from ptcompile.apiserver.structure.scalars import integer_value
 from ptcompile.kubernetes.unstructured import Json
 
@@ -59,24 +60,26 @@ def is_multiple(value: float, step: float) -> bool:
         return True
 
 
-def compile_number(schema: Json) -> Callable[[Any], bool]:
-    """Return the predicate of `minimum`, `maximum` and `multipleOf`; it accepts values that are
-    not numbers.
+def compile_number(schema: Json) -> Callable[[Any], str | None]:
+    """Return a function that returns why a value breaks `minimum`, `maximum` or `multipleOf`, or
+    None; it accepts values that are not numbers.
     """
-    low, high, step = (schema.get(key) for key in ("minimum", "maximum", "multipleOf"))
+    low, high, step = (schema.get(key) for key in NUMBER_KEYWORDS)
     above = schema.get("exclusiveMinimum") is True
     below = schema.get("exclusiveMaximum") is True
 
-    def holds(value: Any) -> bool:
+    def why_not(value: Any) -> str | None:
         if not is_number(value):
-            return True
+            return None
         if low is not None and (value < low or (above and value == low)):
-            return False
+            return f"must be greater than {'' if above else 'or equal to '}{low}"
         if high is not None and (value > high or (below and value == high)):
-            return False
-        return not step or is_multiple(value, step)
+            return f"must be less than {'' if below else 'or equal to '}{high}"
+        if step and not is_multiple(value, step):
+            return f"must be a multiple of {step}"
+        return None
 
-    return holds
+    return why_not
 
 
 def compile_logic(schema: Json) -> Validates:
@@ -97,9 +100,9 @@ def _compile_keywords(schema: Json) -> list[Validates]:
     if schema.get("enum"):
         choices = frozenset(map(comparable_form, schema["enum"]))
         checks.append(lambda value, _: comparable_form(value) in choices)
-    if any(schema.get(key) is not None for key in ("minimum", "maximum", "multipleOf")):
-        number = compile_number(schema)
-        checks.append(lambda value, _: number(value))
+    if any(schema.get(key) is not None for key in NUMBER_KEYWORDS):
+        why_not = compile_number(schema)
+        checks.append(lambda value, _: why_not(value) is None)
     for min_key, max_key, kind in _SIZE_KEYWORDS:
         low = schema.get(min_key)
         high = schema.get(max_key)

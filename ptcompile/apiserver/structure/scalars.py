@@ -25,19 +25,22 @@ if TYPE_CHECKING:
 INT_RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 # controller-gen adds this pattern to every quantity of a CRD
-_CRD_QUANTITY = Pattern(
-    r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))?"
-).fullmatch
-_match_go_time = Pattern(
-    r"([0-9]{4})-(0[1-9]|1[0-2])-([0-9]{2})T(?:[01]?[0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
-    r"([.,][0-9]+)?(?:Z|[+-](?:[01][0-9]|2[0-4]):(?:[0-5][0-9]|60))"
-).fullmatch
+_match_crd_quantity = bounded_cache(1024)(
+    Pattern(
+        r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))?"
+    ).fullmatch
+)
+_GO_TIME = (
+    r"([0-9]{{4}})-(0[1-9]|1[0-2])-([0-9]{{2}})T(?:[01]?[0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
+    r"{fraction}(?:Z|[+-](?:[01][0-9]|2[0-4]):(?:[0-5][0-9]|60))"
+)
+_match_go_time = Pattern(_GO_TIME.format(fraction=r"(?:[.,][0-9]+)?")).fullmatch
+_match_micro_time = Pattern(_GO_TIME.format(fraction=r"[.,][0-9]{6}")).fullmatch
 _match_crd_time = Pattern(
     r"([0-9]{4})-(0[1-9]|1[0-2])-([0-9]{2})[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
     r"(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
 ).fullmatch
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_MICRO_DIGITS = 6
 _BASE64 = Pattern(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?").fullmatch
 
 _QUANTITY_HELP = (
@@ -126,18 +129,12 @@ def check_decoded_quantity(value: Any) -> Violations:
 
 
 def _invalid_quantity(value: Any) -> SchemaViolation:
-    violation = SchemaViolation(
+    return SchemaViolation(
         "invalid-quantity",
         f"Invalid value: {format_value(value)}: is not a quantity",
         _QUANTITY_HELP,
+        fix_template=fix_quantity(value),
     )
-    violation.fix_template = fix_quantity(value)
-    return violation
-
-
-@bounded_cache(1024)
-def _matches_crd_quantity(text: str) -> bool:
-    return _CRD_QUANTITY(text) is not None
 
 
 def check_crd_quantity(value: Any) -> Violations:
@@ -145,7 +142,7 @@ def check_crd_quantity(value: Any) -> Violations:
     which reads it later.
     """
     if isinstance(value, str):
-        if not _matches_crd_quantity(value):
+        if not _match_crd_quantity(value):
             return [_invalid_quantity(value)]
         if valid_quantity(value):
             return None
@@ -199,23 +196,9 @@ def check_time(value: Any) -> Violations:
     return _check_time(value, _match_go_time)
 
 
-def _check_time(value: Any, parse: Callable[[str], re.Match[str] | None]) -> Violations:
-    if not isinstance(value, str):
-        return [type_mismatch("string", value)]
-    match = parse(value)
-    if match and _is_day(match):
-        return None
-    return [_invalid_time(value, "2026-01-31T12:00:00Z")]
-
-
 def check_micro_time(value: Any) -> Violations:
     """Check a `MicroTime`: a time with exactly six digits of a second's fraction."""
-    if not isinstance(value, str):
-        return [type_mismatch("string", value)]
-    match = _match_go_time(value)
-    if match and _is_day(match) and len(match[4] or "") == 1 + _MICRO_DIGITS:
-        return None
-    return [_invalid_time(value, "2026-01-31T12:00:00.000000Z")]
+    return _check_time(value, _match_micro_time, "2026-01-31T12:00:00.000000Z")
 
 
 def check_crd_time(value: Any) -> Violations:
@@ -223,16 +206,24 @@ def check_crd_time(value: Any) -> Violations:
     return _check_time(value, _match_crd_time)
 
 
-def _is_day(match: re.Match[str]) -> bool:
-    """Return whether the year, month and day of a time exist."""
-    year, month, day = map(int, match.group(1, 2, 3))
-    is_leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    return 1 <= day <= _DAYS[month - 1] + is_leap
+def _check_time(
+    value: Any,
+    parse: Callable[[str], re.Match[str] | None],
+    example: str = "2026-01-31T12:00:00Z",
+) -> Violations:
+    """Check a time that `parse` reads: its day must exist too."""
+    if not isinstance(value, str):
+        return [type_mismatch("string", value)]
 
+    match = parse(value)
+    if match:
+        year, month, day = map(int, match.groups())
+        is_leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+        if 1 <= day <= _DAYS[month - 1] + is_leap:
+            return None
 
-def _invalid_time(value: str, example: str) -> SchemaViolation:
     text = f"must be a time, not {format_value(value)}"
-    return SchemaViolation("wrong-type", text, f'write a time like "{example}", quoted')
+    return [SchemaViolation("wrong-type", text, f'write a time like "{example}", quoted')]
 
 
 def check_base64(value: Any) -> Violations:

@@ -8,7 +8,8 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import closest
 from ptcompile.apiserver.kinds import as_tuple
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, problem_at
-from ptcompile.diagnostics.fixes import FixTemplate, fix_key, fix_type
+from ptcompile.diagnostics.fixes import NO_ITEM, FixTemplate, fix_key, fix_type
+from ptcompile.kubernetes.unstructured import get
 from ptcompile.kubernetes.versions import Version, is_switched, stage_in, version_text
 
 TYPE_CHECKING = False
@@ -45,7 +46,13 @@ class SchemaViolation:
     )
 
     def __init__(
-        self, name: str, text: str, help: str | None = None, *, stage: Stage = "apply"
+        self,
+        name: str,
+        text: str,
+        help: str | None = None,
+        *,
+        stage: Stage = "apply",
+        fix_template: FixTemplate | None = None,
     ) -> None:
         self.name = name
         self.text = text
@@ -60,7 +67,7 @@ class SchemaViolation:
         """Number of steps up to an object that has the field, and its name there, if it is
         unknown here.
         """
-        self.fix_template: FixTemplate | None = None
+        self.fix_template = fix_template
         self.moved_value: str | int | None = None
         """Scalar value of an unknown field whose home does not set it."""
 
@@ -104,13 +111,12 @@ def type_mismatch(expected: str, value: Any) -> SchemaViolation:
     """Return the violation of a value whose type differs from the field's."""
     got = type_name(value)
     detail = f" ({format_value(value)})" if got in _QUOTED_TYPES or got == "string" else ""
-    violation = SchemaViolation(
+    return SchemaViolation(
         "wrong-type",
         f"must be of type {expected}, not {got}{detail}",
         _type_help(expected, got, value),
+        fix_template=NO_ITEM if value is None else fix_type(expected, value),
     )
-    violation.fix_template = fix_type(expected, value)
-    return violation
 
 
 def _type_help(expected: str, got: str, value: Any) -> str:
@@ -119,18 +125,13 @@ def _type_help(expected: str, got: str, value: Any) -> str:
     if expected == "string" and got in _QUOTED_TYPES:
         return "put the value in quotes"
     if expected in {"integer", "int32", "int64", "boolean"} and got == "string":
-        if _is_bare(expected, value):
+        is_boolean = expected == "boolean"
+        if value in {"true", "false"} if is_boolean else value.lstrip("-").isdecimal():
             return "remove the quotes"
         return f"write a plain {expected}"
     if expected == "array":
         return "write a list, one item per line, each after a dash"
     return f"write a value of type {expected}"
-
-
-def _is_bare(expected: str, value: str) -> bool:
-    if expected == "boolean":
-        return value in {"true", "false"}
-    return value.lstrip("-").isdecimal()
 
 
 def to_problem(violation: SchemaViolation) -> Problem:
@@ -296,14 +297,8 @@ def set_homes(violations: Iterable[SchemaViolation], properties: Json, parent: J
         if name and name != "name":
             violation.home = (len(violation.path), name)
             if name not in parent:
-                violation.moved_value = _scalar_at(parent, violation.path)
-
-
-def _scalar_at(value: Any, path: list[str | int]) -> str | int | None:
-    """Return the value at a reversed path if it is a string, a number or a boolean, else None."""
-    for part in reversed(path):
-        value = value[part]
-    return value if isinstance(value, str | int) else None
+                value = get(parent, reversed(violation.path))
+                violation.moved_value = value if isinstance(value, str | int) else None
 
 
 def wrong_version(

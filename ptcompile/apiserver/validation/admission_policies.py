@@ -196,7 +196,7 @@ def _check_annotation(annotation: FieldValue, policy_name: Any, environment: Env
     stripped = expression.replaced(expression.value.strip())
     if not stripped.value:
         stripped.required("valueExpression is not specified")
-    elif len(stripped.value.encode("utf-8", "surrogatepass")) > _VALUE_EXPRESSION_MAX:
+    elif stripped.is_longer(_VALUE_EXPRESSION_MAX):
         stripped.required(f"must not exceed {_VALUE_EXPRESSION_MAX} bytes in length", "shorten it")
     else:
         check_expression(stripped, environment, (STRING, NULL))

@@ -16,7 +16,7 @@ from ptcompile.apiserver.validation.admission_registration import (
     check_review_versions,
 )
 from ptcompile.apiserver.validation.crd_schemas import SchemaPathError, crd_value_problems, field_at
-from ptcompile.apiserver.validation.field import FieldValue
+from ptcompile.apiserver.validation.field import FieldValue, byte_count
 from ptcompile.apiserver.validation.values import why_not_kind
 from ptcompile.diagnostics.field_errors import key_path
 from ptcompile.kubernetes import names
@@ -144,16 +144,15 @@ def _check_warning(warning: FieldValue, deprecated: bool) -> None:
         warning.invalid("can only be set for deprecated versions", "set `deprecated: true`")
         return
 
-    if len(text.encode("utf-8", "surrogatepass")) > _WARNING_MAX:
+    if warning.is_longer(_WARNING_MAX):
         warning.invalid(f"must be <= {_WARNING_MAX} characters long")
     if not text:
         warning.invalid("must not be an empty string", "remove it for the usual warning")
     for index, character in enumerate(text):
         if not character.isprintable():
-            offset = len(text[:index].encode("utf-8", "surrogatepass"))
             why = (
                 "must only contain printable UTF-8 characters; non-printable character found at "
-                f"index {offset}"
+                f"index {byte_count(text[:index])}"
             )
             warning.invalid(why)
             return

@@ -10,7 +10,7 @@ from ptcompile.apiserver.validation.values import amount_of, check_amount_or_per
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import Json, as_mapping, without_keys
+from ptcompile.kubernetes.unstructured import Json, nested_map, without_keys
 
 _PROGRESS_SECONDS = 600
 """Default of `progressDeadlineSeconds`."""
@@ -165,11 +165,9 @@ def check_stateful_set(stateful_set: FieldValue) -> None:
     spec["ordinals"].check_not_negative("start")
     check_controller_selector(spec, "StatefulSet")
     volumes = _check_claims(spec["volumeClaimTemplates"])
-    template = spec["template"]
+    template = checked = spec["template"]
     if server.at_least(36):
         checked = template.replaced(_without_pod_names(template.value))
-    else:
-        checked = template
 
     check_template(checked, volumes)
     check_restarts_always(template, "StatefulSet")
@@ -181,8 +179,7 @@ def check_stateful_set(stateful_set: FieldValue) -> None:
     _check_update_strategy(spec["updateStrategy"])
     policy = spec["persistentVolumeClaimRetentionPolicy"]
     for name in ("whenDeleted", "whenScaled"):
-        if policy.get(name):
-            policy[name].check_choice(("Delete", "Retain"))
+        policy[name].check_optional_choice(("Delete", "Retain"))
 
 
 def _check_claims(claims: FieldValue) -> frozenset[str]:
@@ -205,7 +202,7 @@ def _without_pod_names(template: Any) -> Any:
     """Return a pod template without hostname and subdomain. The server checks the template with
     those of a pod of the set (Kubernetes 1.36).
     """
-    spec = as_mapping(as_mapping(template).get("spec"))
+    spec = nested_map(template, "spec")
     if not spec.keys() & {"hostname", "subdomain"}:
         return template
     return {**template, "spec": without_keys(spec, "hostname", "subdomain")}

@@ -28,33 +28,28 @@ def check_autoscaler(autoscaler: FieldValue) -> None:
     high = spec["maxReplicas"].or_zero(0)
     metrics = spec["metrics"]
     least = 0 if spec.server.has_gate("HPAScaleToZero", 37) else 1
-    if low.is_integer and low.value < least:
-        low.invalid(f"must be greater than or equal to {least}")
-    if low.value == 0 and least == 0 and not _scales_from_zero(metrics):
+    # only these have a value without pods
+    scales_from_zero = any(
+        metric.get("type") in ("External", "Object") for metric in metrics.objects()
+    )
+    low.check_at_least(least, f"must be greater than or equal to {least}")
+    if low.value == 0 and least == 0 and not scales_from_zero:
         why = (
             "must specify at least one Object or External metric to support scaling to zero "
             "replicas"
         )
         metrics.forbidden(why, "add such a metric, or raise minReplicas to 1")
-    if high.is_integer and high.value < 1:
-        high.invalid("must be greater than 0")
+    high.check_at_least(1, "must be greater than 0")
     if low.is_integer and high.is_integer and low.value > high.value:
         high.invalid("must be greater than or equal to `minReplicas`")
     _check_reference(spec["scaleTargetRef"], scaled=True)
     for metric in metrics.objects():
         _check_metric(metric)
-    cpu_percent = spec["targetCPUUtilizationPercentage"]
-    if cpu_percent.is_integer and cpu_percent.value < 1:
-        cpu_percent.invalid("must be greater than 0")
+    spec["targetCPUUtilizationPercentage"].check_at_least(1, "must be greater than 0")
     for name in ("scaleUp", "scaleDown"):
         rules = spec["behavior"][name]
         if rules.is_mapping:
             _check_rules(rules)
-
-
-def _scales_from_zero(metrics: FieldValue) -> bool:
-    """Return whether a metric has a value even without pods."""
-    return any(metric.get("type") in ("External", "Object") for metric in metrics.objects())
 
 
 def _check_reference(reference: FieldValue, *, scaled: bool) -> None:
@@ -76,10 +71,10 @@ def _check_metric(metric: FieldValue) -> None:
     kind = metric["type"].or_default("")
     kind = kind if kind.is_text else kind.replaced("Object")
     own_field = _METRIC_FIELDS.get(kind.value, "")
-    set_fields = [field for field in _METRIC_FIELDS.values() if metric.get(field) is not None]
-    for name in set_fields[:1]:
-        if metric[name].is_mapping:
-            _check_source(metric[name])
+    set_fields = metric.set_fields(_METRIC_FIELDS.values())
+    for source in set_fields[:1]:
+        if source.is_mapping:
+            _check_source(source)
     if kind.value == "":
         kind.required("must specify a metric source type")
     elif not own_field:
@@ -87,9 +82,9 @@ def _check_metric(metric: FieldValue) -> None:
     elif metric.get(own_field) is None:
         metric[own_field].required("must populate information for the given metric source")
     if len(set_fields) != 1:
-        for name in set_fields:
-            if name != own_field:
-                metric[name].forbidden("must populate the given metric source only")
+        for source in set_fields:
+            if source.key != own_field:
+                source.forbidden("must populate the given metric source only")
 
 
 def _check_source(source: FieldValue) -> None:
@@ -131,7 +126,6 @@ def _check_resource_target(target: FieldValue) -> None:
 
 def _check_target(target: FieldValue) -> None:
     kind = target["type"].or_default("")
-    utilization = target["averageUtilization"]
     if kind.value == "":
         kind.required("must specify a metric target type")
     if kind.is_text and kind.value not in _TARGET_TYPES:
@@ -142,27 +136,21 @@ def _check_target(target: FieldValue) -> None:
         if target.get(name) is not None and amount is not None and amount.nano <= 0:
             target[name].replaced(str(amount)).invalid("must be positive")
 
-    if utilization.is_integer and utilization.value < 1:
-        utilization.invalid("must be greater than 0")
+    target["averageUtilization"].check_at_least(1, "must be greater than 0")
 
 
 def _check_rules(rules: FieldValue) -> None:
     window = rules["stabilizationWindowSeconds"]
     policies = rules["policies"]
-    if window.is_integer and window.value < 0:
-        window.invalid("must be greater than or equal to zero")
-    else:
-        _check_most(window, _WINDOW_SECONDS_MAX)
-
+    window.check_at_least(0, "must be greater than or equal to zero")
+    _check_most(window, _WINDOW_SECONDS_MAX)
     rules["selectPolicy"].check_choice(("Disabled", "Max", "Min"))
     if policies.value == []:
         policies.required("must specify at least one Policy")
     for policy in policies.objects():
         policy["type"].or_zero("").check_choice(("Percent", "Pods"))
         for name in ("value", "periodSeconds"):
-            number = policy[name].or_default(0)
-            if number.is_integer and number.value <= 0:
-                number.invalid("must be greater than zero")
+            policy[name].or_default(0).check_at_least(1, "must be greater than zero")
         _check_most(policy["periodSeconds"], _PERIOD_SECONDS_MAX)
 
     tolerance = parse(rules.get("tolerance"))

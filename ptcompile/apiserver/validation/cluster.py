@@ -16,14 +16,12 @@ from ptcompile.diagnostics.field_errors import forbidden_change, quote_value
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_list
 
 
 def check_lease(lease: FieldValue) -> None:
     """Check a Lease, except its metadata."""
-    seconds = lease["spec"]["leaseDurationSeconds"]
-    if seconds.is_integer and seconds.value <= 0:
-        seconds.invalid("must be greater than 0")
+    lease["spec"]["leaseDurationSeconds"].check_at_least(1, "must be greater than 0")
     lease["spec"].check_not_negative("leaseTransitions")
 
 
@@ -87,7 +85,7 @@ def _pod_cidrs(spec: Json) -> list[Any]:
     several = spec.get("podCIDRs")
     if single and (type(several) is not list or several[:1] != [single]):
         return [single]
-    return several if type(several) is list else []
+    return as_list(several)
 
 
 def _check_taints(taints: FieldValue) -> None:
@@ -163,9 +161,7 @@ def check_api_service(api_service: FieldValue) -> None:
         ("groupPriorityMinimum", _PRIORITY_MAX),
         ("versionPriority", _VERSION_PRIORITY_MAX),
     ):
-        priority = spec[key].or_default(0)
-        if priority.is_integer and not 0 < priority.value <= most:
-            priority.invalid(f"must be positive and less than {most}", f"use 1 to {most}")
+        spec[key].or_default(0).check_range(1, most, f"must be positive and less than {most}")
 
     _check_api_backend(spec)
 
@@ -240,21 +236,16 @@ def _check_new_event(event: FieldValue, is_core: bool) -> None:
         text = event[key].or_default("")
         if not text.value:
             text.required()
-        elif _is_longer(text.value, _EVENT_FIELD_MAX):
+        elif text.is_longer(_EVENT_FIELD_MAX):
             text.replaced("").invalid(
                 f"can have at most {_EVENT_FIELD_MAX} characters", "shorten it"
             )
 
     note = event["message" if is_core else "note"]
-    if _is_longer(note.value, _EVENT_NOTE_MAX):
+    if note.is_longer(_EVENT_NOTE_MAX):
         note.replaced("").invalid(
             f"can have at most {_EVENT_NOTE_MAX} characters", "shorten it", "message"
         )
-
-
-def _is_longer(value: Any, limit: int) -> bool:
-    """Return whether a value is a text of more than so many bytes."""
-    return type(value) is str and len(value.encode("utf-8", "surrogatepass")) > limit
 
 
 def _check_strict_event(event: FieldValue) -> None:

@@ -5,7 +5,7 @@ Source: docs/facts/api-server.md#services-and-configmaps 209 to 212, Kubernetes 
 
 from __future__ import annotations
 
-from ptcompile.apiserver.validation.field import FieldValue
+from ptcompile.apiserver.validation.field import FieldValue, byte_count
 from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import forbidden_change, immutable, key_path
 from ptcompile.kubernetes import names
@@ -76,7 +76,7 @@ def _check_keys(data: FieldValue) -> None:
 
 
 def _text_bytes(data: Json) -> int:
-    return sum(len(v.encode("utf-8", "surrogatepass")) for v in data.values() if type(v) is str)
+    return sum(byte_count(value) for value in data.values() if type(value) is str)
 
 
 def _decoded_bytes(data: Json) -> int:

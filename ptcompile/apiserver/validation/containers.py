@@ -11,7 +11,7 @@ from collections.abc import Callable
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.validation.context import FIELD_GATES, is_dropped
 from ptcompile.apiserver.validation.env import check_env, check_env_from
-from ptcompile.apiserver.validation.field import FieldValue
+from ptcompile.apiserver.validation.field import FieldValue, only_field
 from ptcompile.apiserver.validation.mounts import check_devices, check_mounts
 from ptcompile.apiserver.validation.resources import check_resources
 from ptcompile.apiserver.validation.security import check_container_security
@@ -77,14 +77,11 @@ def check_lifecycle(hooks: FieldValue, container: Json) -> None:
 
 
 def _check_handler(hook: FieldValue, kinds: tuple[str, ...]) -> None:
-    handlers = [hook[name] for name in kinds if hook.get(name) is not None]
-    if not handlers:
+    handler = only_field(hook.set_fields(kinds), "handler")
+    if handler is None:
         hook.required("must specify a handler type", f"set one of {', '.join(kinds)}")
-    for other in handlers[1:]:
-        other.forbidden("may not specify more than 1 handler type", f"keep only {handlers[0].key}")
-    for handler in handlers[:1]:
-        if handler.is_mapping:
-            _ACTIONS[str(handler.key)](handler)
+    elif handler.is_mapping:
+        _ACTIONS[str(handler.key)](handler)
 
 
 def _check_exec(action: FieldValue) -> None:
@@ -95,17 +92,12 @@ def _check_exec(action: FieldValue) -> None:
 def _check_http(action: FieldValue) -> None:
     headers = action["httpHeaders"]
     check_port_reference(action["port"])
-    if action.get("scheme"):
-        action["scheme"].check_choice(("HTTP", "HTTPS"))
+    action["scheme"].check_optional_choice(("HTTP", "HTTPS"))
     for header in headers.objects():
         name = header["name"].or_default("")
         if name.is_text and not _is_header(name.value):
             why = "a valid HTTP header must consist of alphanumeric characters or '-'"
             name.invalid(why, field=field_path(headers.path))
-
-
-def _check_tcp(action: FieldValue) -> None:
-    check_port_reference(action["port"])
 
 
 def _check_grpc(action: FieldValue) -> None:
@@ -124,10 +116,10 @@ def _check_sleep(action: FieldValue) -> None:
         action.replaced(seconds).invalid(why, "shorten the sleep, or lengthen the grace period")
 
 
-_ACTIONS = {
+_ACTIONS: dict[str, Callable[[FieldValue], None]] = {
     "exec": _check_exec,
     "httpGet": _check_http,
-    "tcpSocket": _check_tcp,
+    "tcpSocket": lambda action: check_port_reference(action["port"]),
     "grpc": _check_grpc,
     "sleep": _check_sleep,
 }
@@ -135,6 +127,7 @@ _ACTIONS = {
 
 RESTART_POLICIES = ("Always", "Never", "OnFailure")
 PULL_POLICIES = ("Always", "IfNotPresent", "Never")
+_MESSAGE_POLICIES = ("FallbackToLogsOnError", "File")
 _SIDECAR_FIELDS = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
 _RULES_MAX = 20
 _EXIT_CODES_MAX = 255
@@ -145,7 +138,7 @@ def check_containers(containers: FieldValue, seen: set[str]) -> None:
     names used before.
     """
     init = containers.key == "initContainers"
-    if containers.value is None or containers.value == []:
+    if containers.value in (None, []):
         if not init:
             containers.required(help="add a container")
         return
@@ -182,16 +175,6 @@ def _check_names(container: FieldValue, seen: set[str]) -> None:
         name.check_unseen(seen, "rename one: every container of a pod has its own name")
     if is_empty(container.get("image")):
         container["image"].required(help="set the image to run")
-
-
-def _check_pull_policy(policy: FieldValue, container: Json) -> None:
-    if policy.value:
-        policy.check_choice(PULL_POLICIES)
-
-
-def _check_message_policy(policy: FieldValue, container: Json) -> None:
-    if policy.value:
-        policy.check_choice(("FallbackToLogsOnError", "File"))
 
 
 def _check_restart(policy: FieldValue, container: Json) -> None:
@@ -254,8 +237,8 @@ def _check_resize(policies: FieldValue, container: Json) -> None:
 
 
 _FIELDS: dict[str, ContainerCheck] = {
-    "imagePullPolicy": _check_pull_policy,
-    "terminationMessagePolicy": _check_message_policy,
+    "imagePullPolicy": lambda policy, _: policy.check_optional_choice(PULL_POLICIES),
+    "terminationMessagePolicy": lambda policy, _: policy.check_optional_choice(_MESSAGE_POLICIES),
     "restartPolicy": _check_restart,
     "restartPolicyRules": _check_restart_rules,
     "resizePolicy": _check_resize,

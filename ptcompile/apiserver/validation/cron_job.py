@@ -15,6 +15,7 @@ SCHEDULE_FIELDS: list[tuple[str, int, int, dict[str, int]]] = [
 _DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
 _EVERY_PREFIX = "@every "
 _DURATION_UNITS = ("ns", "us", "µs", "μs", "ms", "s", "m", "h")
+"""The longest ones first."""
 
 _ZONES = load_table("apiserver/validation/zones.json")
 _ZONE_AREAS = frozenset(_ZONES["areas"])
@@ -74,14 +75,7 @@ def _why_not_descriptor(text: str) -> str | None:
         digits = len(rest) - len(rest.lstrip("0123456789."))
         amount = rest[:digits]
         rest = rest[digits:]
-        unit = next(
-            (
-                unit
-                for unit in sorted(_DURATION_UNITS, key=len, reverse=True)
-                if rest.startswith(unit)
-            ),
-            None,
-        )
+        unit = next((unit for unit in _DURATION_UNITS if rest.startswith(unit)), None)
         if unit is None or amount.count(".") > 1 or not amount.strip("."):
             return f"failed to parse duration {text}"
 
@@ -144,8 +138,7 @@ def check_cron_job(cron_job: FieldValue) -> None:
         schedule.check_text(why_not_schedule, help)
 
     spec["timeZone"].check_text(why_not_time_zone, "use an IANA name such as Europe/Berlin")
-    if spec.get("concurrencyPolicy"):
-        spec["concurrencyPolicy"].check_choice(_CONCURRENCY_POLICIES)
+    spec["concurrencyPolicy"].check_optional_choice(_CONCURRENCY_POLICIES)
     spec.check_not_negative(
         "startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"
     )

@@ -168,8 +168,7 @@ def _check_exact(request: FieldValue) -> None:
 def _check_toleration(toleration: FieldValue) -> None:
     operator = toleration["operator"]
     toleration["key"].check_optional_text(why_not_key)
-    if operator.value:
-        operator.check_choice(("Equal", "Exists"))
+    operator.check_optional_choice(("Equal", "Exists"))
     if operator.value == "Exists" and toleration.get("value"):
         toleration["value"].invalid("must be empty for operator `Exists`", "remove it")
 
@@ -189,7 +188,7 @@ def _check_expression(expression: FieldValue) -> None:
     if type(text) is not str:
         return
 
-    if len(text.encode("utf-8", "surrogatepass")) > _EXPRESSION_MAX:
+    if expression.is_longer(_EXPRESSION_MAX):
         expression.too_long(_EXPRESSION_MAX)
     elif why := why_invalid_device_expression(text):
         expression.invalid(

@@ -178,12 +178,15 @@ def check_dns_config(config: FieldValue) -> None:
     if servers.is_list and len(servers.value) > _SERVERS_MAX:
         servers.invalid(f"must not have more than {_SERVERS_MAX} nameservers")
     for server in servers.texts():
-        if why := why_not_ip(server.value, config.server):
-            server.invalid(why)
+        _check_ip(server)
     _check_searches(config["searches"])
     for option in config["options"].objects():
         if option["name"].is_empty:
             option.required("must not be empty", "name the option, for example ndots")
+
+
+def _check_ip(ip: FieldValue) -> None:
+    ip.check_text(lambda text: why_not_ip(text, ip.server))
 
 
 def _check_searches(searches: FieldValue) -> None:
@@ -213,9 +216,7 @@ def _check_searches(searches: FieldValue) -> None:
 def check_host_aliases(aliases: FieldValue) -> None:
     """Check `spec.hostAliases`."""
     for alias in aliases.objects():
-        ip = alias["ip"].or_default("")
-        if ip.is_text and (why := why_not_ip(ip.value, alias.server)):
-            ip.invalid(why)
+        _check_ip(alias["ip"].or_default(""))
         for host in alias["hostnames"].texts():
             host.check_text(names.why_not_dns_subdomain)
 

@@ -96,7 +96,7 @@ def _check_variable(variable: FieldValue, why_not: TextRule) -> None:
 
 
 def _check_source(source: FieldValue, value: Any) -> None:
-    sources = [source[name] for name in _SOURCES if source.get(name) is not None]
+    sources = source.set_fields(_SOURCES)
     shown = source.replaced("")
     if not sources:
         if not any(source.value.values()):
@@ -243,9 +243,7 @@ def check_env_from(sources: FieldValue, container: Json) -> None:
     why_not = _env_name_rule(sources.server)
     for entry in sources.objects():
         entry["prefix"].check_optional_text(why_not)
-        references = [
-            entry[key] for key in ("configMapRef", "secretRef") if entry.get(key) is not None
-        ]
+        references = entry.set_fields(("configMapRef", "secretRef"))
         if len(references) != 1:
             why_none = "must specify one of: `configMapRef` or `secretRef`"
             why = "may not have more than one field specified at a time" if references else why_none
@@ -253,8 +251,6 @@ def check_env_from(sources: FieldValue, container: Json) -> None:
 
         for reference in references:
             help = "name the ConfigMap or Secret"
-            reference["name"].check_required_text(_why_not_masked_name, help=help)
-
-
-def _why_not_masked_name(name: str) -> str | None:
-    return names.why_not_dns_subdomain(mask_dash(name))
+            reference["name"].check_required_text(
+                lambda name: names.why_not_dns_subdomain(mask_dash(name)), help=help
+            )

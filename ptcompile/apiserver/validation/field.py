@@ -51,6 +51,22 @@ class CheckScope(NamedTuple):
     """Names in `resourceClaims` of the pod, or None if they are unknown."""
 
 
+def byte_count(text: str) -> int:
+    """Return the number of bytes of a text in UTF-8, which the server counts."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def only_field(fields: Iterable[FieldValue], what: str) -> FieldValue | None:
+    """Return the first of the fields that say what something is, or None; reject the others."""
+    first: FieldValue | None = None
+    for field in fields:
+        if first is None:
+            first = field
+        else:
+            field.forbidden(f"may not specify more than 1 {what} type", f"keep only {first.key}")
+    return first
+
+
 class FieldValue:
     """The value of a field of a manifest, with its path.
 
@@ -134,6 +150,10 @@ class FieldValue:
         """Whether the field is set, and to a text, which may be empty."""
         return type(self.value) is str
 
+    def is_longer(self, limit: int) -> bool:
+        """Return whether the field is a text of more than so many bytes."""
+        return self.is_text and byte_count(self.value) > limit
+
     @property
     def is_integer(self) -> bool:
         """Whether the field is set, and to an integer, which no boolean is."""
@@ -173,6 +193,10 @@ class FieldValue:
         """Yield items of this list, with the values that the server reads in them."""
         for index, value in enumerate(values):
             yield self.item(index, value)
+
+    def set_fields(self, keys: Iterable[str]) -> list[FieldValue]:
+        """Return the fields of this mapping that are set, in the order of the keys."""
+        return [self[key] for key in keys if self.get(key) is not None]
 
     def entries(self) -> Iterator[tuple[str, FieldValue]]:
         """Yield the keys of a mapping, each with its field."""
@@ -221,6 +245,11 @@ class FieldValue:
         if self.is_text and self.value not in supported:
             self.unsupported(supported)
 
+    def check_optional_choice(self, supported: Iterable[str]) -> None:
+        """Reject a text that is set, and outside a closed list."""
+        if self.value:
+            self.check_choice(supported)
+
     def check_required_choice(
         self, supported: Iterable[str], detail: str = "", help: str = ""
     ) -> None:
@@ -262,10 +291,16 @@ class FieldValue:
         if self.is_list and len(self.value) > limit:
             self.problems.too_many(self.path, len(self.value), limit)
 
-    def check_range(self, low: int, high: int) -> None:
+    def check_range(self, low: int, high: int, why: str = "", help: str = "") -> None:
         """Reject an integer outside `low` to `high`, both inclusive."""
         if self.is_integer and not low <= self.value <= high:
-            self.invalid(f"must be between {low} and {high}, inclusive", f"use {low} to {high}")
+            why = why or f"must be between {low} and {high}, inclusive"
+            self.invalid(why, help or f"use {low} to {high}")
+
+    def check_at_least(self, low: int, why: str, help: str = "") -> None:
+        """Reject an integer below `low`, with the reason."""
+        if self.is_integer and self.value < low:
+            self.invalid(why, help)
 
     def check_not_negative(self, *keys: str) -> None:
         """Reject a negative integer in each of these fields of a mapping."""

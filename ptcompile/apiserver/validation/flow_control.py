@@ -207,7 +207,7 @@ def check_priority_level(configuration: FieldValue) -> None:
     if level.value == "Exempt":
         if limited.value is not None:
             limited.forbidden("must be nil if the type is not Limited")
-        _check_shares(exempt)
+        exempt["nominalConcurrencyShares"].check_at_least(0, _NEGATIVE_SHARES)
         exempt["lendablePercent"].check_range(0, 100)
     elif level.value == "Limited":
         if exempt.value is not None:
@@ -238,19 +238,16 @@ def _check_fixed_level(spec: FieldValue, name: Any) -> None:
         spec.invalid("spec of 'catch-all' must equal the fixed value", "use another name")
 
 
-def _check_shares(level: FieldValue) -> None:
-    shares = level["nominalConcurrencyShares"]
-    if shares.is_integer and shares.value < 0:
-        shares.invalid("must be a non-negative integer")
+_NEGATIVE_SHARES = "must be a non-negative integer"
 
 
 def _check_limited(limited: FieldValue) -> None:
-    borrowing = limited["borrowingLimitPercent"]
-    _check_shares(limited)
+    limited["nominalConcurrencyShares"].check_at_least(0, _NEGATIVE_SHARES)
     _check_response(limited["limitResponse"])
     limited["lendablePercent"].check_range(0, 100)
-    if borrowing.is_integer and borrowing.value < 0:
-        borrowing.invalid("if specified, must be a non-negative integer")
+    limited["borrowingLimitPercent"].check_at_least(
+        0, "if specified, must be a non-negative integer"
+    )
 
 
 def _check_response(response: FieldValue) -> None:
@@ -271,8 +268,7 @@ def _check_response(response: FieldValue) -> None:
 def _check_queuing(queuing: FieldValue) -> None:
     sizes = {name: queuing[name].or_default(default) for name, default in _QUEUING_DEFAULTS.items()}
     for name in ("queueLengthLimit", "queues"):
-        if sizes[name].is_integer and sizes[name].value <= 0:
-            sizes[name].invalid("must be positive")
+        sizes[name].check_at_least(1, "must be positive")
     hand = sizes["handSize"]
     size = hand.value
     queues = sizes["queues"].value

@@ -5,7 +5,7 @@ Source: docs/facts/api-server.md#jobs 164 to 195, Kubernetes 1.36.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any
@@ -29,7 +29,7 @@ from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_maps
 
 _PARALLELISM_MAX = 100_000
 _MANY_COMPLETIONS = 100_000
@@ -311,7 +311,7 @@ def _check_codes(codes: FieldValue, known_containers: set[str]) -> None:
     codes["operator"].check_required_choice(("In", "NotIn"), 'valid values: "In", "NotIn"')
     if name.is_text and name.value not in known_containers:
         name.invalid("must be one of the container or initContainer names")
-    if values.value is None or values.value == []:
+    if values.value in (None, []):
         values.replaced([]).invalid("at least one value is required", "list exit codes")
     elif values.is_list:
         values.check_length(_CODES_MAX)
@@ -341,7 +341,7 @@ def check_success_policy(spec: FieldValue) -> None:
         return
 
     rules = policy["rules"]
-    if rules.value is None or rules.value == []:
+    if rules.value in (None, []):
         rules.required("at least one rules must be specified when the successPolicy is specified")
     rules.check_length(_RULES_MAX)
     for rule in rules.objects():
@@ -424,6 +424,7 @@ _SUSPENDED_MUTABLE_PATHS = (
 )
 """Template fields that may change while the Job is suspended."""
 
+_RESOURCES_PATH = ("spec", "containers", "*", "resources")
 _TEMPLATE_PATH = ("spec", "template")
 _SUSPEND_HELP = (
     "suspend the Job before it starts to change where its pods run, or give each run its own name"
@@ -442,7 +443,7 @@ def job_update(update: Update) -> Problems:
     free = _mutable_template_paths(update)
     for path in _template_changes(update):
         if not any(_matches_prefix(path[2:], steps) for steps in free):
-            inner = "spec" in path[2:3] and _resources_path() in free
+            inner = "spec" in path[2:3] and _RESOURCES_PATH in free
             yield immutable(
                 (*_TEMPLATE_PATH, "spec") if inner else _TEMPLATE_PATH,
                 None,
@@ -500,13 +501,9 @@ def _mutable_template_paths(update: Update) -> list[tuple[str, ...]]:
     return [
         *_SUSPENDED_MUTABLE_PATHS,
         ("metadata",),
-        _resources_path(),
+        _RESOURCES_PATH,
         ("spec", "initContainers", "*", "resources"),
     ]
-
-
-def _resources_path() -> tuple[str, ...]:
-    return ("spec", "containers", "*", "resources")
 
 
 def _has_no_pods(status: Json, kubernetes: tuple[int, int]) -> bool:
@@ -516,12 +513,9 @@ def _has_no_pods(status: Json, kubernetes: tuple[int, int]) -> bool:
     if status.get("startTime") is None:
         return True
 
-    conditions = status.get("conditions")
     stopped = any(
-        isinstance(condition, Mapping)
-        and condition.get("type") == "Suspended"
-        and condition.get("status") == "True"
-        for condition in (conditions if isinstance(conditions, list) else ())
+        condition.get("type") == "Suspended" and condition.get("status") == "True"
+        for condition in nested_maps(status, "conditions")
     )
 
     return kubernetes >= (1, 36) and stopped and not status.get("active")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptcompile._internal.lazy import bounded_cache
+from ptcompile.apiserver.validation.field import FieldValue, byte_count
 from ptcompile.diagnostics import Path, Problems, field_path
 from ptcompile.diagnostics.field_errors import (
     FieldErrors,
@@ -21,8 +22,6 @@ from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ptcompile.apiserver.validation.field import FieldValue
 
 
 ANNOTATIONS_MAX = 256 * 1024
@@ -152,16 +151,12 @@ def check_annotations(annotations: Any, path: Path, problems: FieldErrors) -> No
 
     if size > ANNOTATIONS_MAX // 4:
         size = sum(
-            _byte_count(key) + _byte_count(value)
+            byte_count(key) + byte_count(value)
             for key, value in annotations.items()
             if type(value) is str
         )
     if size > ANNOTATIONS_MAX:
         problems.too_long(path, ANNOTATIONS_MAX, "put long texts into a ConfigMap")
-
-
-def _byte_count(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def check_finalizers(
@@ -206,7 +201,8 @@ def _check_owners(owners: Any, path: Path, problems: FieldErrors) -> None:
         seen.append(owner)
         owner_path = (*path, index)
         version = owner.get("apiVersion")
-        if is_empty(version) or (type(version) is str and not _has_version(version)):
+        is_wrong = type(version) is str and (version.count("/") > 1 or version.endswith("/"))
+        if is_empty(version) or is_wrong:
             problems.invalid(
                 (*owner_path, "apiVersion"),
                 version,
@@ -234,10 +230,6 @@ def _check_owners(owners: Any, path: Path, problems: FieldErrors) -> None:
 def owner_key(owner: Json) -> str:
     """Return a text that is equal for owners that the server regards as one."""
     return repr(sorted((key, value) for key, value in owner.items() if not is_empty(value)))
-
-
-def _has_version(api_version: str) -> bool:
-    return api_version.count("/") < 2 and bool(api_version.rpartition("/")[2])
 
 
 _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")

@@ -53,8 +53,7 @@ def check_ingress(ingress: FieldValue) -> None:
 
 
 def _check_host(host: FieldValue) -> None:
-    if why := names.why_not_dns_subdomain(host.value.removeprefix("*.")):
-        host.invalid(why)
+    host.check_text(lambda text: names.why_not_dns_subdomain(text.removeprefix("*.")))
 
 
 def _check_rule(rule: FieldValue) -> None:
@@ -173,7 +172,7 @@ def check_ip_address(address: FieldValue) -> None:
 def check_service_cidr(service_cidr: FieldValue) -> None:
     """Check a ServiceCIDR, except its metadata."""
     field = service_cidr["spec"]["cidrs"]
-    if field.value is None or field.value == []:
+    if field.value in (None, []):
         field.required("at least one CIDR required", "add a range, such as 10.0.0.0/16")
     if not field.is_list:
         return
@@ -273,18 +272,16 @@ def _check_policy_port(port: FieldValue) -> None:
 
 
 def _check_peer(peer: FieldValue) -> None:
-    set_fields = [
-        key for key in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(key) is not None
-    ]
-    if not set_fields:
+    selectors = peer.set_fields(("podSelector", "namespaceSelector"))
+    block = peer["ipBlock"]
+    if not selectors and block.value is None:
         peer.required("must specify a peer", "select pods, namespaces or an ipBlock")
-    for key in set_fields:
-        if key != "ipBlock":
-            peer[key].check(check_selector)
-    if "ipBlock" in set_fields:
-        if len(set_fields) > 1:
+    for selector in selectors:
+        selector.check(check_selector)
+    if block.value is not None:
+        if selectors:
             peer.forbidden("may not specify both ipBlock and another peer", "split the peer in two")
-        _check_block(peer["ipBlock"])
+        _check_block(block)
 
 
 def _check_block(block: FieldValue) -> None:

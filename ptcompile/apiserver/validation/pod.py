@@ -43,9 +43,18 @@ from ptcompile.diagnostics.field_errors import (
     key_path,
 )
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.pod_spec import REQUIRED
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.resources import HUGE_PAGES
-from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_list,
+    as_mapping,
+    nested_map,
+    nested_value,
+    without_keys,
+    without_none,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +67,7 @@ _MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 _DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 _APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/"
 _INT32_LIMIT = 2**31
+_PREEMPTION_POLICIES = ("Never", "PreemptLowerPriority")
 _LINUX_ONLY_IF_TRUE = ("hostPID", "hostIPC")
 _LINUX_ONLY_FIELDS = ("hostUsers", "shareProcessNamespace")
 _LINUX_SECURITY_FIELDS = (
@@ -256,11 +266,6 @@ def _check_host_ports(spec: FieldValue) -> None:
         check_host_ports([init], fill)
 
 
-def _check_restart(policy: FieldValue) -> None:
-    if policy.value:
-        policy.check_choice(RESTART_POLICIES)
-
-
 def _check_subdomain_name(name: FieldValue) -> None:
     name.check_optional_text(names.why_not_dns_subdomain)
 
@@ -269,18 +274,6 @@ def _check_deprecated_account(name: FieldValue) -> None:
     # `serviceAccount` is its deprecated name
     if not name.pod.get("serviceAccountName"):
         _check_subdomain_name(name)
-
-
-def _check_runtime_class(name: FieldValue) -> None:
-    name.check_text(names.why_not_dns_subdomain)
-
-
-def _check_deadline(seconds: FieldValue) -> None:
-    seconds.check_range(1, ID_MAX)
-
-
-def _check_preemption(policy: FieldValue) -> None:
-    policy.check_required_choice(("Never", "PreemptLowerPriority"))
 
 
 def _check_readiness_gates(gates: FieldValue) -> None:
@@ -322,8 +315,7 @@ def _check_resource_claims(claims: FieldValue) -> None:
 
 
 def _check_claim_source(claim: FieldValue) -> None:
-    keys = ("resourceClaimName", "resourceClaimTemplateName")
-    sources = [claim[key] for key in keys if claim.get(key) is not None]
+    sources = claim.set_fields(("resourceClaimName", "resourceClaimTemplateName"))
     if len(sources) > 1:
         why = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
         claim.invalid(why, "keep one")
@@ -336,8 +328,8 @@ def _check_claim_source(claim: FieldValue) -> None:
 
 _FIELDS: Mapping[str, PodFieldCheck] = {
     "volumes": check_volumes,
-    "restartPolicy": _check_restart,
-    "activeDeadlineSeconds": _check_deadline,
+    "restartPolicy": lambda policy: policy.check_optional_choice(RESTART_POLICIES),
+    "activeDeadlineSeconds": lambda seconds: seconds.check_range(1, ID_MAX),
     "dnsPolicy": check_dns_policy,
     "dnsConfig": check_dns_config,
     "nodeSelector": check_node_selector,
@@ -355,8 +347,8 @@ _FIELDS: Mapping[str, PodFieldCheck] = {
     "serviceAccount": _check_deprecated_account,
     "nodeName": _check_subdomain_name,
     "priorityClassName": _check_subdomain_name,
-    "runtimeClassName": _check_runtime_class,
-    "preemptionPolicy": _check_preemption,
+    "runtimeClassName": lambda name: name.check_text(names.why_not_dns_subdomain),
+    "preemptionPolicy": lambda policy: policy.check_required_choice(_PREEMPTION_POLICIES),
     "overhead": _check_overhead,
     "os": check_os,
     "ephemeralContainers": _check_ephemeral,
@@ -409,14 +401,7 @@ def pod_update(update: Update) -> Problems:
 
 
 def _item_names(containers: Any) -> list[Any]:
-    return [
-        container.get("name") if isinstance(container, Mapping) else None
-        for container in _as_list(containers)
-    ]
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+    return [nested_value(container, "name") for container in as_list(containers)]
 
 
 def _may_change(path: tuple[str, ...], old: Json, new: Json, gated: bool) -> bool:
@@ -430,7 +415,8 @@ def _may_change(path: tuple[str, ...], old: Json, new: Json, gated: bool) -> boo
             before is None or (isinstance(before, int) and after <= before)
         )
     if field == "tolerations":
-        return _keeps_tolerations(_as_list(old.get(field)), _as_list(new.get(field)))
+        kept = [_without_seconds(toleration) for toleration in as_list(new.get(field))]
+        return all(_without_seconds(toleration) in kept for toleration in as_list(old.get(field)))
     if field == "schedulingGates":
         return True
     if field == "nodeSelector":
@@ -447,29 +433,19 @@ def _may_change(path: tuple[str, ...], old: Json, new: Json, gated: bool) -> boo
     )
 
 
-def _keeps_tolerations(before: list[Any], after: list[Any]) -> bool:
-    """Return whether the update keeps every toleration, except for changed `tolerationSeconds`."""
-    kept = [_without_seconds(toleration) for toleration in after]
-    return all(_without_seconds(toleration) in kept for toleration in before)
-
-
 def _without_seconds(toleration: Any) -> Any:
+    """Return a toleration without `tolerationSeconds`, which may change, and without nulls."""
     if not isinstance(toleration, Mapping):
         return toleration
-    return {
-        key: value
-        for key, value in toleration.items()
-        if key != "tolerationSeconds" and value is not None
-    }
+    return without_none(without_keys(toleration, "tolerationSeconds"))
 
 
 def _narrows_node_affinity(old: Json, new: Json) -> bool:
     """Return whether the required node affinity was empty or only gained expressions in its
     terms.
     """
-    name = "requiredDuringSchedulingIgnoredDuringExecution"
-    before = _as_list(nested_map(old, "affinity", "nodeAffinity", name).get("nodeSelectorTerms"))
-    after = _as_list(nested_map(new, "affinity", "nodeAffinity", name).get("nodeSelectorTerms"))
+    path = ("affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms")
+    before, after = (as_list(nested_value(spec, *path)) for spec in (old, new))
     if not before:
         return True
     pairs = zip(before, after, strict=False)
@@ -482,11 +458,11 @@ def _keeps_expressions(old_term: Any, new_term: Any) -> bool:
     if not isinstance(old_term, Mapping) or not isinstance(new_term, Mapping):
         return False
     keys = ("matchExpressions", "matchFields")
-    return all(
-        _as_list(new_term.get(key))[: len(_as_list(old_term.get(key)))]
-        == _as_list(old_term.get(key))
-        for key in keys
-    )
+    for key in keys:
+        expressions = as_list(old_term.get(key))
+        if as_list(new_term.get(key))[: len(expressions)] != expressions:
+            return False
+    return True
 
 
 def _added_gates(old: Json, new: Json) -> Problems:

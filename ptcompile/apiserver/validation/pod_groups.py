@@ -64,10 +64,8 @@ def _check_group(spec: FieldValue) -> None:
 
 
 def _check_policy(policy: FieldValue) -> None:
-    count = policy["gang"]["minCount"]
     _check_one_of(policy, "basic", "gang")
-    if count.is_integer and count.value < 1:
-        count.invalid("must be greater than or equal to 1")
+    policy["gang"]["minCount"].check_at_least(1, "must be greater than or equal to 1")
 
 
 def _check_placement(scheduling: FieldValue) -> None:
@@ -81,8 +79,7 @@ def _check_placement(scheduling: FieldValue) -> None:
 
 
 def _check_one_of(field: FieldValue, *keys: str) -> None:
-    set_fields = [key for key in keys if field.get(key) is not None]
-    if len(set_fields) != 1:
+    if len(field.set_fields(keys)) != 1:
         why = f"exactly one of {' and '.join(keys)} must be set"
         field.replaced(field.mapping).invalid(why, f"set {' or '.join(keys)}")
 

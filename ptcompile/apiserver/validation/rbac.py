@@ -66,8 +66,7 @@ def check_cluster_role_binding(binding: FieldValue) -> None:
 
 def _check_binding(binding: FieldValue, kinds: tuple[str, ...], *, namespaced: bool) -> None:
     reference = binding["roleRef"]
-    if reference.get("apiGroup"):
-        reference["apiGroup"].check_choice((_RBAC_GROUP,))
+    reference["apiGroup"].check_optional_choice((_RBAC_GROUP,))
     reference["kind"].or_zero("").check_choice(kinds)
     reference["name"].check_required_text(why_not_path_segment)
     for subject in binding["subjects"].objects():

@@ -43,7 +43,7 @@ def _check_node_affinity(affinity: FieldValue) -> None:
 
 def check_node_selector_terms(terms: FieldValue) -> None:
     """Check the terms of a node selector."""
-    if terms.value is None or terms.value == []:
+    if terms.value in (None, []):
         terms.required(
             "must have at least one node selector term", "add a term or remove the selector"
         )
@@ -53,9 +53,7 @@ def check_node_selector_terms(terms: FieldValue) -> None:
 
 def check_weight(weight: FieldValue) -> None:
     """Check that the weight of a preference is 1 to 100. An absent weight counts as 0."""
-    number = weight.or_zero(0)
-    if number.is_integer and not 1 <= number.value <= 100:
-        number.invalid("must be in the range 1-100", "use 1 to 100")
+    weight.or_zero(0).check_range(1, 100, "must be in the range 1-100")
 
 
 def _check_node_term(term: FieldValue, *, strict: bool) -> None:
@@ -206,8 +204,7 @@ def check_spread(constraints: FieldValue) -> None:
         key = item["topologyKey"]
         when = item["whenUnsatisfiable"]
         skew = item["maxSkew"].or_default(0)
-        if skew.is_integer and skew.value <= 0:
-            skew.invalid("must be greater than zero", "use 1 or more")
+        skew.check_at_least(1, "must be greater than zero", "use 1 or more")
         if key.is_empty:
             key.required("can not be empty", "name a node label")
         when.or_zero("").check_choice(_UNSATISFIABLE_ACTIONS)

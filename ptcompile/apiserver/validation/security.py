@@ -104,7 +104,7 @@ def _check_windows(options: FieldValue) -> None:
     options["gmsaCredentialSpecName"].check_text(names.why_not_dns_subdomain)
     if spec.value == "":
         spec.invalid("gmsaCredentialSpec cannot be an empty string")
-    elif spec.is_text and len(spec.value.encode("utf-8", "surrogatepass")) > 64 * 1024:
+    elif spec.is_longer(64 * 1024):
         spec.invalid("gmsaCredentialSpec size must be under 64 KiB")
     if user.value == "":
         user.invalid("runAsUserName cannot be an empty string")

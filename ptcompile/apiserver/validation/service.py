@@ -64,7 +64,7 @@ def _is_headless(spec: FieldValue) -> bool:
 
 
 def _check_ports(ports: FieldValue, kind: str, headless: bool) -> None:
-    if ports.value is None or ports.value == []:
+    if ports.value in (None, []):
         if not headless and kind != "ExternalName":
             ports.required(help="list the ports, or set clusterIP: None")
         return
@@ -104,8 +104,7 @@ def _check_port_name(name: FieldValue, needed: bool, seen: set[str]) -> None:
 def _check_port(port: FieldValue, kind: str) -> None:
     node = port["nodePort"]
     check_port_number(port["port"])
-    if port.get("protocol"):
-        port["protocol"].check_choice(PROTOCOLS)
+    port["protocol"].check_optional_choice(PROTOCOLS)
     # an absent targetPort is the port
     if port.get("targetPort"):
         check_port_reference(port["targetPort"])
@@ -177,19 +176,20 @@ def _check_addresses(spec: FieldValue, kind: str, headless: bool) -> None:
             item.invalid(why, field=f"spec.clusterIPs[{index}]")
 
     for external in spec["externalIPs"].texts():
-        if why_not := why_not_ip(external.value, spec.server) or why_special_ip(external.value):
-            external.invalid(why_not)
+        _check_reachable_ip(external)
+
+
+def _check_reachable_ip(ip: FieldValue) -> None:
+    ip.check_text(lambda text: why_not_ip(text, ip.server) or why_special_ip(text))
 
 
 def _check_external_name(spec: FieldValue) -> None:
     for key in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
         if spec.get(key):
             spec[key].forbidden("may not be set for ExternalName services")
-    spec["externalName"].check_required_text(_why_not_external_name)
-
-
-def _why_not_external_name(name: str) -> str | None:
-    return names.why_not_dns_subdomain(name.removesuffix("."))
+    spec["externalName"].check_required_text(
+        lambda name: names.why_not_dns_subdomain(name.removesuffix("."))
+    )
 
 
 def _check_affinity(spec: FieldValue) -> None:
@@ -247,9 +247,7 @@ def check_endpoints(endpoints: FieldValue) -> None:
 
 
 def _check_endpoint(address: FieldValue) -> None:
-    ip = address["ip"].or_default("")
-    if ip.is_text and (why := why_not_ip(ip.value, address.server) or why_special_ip(ip.value)):
-        ip.invalid(why)
+    _check_reachable_ip(address["ip"].or_default(""))
     address["hostname"].check_optional_text(names.why_not_dns_label)
     address["nodeName"].check_text(names.why_not_dns_subdomain)
 

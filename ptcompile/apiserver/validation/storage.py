@@ -74,8 +74,7 @@ def check_persistent_volume(volume: FieldValue) -> None:
         affinity.required(
             "Local volume requires node affinity", "select the node that has the disk"
         )
-    if policy.value:
-        policy.check_choice(("Delete", "Recycle", "Retain"))
+    policy.check_optional_choice(("Delete", "Recycle", "Retain"))
     if spec["hostPath"].get("path") == "/" and policy.value == "Recycle":
         policy.forbidden("may not be 'recycle' for a hostPath volume of '/'", "use Retain")
     spec["volumeMode"].check_choice(("Block", "Filesystem"))
@@ -137,26 +136,25 @@ def _check_capacity(capacity: FieldValue) -> None:
 
 
 def _check_source(spec: FieldValue) -> None:
-    set_sources = [key for key in _SOURCES if spec.get(key) is not None]
-    if not set_sources:
+    sources = spec.set_fields(_SOURCES)
+    if not sources:
         spec.required("must specify a volume type", "add a source, such as nfs")
         return
 
-    first, *others = set_sources
-    for key in others:
+    source, *others = sources
+    for other in others:
         # the server counts and checks a second flexVolume, but accepts it
-        if key == "flexVolume":
-            check_one_source(spec[key])
+        if other.key == "flexVolume":
+            check_one_source(other)
             continue
-        spec[key].forbidden("may not specify more than 1 volume type", f"keep only {first}")
+        other.forbidden("may not specify more than 1 volume type", f"keep only {source.key}")
 
-    source = spec[first]
     if not source.is_mapping:
         return
 
-    if first == "csi":
+    if source.key == "csi":
         _check_csi(source)
-    elif first == "local":
+    elif source.key == "local":
         source["path"].check_required_text(why_not_forward)
     else:
         check_one_source(source)
@@ -229,11 +227,7 @@ def check_storage_class(storage_class: FieldValue) -> None:
 
 def check_provisioner(name: FieldValue) -> None:
     """Check the name of the provisioner or driver."""
-    name.check_required_text(_why_not_provisioner)
-
-
-def _why_not_provisioner(name: str) -> str | None:
-    return why_not_key(name.lower())
+    name.check_required_text(lambda text: why_not_key(text.lower()))
 
 
 def _check_parameters(parameters: FieldValue) -> None:

@@ -22,9 +22,10 @@ from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mapping,
     entries_of,
     kind_of,
+    nested_map,
+    nested_value,
     without_keys,
 )
 from ptcompile.operators.table import kind_named, templates_of
@@ -89,7 +90,7 @@ def check_templates(
 
 def without_restart_policy(template: Any) -> Any:
     """Return the template without its restartPolicy, which the operator overwrites."""
-    spec = as_mapping(template).get("spec")
+    spec = nested_value(template, "spec")
     if type(spec) is not dict or "restartPolicy" not in spec:
         return template
     return {**template, "spec": without_keys(spec, "restartPolicy")}
@@ -155,7 +156,6 @@ def pods_of(manifest: Json) -> Iterator[tuple[Path, Json, Json]]:
     for steps in TEMPLATE_PATHS.get(kind, ()) if not templates else ():
         templates += templates_at(manifest, steps)
     for path, template in templates:
-        spec = template.get("spec") if isinstance(template, Mapping) else None
+        spec = nested_value(template, "spec")
         if isinstance(spec, Mapping):
-            meta = template.get("metadata")
-            yield path, spec, meta if isinstance(meta, Mapping) else {}
+            yield path, spec, nested_map(template, "metadata")

@@ -18,10 +18,17 @@ from ptcompile.diagnostics.field_errors import (
     RECREATE_HELP,
     forbidden_change,
     immutable,
-    indexed_mappings,
     quote_value,
 )
-from ptcompile.kubernetes.unstructured import Json, get, kind_of, placed_values
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_list,
+    get,
+    kind_of,
+    nested_maps,
+    nested_value,
+    placed_values,
+)
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
@@ -200,15 +207,11 @@ def custom_definition_update(update: Update) -> Problems:
         ("spec", "group"),
         ("spec", "names", "plural"),
     ):
-        before = get(update.old, path)
-        after = get(update.new, path)
+        before, after = update.values(*path)
         if before is not None and after is not None and before != after:
             yield immutable(path, after)
 
-    served = [
-        version.get("name")
-        for _, version in indexed_mappings(get(update.new, ("spec", "versions")))
-    ]
+    served = [version.get("name") for version in nested_maps(update.new, "spec", "versions")]
     for index, name in enumerate(_stored_versions(update.old)):
         if name not in served:
             help = (
@@ -224,8 +227,7 @@ def _stored_versions(crd: Json) -> list[Any]:
     """Return the versions in which objects may be stored: what the status lists, or the storage
     version of a file.
     """
-    listed = get(crd, ("status", "storedVersions"))
-    if isinstance(listed, list) and listed:
-        return listed
-    versions = indexed_mappings(get(crd, ("spec", "versions")))
-    return [version.get("name") for _, version in versions if version.get("storage") is True]
+    versions = nested_maps(crd, "spec", "versions")
+    return as_list(nested_value(crd, "status", "storedVersions")) or [
+        version.get("name") for version in versions if version.get("storage") is True
+    ]

@@ -67,9 +67,8 @@ def check_port_reference(port: FieldValue) -> None:
 
 def check_service_port(port: FieldValue, help: str) -> None:
     """Check the port of a Service that the API server calls. By default it is 443."""
-    number = port.value
-    if type(number) is int and not 1 <= number <= PORT_MAX:
-        port.invalid(f"port is not valid: must be between 1 and {PORT_MAX}, inclusive", help)
+    why = f"port is not valid: must be between 1 and {PORT_MAX}, inclusive"
+    port.check_range(1, PORT_MAX, why, help)
 
 
 def check_ports(ports: FieldValue, container: Json) -> None:
@@ -187,8 +186,4 @@ def check_driver_name(name: FieldValue) -> None:
     elif name.is_text and len(name.value) > _DRIVER_NAME_MAX:
         name.too_long(_DRIVER_NAME_MAX)
     else:
-        name.check_text(_why_not_driver_name)
-
-
-def _why_not_driver_name(name: str) -> str | None:
-    return names.why_not_dns_subdomain(name.lower())
+        name.check_text(lambda text: names.why_not_dns_subdomain(text.lower()))

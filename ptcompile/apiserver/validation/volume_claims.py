@@ -64,7 +64,7 @@ def _check_spec(spec: FieldValue, drops: bool) -> None:
 
 def check_access(modes: FieldValue) -> None:
     """Check the access modes of a claim or a volume."""
-    if modes.value is None or modes.value == []:
+    if modes.value in (None, []):
         modes.required(
             "at least 1 access mode is required", f"use one of {', '.join(_ACCESS_MODES)}"
         )

@@ -11,7 +11,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.validation.context import is_dropped
 from ptcompile.apiserver.validation.env import VOLUME_FIELDS, check_field_ref, check_resource_ref
-from ptcompile.apiserver.validation.field import FieldValue
+from ptcompile.apiserver.validation.field import FieldValue, only_field
 from ptcompile.apiserver.validation.mounts import why_not_forward, why_not_relative
 from ptcompile.apiserver.validation.values import check_driver_name, check_token_seconds
 from ptcompile.diagnostics.field_errors import indexed_mappings, key_path, label_help
@@ -94,9 +94,9 @@ def why_not_file(text: str) -> str | None:
 
 
 def _check_mode(mode: FieldValue) -> None:
-    if mode.is_integer and not 0 <= mode.value <= _MODE_MAX:
-        help = "write it in octal with a leading 0, for example 0644"
-        mode.invalid("must be a number between 0 and 0777 (octal), both inclusive", help)
+    why = "must be a number between 0 and 0777 (octal), both inclusive"
+    help = "write it in octal with a leading 0, for example 0644"
+    mode.check_range(0, _MODE_MAX, why, help)
 
 
 def _check_items(items: FieldValue) -> None:
@@ -144,15 +144,10 @@ def _check_projected(source: FieldValue) -> None:
     _check_mode(source["defaultMode"])
     seen: set[str] = set()
     for item in source["sources"].objects():
-        projections = [item[key] for key in _PROJECTIONS if item.get(key) is not None]
-        for other in projections[1:]:
-            other.forbidden(
-                "may not specify more than 1 volume type", f"keep only {projections[0].key}"
-            )
-        for projection in projections[:1]:
-            if projection.is_mapping:
-                _PROJECTIONS[str(projection.key)](projection)
-                _check_conflicts(projection, seen)
+        projection = only_field(item.set_fields(_PROJECTIONS), "volume")
+        if projection is not None and projection.is_mapping:
+            _PROJECTIONS[str(projection.key)](projection)
+            _check_conflicts(projection, seen)
 
 
 def _check_conflicts(source: FieldValue, seen: set[str]) -> None:
@@ -181,25 +176,17 @@ def _project_bundle(source: FieldValue) -> None:
     elif name.value is None and signer.value is None:
         source.required("either name or signerName must be specified")
     elif name.is_text:
-        name.check_required_text(_why_not_bundle)
+        name.check_required_text(lambda text: names.why_not_dns_subdomain(text.replace(":", ".")))
     source["path"].check_required_text(why_not_file)
 
 
-def _why_not_bundle(name: str) -> str | None:
-    return names.why_not_dns_subdomain(name.replace(":", "."))
-
-
-def _project_certificate(source: FieldValue) -> None:
-    source.require("signerName", "keyType")
-
-
-_PROJECTIONS = {
+_PROJECTIONS: dict[str, VolumeSourceCheck] = {
     "secret": _project_keys,
     "configMap": _project_keys,
     "downwardAPI": _project_downward,
     "serviceAccountToken": _project_token,
     "clusterTrustBundle": _project_bundle,
-    "podCertificate": _project_certificate,
+    "podCertificate": lambda source: source.require("signerName", "keyType"),
 }
 
 
@@ -254,14 +241,10 @@ def _check_source(volume: FieldValue) -> None:
     if len(sources) > 1:
         sources = [key for key in sources if not is_dropped(key, volume.server)]
         sources.sort(key=_SOURCE_ORDER.__getitem__)
-        for key in sources[1:]:
-            volume[key].forbidden(
-                "may not specify more than 1 volume type", f"keep only {sources[0]}"
-            )
 
-    for key in sources[:1]:
-        if type(volume.get(key)) is dict:
-            check_one_source(volume[key])
+    source = only_field(volume.set_fields(sources), "volume")
+    if source is not None and source.is_mapping:
+        check_one_source(source)
 
 
 def check_one_source(source: FieldValue) -> None:
@@ -314,16 +297,11 @@ def _check_ephemeral(source: FieldValue) -> None:
 def _check_image(source: FieldValue) -> None:
     if source["reference"].is_empty and not source.scope.template:
         source["reference"].required()
-    if source.get("pullPolicy"):
-        source["pullPolicy"].check_choice(("Always", "IfNotPresent", "Never"))
+    source["pullPolicy"].check_optional_choice(("Always", "IfNotPresent", "Never"))
 
 
 def _check_disk(source: FieldValue) -> None:
     source["partition"].check_range(0, 255)
-
-
-def _check_git(source: FieldValue) -> None:
-    source["directory"].check_optional_text(_why_not_inside)
 
 
 def _why_not_inside(path: str) -> str | None:
@@ -350,7 +328,7 @@ _SOURCE_ORDER = {name: place for place, name in enumerate(_SOURCES)}
 _CHECKS: dict[str, VolumeSourceCheck] = {
     "emptyDir": _check_empty_dir,
     "hostPath": _check_host_path,
-    "gitRepo": _check_git,
+    "gitRepo": lambda source: source["directory"].check_optional_text(_why_not_inside),
     "gcePersistentDisk": _check_disk,
     "awsElasticBlockStore": _check_disk,
     "secret": _check_keys,

@@ -17,7 +17,7 @@ from ptcompile.apiserver.warnings.pods import deprecated_label_text
 from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import indexed_items, indexed_mappings, quote_value
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_string
 
 _MOUNTABLE_SECRETS = "kubernetes.io/enforce-mountable-secrets"
 _FORMATS = frozenset(
@@ -116,14 +116,11 @@ def secret_warnings(manifest: Json, server: ApiServer) -> Problems:
 def _secret_value(manifest: Json, key: str) -> str:
     """Return a value of a Secret as text; `stringData` replaces `data`."""
     plain = nested_map(manifest, "stringData").get(key)
-    encoded = nested_map(manifest, "data").get(key)
     if type(plain) is str:
         return plain
 
     try:
-        if type(encoded) is str:
-            return b64decode(encoded).decode("latin-1")
-        return ""
+        return b64decode(nested_string(manifest, "data", key)).decode("latin-1")
     except (binascii.Error, ValueError):
         return ""
 
