@@ -16,7 +16,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Edit, Fix, Path, Severity
 from ptcompile.kubernetes.pod_spec import pinned_values
-from ptcompile.kubernetes.unstructured import Json, nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_string_map
 from ptcompile.linter.rule import Finding, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
@@ -153,7 +153,7 @@ def _holders(subject: Subject) -> Iterator[_Holder]:
 def _unread_of(subject: Subject, holder: _Holder) -> Iterator[Unread]:
     metadata = nested_map(holder.data, "metadata")
     for part in _PARTS:
-        for key, value in string_map(metadata.get(part)).items():
+        for key, value in nested_string_map(metadata, part).items():
             rows = places_of(key)
             if rows and not any(row.written for row in rows):
                 yield from _check_key(subject, holder, part, key, value, rows)
@@ -161,7 +161,7 @@ def _unread_of(subject: Subject, holder: _Holder) -> Iterator[Unread]:
     if holder.template is None:
         return
 
-    for key, value in string_map(holder.template.spec.get(_SELECTOR)).items():
+    for key, value in nested_string_map(holder.template.spec, _SELECTOR).items():
         path = (*holder.path, "spec", _SELECTOR, key)
         for row in places_of(key):
             if row.part == _SELECTOR and not row.on:

@@ -14,9 +14,8 @@ from ptcompile.kubernetes.nodes import NodeGroup
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mappings,
-    as_string,
     nested_map,
+    nested_maps,
     nested_string,
     object_name,
 )
@@ -182,7 +181,7 @@ def _service_to_dict(service: Json) -> JsonDict:
         "headless": spec.get("clusterIP") == "None",
         "publishNotReadyAddresses": spec.get("publishNotReadyAddresses") is True,
         "selector": dict(nested_map(spec, "selector")),
-        "ports": [dict(port) for port in as_mappings(spec.get("ports"))],
+        "ports": [dict(port) for port in nested_maps(spec, "ports")],
     }
 
 
@@ -240,7 +239,7 @@ def _container_to_dict(container: JsonDict, spec: Json) -> JsonDict:
     """Return the container's JSON form, with the volume name of each mount."""
     mounts = [
         {"name": nested_string(m, "name"), "mountPath": nested_string(m, "mountPath")}
-        for m in as_mappings(spec.get("volumeMounts"))
+        for m in nested_maps(spec, "volumeMounts")
     ]
     return {**container, "mounts": mounts}
 
@@ -253,11 +252,11 @@ def env_sources(pod: Pod) -> list[str]:
         return []
 
     sources: list[str] = []
-    for source in as_mappings(pod.main.spec.get("envFrom")):
+    for source in nested_maps(pod.main.spec, "envFrom"):
         for key, source_type in (("secretRef", "secret"), ("configMapRef", "configmap")):
             if key in source:
                 sources.append(
-                    f"{as_string(source.get('prefix'))}{source_type}:{as_string(nested_map(source, key).get('name'))}"
+                    f"{nested_string(source, 'prefix')}{source_type}:{nested_string(source, key, 'name')}"
                 )
 
     return sources
@@ -274,24 +273,22 @@ def node_requirements(spec: Json) -> Iterator[str]:
     )
     terms = [
         " and ".join(_match_expressions(term))
-        for term in as_mappings(required.get("nodeSelectorTerms"))
+        for term in nested_maps(required, "nodeSelectorTerms")
     ]
     if terms:
         yield " or ".join(terms)
-    for toleration in as_mappings(spec.get("tolerations")):
-        taint = f"{as_string(toleration.get('key')) or 'any taint'}={as_string(toleration.get('value')) or '*'}"
+    for toleration in nested_maps(spec, "tolerations"):
+        taint = f"{nested_string(toleration, 'key') or 'any taint'}={nested_string(toleration, 'value') or '*'}"
         yield f"may be tainted {taint}" + (
-            f":{as_string(toleration.get('effect'))}" if toleration.get("effect") else ""
+            f":{nested_string(toleration, 'effect')}" if toleration.get("effect") else ""
         )
 
 
 def _match_expressions(term: Json) -> Iterator[str]:
-    for expression in as_mappings(term.get("matchExpressions")) + as_mappings(
-        term.get("matchFields")
-    ):
+    for expression in nested_maps(term, "matchExpressions") + nested_maps(term, "matchFields"):
         values = expression.get("values")
         value_text = ", ".join(str(v) for v in values) if isinstance(values, list) else ""
         yield (
-            f"{as_string(expression.get('key'))} {as_string(expression.get('operator'))} "
+            f"{nested_string(expression, 'key')} {nested_string(expression, 'operator')} "
             f"{value_text}"
         ).rstrip()

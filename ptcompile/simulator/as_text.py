@@ -12,12 +12,11 @@ from ptcompile.kubernetes.nodes import NodeGroup
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mapping,
-    as_mappings,
-    as_string,
     kind_of,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_value,
     object_name,
 )
 from ptcompile.report.layout import (
@@ -287,7 +286,7 @@ def service_lines(job: SimulatedJob) -> list[str]:
 
 def _service_text(service: Json) -> str:
     spec = nested_map(service, "spec")
-    ports = ", ".join(str(port.get("port")) for port in as_mappings(spec.get("ports")))
+    ports = ", ".join(str(port.get("port")) for port in nested_maps(spec, "ports"))
     if spec.get("publishNotReadyAddresses") is True:
         early = "answers before pods are ready"
     else:
@@ -309,7 +308,7 @@ def pod_group_lines(group: Json | None) -> list[str]:
         return [f"{group.get('name')}: {group.get('scheduler')} {how}", *_placement_lines(group)]
 
     least = ", ".join(
-        f"{amount} {name}" for name, amount in sorted(as_mapping(group.get("minResources")).items())
+        f"{amount} {name}" for name, amount in sorted(nested_map(group, "minResources").items())
     )
     only = f" (only with {group['onlyWith']})" if group.get("onlyWith") else ""
     queue = f", queue {group['queue']}" if group.get("queue") else ""
@@ -319,7 +318,7 @@ def pod_group_lines(group: Json | None) -> list[str]:
 
 def _placement_lines(group: Json) -> Iterator[str]:
     """Yield where the pods of a group without resources run, and how they are preempted."""
-    levels = as_mappings(group.get("topology"))
+    levels = nested_maps(group, "topology")
     if levels:
         yield f"all of them in one domain of {levels[0].get('key')}"
     if group.get("preemptedTogether"):
@@ -451,7 +450,7 @@ def _value_cells(entry: Json, values: dict[str, str]) -> list[str]:
     source = nested_map(entry, "valueFrom")
     if "fieldRef" in source:
         if not value.startswith("<"):
-            return [value, f"from {nested_map(source, 'fieldRef').get('fieldPath')}"]
+            return [value, f"from {nested_value(source, 'fieldRef', 'fieldPath')}"]
         return [value]
     if not isinstance(written, str) or not written or written == value:
         return [value or '""']
@@ -536,7 +535,7 @@ def _container_lines(pod: Pod) -> Iterator[str]:
             yield from with_label(kind, [", ".join(amounts)] if amounts else [], "    ")
 
         mounts = [
-            f"{as_string(m.get('mountPath'))} from {as_string(m.get('name'))}"
+            f"{nested_string(m, 'mountPath')} from {nested_string(m, 'name')}"
             for m in container.mounts
         ]
         yield from with_label("mounts", mounts, "    ")
@@ -568,7 +567,7 @@ def _command_line(pod: Pod, container: ContainerView) -> Iterator[str]:
 
 def _port_text(port: Json) -> str:
     name = nested_string(port, "name")
-    return f"{port.get('containerPort')}/{as_string(port.get('protocol')) or 'TCP'}" + (
+    return f"{port.get('containerPort')}/{nested_string(port, 'protocol') or 'TCP'}" + (
         f" ({name})" if name else ""
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes import amounts
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_value
 from ptcompile.operators.table import KINDS
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.kubelet import environment
@@ -327,7 +327,7 @@ def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
     `<fieldPath>`, and so does the pod's name in other values.
     """
     fields = {
-        str(entry.get("name")): f"<{nested_map(entry, 'valueFrom', 'fieldRef').get('fieldPath')}>"
+        str(entry.get("name")): f"<{nested_value(entry, 'valueFrom', 'fieldRef', 'fieldPath')}>"
         for entry in pod.env_entries
         if nested_map(entry, "valueFrom", "fieldRef")
     }

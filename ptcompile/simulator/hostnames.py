@@ -17,11 +17,10 @@ from ptcompile.kubernetes.index import SERVICE, USER_SERVED, Objects, is_headles
 from ptcompile.kubernetes.names import is_label
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
-    as_string,
-    as_strings,
     kind_of,
-    nested_map,
+    nested_maps,
+    nested_string,
+    nested_strings,
     object_name,
 )
 from ptcompile.operators.table import KINDS
@@ -193,7 +192,7 @@ def _cluster_name(job: WorkloadPods, labels: Sequence[str]) -> _ClusterName | No
 
 
 def _written_namespace(job: WorkloadPods) -> str:
-    return as_string(nested_map(job.manifest, "metadata").get("namespace"))
+    return nested_string(job.manifest, "metadata", "namespace")
 
 
 def _created_services(job: WorkloadPods) -> set[str]:
@@ -292,9 +291,7 @@ def _renamed_job(job: WorkloadPods, name: _ClusterName) -> HostMistake | None:
 def _service_elsewhere(job: WorkloadPods, name: _ClusterName) -> HostMistake | None:
     """Return the mistake if the stream has the Service only in other namespaces."""
     services = job.stream.by_name(SERVICE, name.service)
-    namespaces = {
-        as_string(nested_map(service, "metadata").get("namespace")) for service in services
-    }
+    namespaces = {nested_string(service, "metadata", "namespace") for service in services}
     own = _written_namespace(job)
     if not namespaces or own in namespaces or job.namespace in namespaces:
         return None
@@ -427,6 +424,6 @@ def _aliases(pod: Pod) -> set[str]:
     """Return the names in the pod's own /etc/hosts."""
     return {
         name.lower()
-        for alias in as_mappings(pod.view.spec.get("hostAliases"))
-        for name in as_strings(alias.get("hostnames"))
+        for alias in nested_maps(pod.view.spec, "hostAliases")
+        for name in nested_strings(alias, "hostnames")
     }

@@ -17,6 +17,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mapping,
     kind_of,
     nested_map,
+    nested_value,
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.queue_systems import queued
@@ -82,7 +83,7 @@ class SimulatedJob(WorkloadPods):
         from ptcompile.operators.queues.queue_systems import queue_sentences
 
         queues = queue_sentences(self.manifest, self.versions, self.frameworks)
-        is_named = nested_map(self.manifest, "metadata").get("name")
+        is_named = nested_value(self.manifest, "metadata", "name")
         generated = () if is_named else (f"the name is generated: {GENERATED} stands for its end",)
         return (*self.expansion.notes, *queues, *generated)
 
@@ -130,7 +131,7 @@ def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | N
     if "minResources" in group:  # not those of the pods
         return group
 
-    user_value = nested_map(manifest, "spec", "runPolicy", "schedulingPolicy").get("minResources")
+    user_value = nested_value(manifest, "spec", "runPolicy", "schedulingPolicy", "minResources")
     if isinstance(user_value, dict):
         return {**group, "minResources": user_value}
 
@@ -172,7 +173,7 @@ def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:
         if field in spec
     }
     if group.counts_resources:
-        return out | {"minResources": dict(as_mapping(spec.get("minResources")))}
+        return out | {"minResources": dict(nested_map(spec, "minResources"))}
 
     constraints = nested_map(spec, "schedulingConstraints")
     mode = spec.get("disruptionMode")

@@ -16,10 +16,8 @@ from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.index import Objects, selector, service_selects
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_string,
     kind_of,
     namespace_of,
-    nested_map,
     nested_string,
     object_name,
 )
@@ -519,7 +517,7 @@ def _pods_like(job: WorkloadPods, host: str) -> Iterator[Pod]:
 def services_at(job: WorkloadPods, host: str) -> Iterator[Json]:
     """Yield the Services of the operator and of the stream that a DNS name leads to."""
     for service in (*job.expansion.services, *job.stream.services_at(host)):
-        namespace = as_string(nested_map(service, "metadata").get("namespace")) or job.namespace
+        namespace = nested_string(service, "metadata", "namespace") or job.namespace
         name = cluster_host_name(object_name(service), None, namespace, job.versions.domain)
         if host in short_names(name, namespace):
             yield service

@@ -9,7 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.index import USER_SERVED, is_headless, selector, service_selects
-from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    kind_of,
+    nested_map,
+    nested_string_map,
+    nested_value,
+    object_name,
+)
 from ptcompile.operators.table import kind_named
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.launchers.rendezvous import STANDALONE_ENDPOINT, static_node_rank
@@ -330,7 +337,7 @@ def _service_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
 
 def _may_reach(service: Json) -> bool:
     """Return whether a Service may have addresses without a matching selector."""
-    return not selector(service) or nested_map(service, "spec").get("type") == "ExternalName"
+    return not selector(service) or nested_value(service, "spec", "type") == "ExternalName"
 
 
 def _has_subdomain(job: WorkloadPods, services: Sequence[Json]) -> bool:
@@ -362,7 +369,7 @@ def _candidate_labels(job: WorkloadPods, service: Json) -> Iterator[Mapping[str,
         )
     for manifest in job.stream.in_namespace(job.namespace):
         for template in (manifest, nested_map(manifest, "spec", "template")):
-            yield string_map(nested_map(template, "metadata").get("labels"))
+            yield nested_string_map(template, "metadata", "labels")
 
 
 def _difference_obstacles(gathering: Gathering) -> Iterator[Obstacle]:

@@ -14,7 +14,13 @@ from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kinds.wrapped import wrapped_objects
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.nodes import NodeGroup
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, kind_of, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    kind_of,
+    nested_maps,
+    object_name,
+)
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import GROUP_MARKS, RUNS_PODS, kind_named
 from ptcompile.simulator.job import SimulatedJob, job_of
@@ -248,6 +254,6 @@ def _workloads_in(manifest: Json) -> list[Json]:
 def _flatten_lists(documents: Iterable[Json]) -> Iterator[Json]:
     for document in documents:
         if kind_of(document) == ("v1", "List"):
-            yield from as_mappings(document.get("items"))
+            yield from nested_maps(document, "items")
         else:
             yield document

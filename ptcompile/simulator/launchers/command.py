@@ -11,7 +11,11 @@ from types import MappingProxyType
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.commands import basename, is_program, unwrap
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    nested_maps,
+    nested_strings,
+)
 from ptcompile.shell.calls import Files, no_files
 from ptcompile.shell.script import SHELL_COMMANDS, Script, ShellCommand, read_script
 from ptcompile.shell.values import Argument, Doubt, text_of
@@ -103,9 +107,9 @@ def starts_launcher(pod: Json) -> bool:
     """Return whether the first container of a pod starts a launcher, as far as its command line
     tells.
     """
-    container = next(iter(as_mappings(nested_map(pod, "spec").get("containers"))), {})
+    container = next(iter(nested_maps(pod, "spec", "containers")), {})
     invocation = container_invocation(
-        as_strings(container.get("command")), as_strings(container.get("args")), {}
+        nested_strings(container, "command"), nested_strings(container, "args"), {}
     )
     return invocation.launcher not in ("command", "image")
 

@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from ptcompile._internal.spelling import pluralize
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_int
+from ptcompile.kubernetes.unstructured import Json, nested_int
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.world.workload import mapping_at
@@ -56,7 +56,7 @@ def check(subject: Subject) -> Findings:
 
         spec_path, spec = job_spec
         path = (*spec_path, "backoffLimit")
-        limit = as_int(spec.get("backoffLimit"), 6)
+        limit = nested_int(spec, "backoffLimit", default=6)
         if spec.get("backoffLimit") is not None and 0 < limit < other_pods:
             verb = "is" if limit == 1 else "are"
             enough = 6 * (other_pods + 1)

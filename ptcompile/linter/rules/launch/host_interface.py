@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_maps
 from ptcompile.linter.environment import INTERFACE_VARIABLES
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
@@ -57,9 +57,7 @@ def _has_more_networks(template: ManifestTemplate) -> bool:
     spec = template.spec
     annotations = nested_map(template.data, "metadata", "annotations")
     attached = any("network" in str(key) for key in annotations)
-    return (
-        spec.get("hostNetwork") is True or attached or bool(as_mappings(spec.get("resourceClaims")))
-    )
+    return spec.get("hostNetwork") is True or attached or bool(nested_maps(spec, "resourceClaims"))
 
 
 def _requests_network_device(container: ManifestContainer) -> bool:

@@ -22,7 +22,7 @@ Source: training-operator 1.9, SetPodEnv; Volcano 1.16, pytorch, svc and env plu
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_string
+from ptcompile.kubernetes.unstructured import Json, nested_maps, nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
@@ -38,7 +38,7 @@ def check(subject: Subject) -> Findings:
         entry.path: entry.value for container in subject.containers for entry in container.variables
     }
     for path, written, view, _ in subject.views():
-        entries = as_mappings(written.get("env"))
+        entries = nested_maps(written, "env")
         added = {nested_string(entry, "name"): entry for entry in view.env[len(entries) :]}
         for i, entry in enumerate(entries):
             name = nested_string(entry, "name")

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mappings
+from ptcompile.kubernetes.unstructured import nested_maps
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.world.templates import ManifestContainer
@@ -70,7 +70,7 @@ def _runs_during_training(container: ManifestContainer) -> bool:
 
 def _opened_port_path(container: ManifestContainer, port: str) -> Path | None:
     """Return the path where the container opens the port, or None."""
-    for i, port_entry in enumerate(as_mappings(container.spec.get("ports"))):
+    for i, port_entry in enumerate(nested_maps(container.spec, "ports")):
         if port_entry.get("containerPort") == int(port) and port_entry.get("protocol") in (
             None,
             "TCP",

@@ -40,7 +40,12 @@ from collections.abc import Iterator
 from ptcompile._internal.spelling import nearest
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.references import references
-from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    namespace_of,
+    nested_map,
+    nested_string,
+    object_name,
+)
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.workload import Stream
 
@@ -96,18 +101,18 @@ def _written_names(subject: Subject) -> Iterator[tuple[str, Path, str, str]]:
             if not reference.is_optional:
                 yield subject.namespace, reference.path, reference.kind, reference.name
         for field, kind in _CLASS_FIELDS.items():
-            yield "", (*path, field), kind, as_string(template.spec.get(field))
+            yield "", (*path, field), kind, nested_string(template.spec, field)
         for volume_path, volume in template.volumes.values():
             claim = nested_map(volume, "ephemeral", "volumeClaimTemplate", "spec")
             class_path = (*volume_path, "ephemeral", "volumeClaimTemplate", "spec", _STORAGE_CLASS)
-            yield "", class_path, "StorageClass", as_string(claim.get(_STORAGE_CLASS))
+            yield "", class_path, "StorageClass", nested_string(claim, _STORAGE_CLASS)
 
     if subject.kind == ("v1", "PersistentVolumeClaim"):
         yield (
             "",
             ("spec", _STORAGE_CLASS),
             "StorageClass",
-            as_string(subject.spec.get(_STORAGE_CLASS)),
+            nested_string(subject.spec, _STORAGE_CLASS),
         )
 
 

@@ -45,7 +45,7 @@ Source: NVIDIA DRA driver 25.12, GPU allocation (gpuResourcesEnabledOverride).
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string
 from ptcompile.linter.devices import GPU_CLASSES, claims_of, source_of_claim
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -65,7 +65,7 @@ def check(subject: Subject) -> Findings:
         for container in template.containers if gpus else ():
             used = {
                 nested_string(claim, "name")
-                for claim in as_mappings(nested_value(container.spec, "resources", "claims"))
+                for claim in nested_maps(container.spec, "resources", "claims")
             } & gpus
             counted = next(
                 (

@@ -34,7 +34,12 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map, nested_string, nested_value, string_map
+from ptcompile.kubernetes.unstructured import (
+    nested_map,
+    nested_string,
+    nested_string_map,
+    nested_value,
+)
 from ptcompile.linter.claims import driver_of_volume
 from ptcompile.linter.rule import Finding, Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestTemplate
@@ -152,11 +157,11 @@ def _request_of_namespace(subject: Subject, mesh: _Mesh) -> str:
     """
     namespaces = subject.objects.by_name(_NAMESPACE, subject.namespace)
     metadata = nested_map(namespaces[-1], "metadata") if namespaces else {}
-    asked = string_map(metadata.get("annotations")).get(mesh.key)
+    asked = nested_string_map(metadata, "annotations").get(mesh.key)
     if asked in mesh.on and mesh.places == ("annotations",):
         return f"{mesh.key}: {asked}"
 
-    labels = string_map(metadata.get("labels")) if "labels" in mesh.places else {}
+    labels = nested_string_map(metadata, "labels") if "labels" in mesh.places else {}
     if labels.get("istio-injection") == "enabled":
         return "istio-injection: enabled"
 

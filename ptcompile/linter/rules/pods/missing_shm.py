@@ -31,7 +31,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.kubernetes.unstructured import as_mappings, nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string, nested_value
 from ptcompile.linter.containers import idle_command, starts_training
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import shm_mount
@@ -91,9 +91,7 @@ def _mount_shm(template: ManifestTemplate, container: ManifestContainer) -> Fix 
     )
     title = f"mount a volume of memory at {SHM}"
     existing = [
-        item
-        for item in as_mappings(template.spec.get("volumes"))
-        if item.get("name") == _VOLUME_NAME
+        item for item in nested_maps(template.spec, "volumes") if item.get("name") == _VOLUME_NAME
     ]
     if existing:
         if nested_value(existing[0], "emptyDir", "medium") == "Memory":

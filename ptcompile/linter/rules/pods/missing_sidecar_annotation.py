@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
 from ptcompile.hardware.csi_drivers import SIDECAR_ANNOTATIONS
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map, nested_string
+from ptcompile.kubernetes.unstructured import nested_map, nested_maps, nested_string
 from ptcompile.linter.claims import driver_of_volume
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestTemplate
@@ -67,8 +67,8 @@ def check(subject: Subject) -> Findings:
 def _has_sidecar(template: ManifestTemplate) -> bool:
     """Return whether the pod brings the sidecar itself, as the driver's guide allows."""
     containers = (
-        *as_mappings(template.spec.get("containers")),
-        *as_mappings(template.spec.get("initContainers")),
+        *nested_maps(template.spec, "containers"),
+        *nested_maps(template.spec, "initContainers"),
     )
     return any(
         nested_string(container, "name") == "gke-gcsfuse-sidecar" for container in containers

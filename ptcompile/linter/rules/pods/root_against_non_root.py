@@ -27,7 +27,7 @@ Source: kubelet 1.36, security context of containers.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.kubernetes.unstructured import nested_int, nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
@@ -46,7 +46,7 @@ def check(subject: Subject) -> Findings:
                 policy_source = pod_security
             if (
                 policy_source.get("runAsNonRoot") is True
-                and as_int(user_source.get("runAsUser"), 1) == 0
+                and nested_int(user_source, "runAsUser", default=1) == 0
             ):
                 if user_source is container_security:
                     owner_path = container.path

@@ -31,7 +31,7 @@ Source: Kubernetes 1.36, security contexts; Python 3.11, os.path.expanduser and 
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.kubernetes.unstructured import nested_int, nested_map
 from ptcompile.linter.containers import starts_training
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
@@ -74,6 +74,6 @@ def _user(template: ManifestTemplate, container: ManifestContainer) -> tuple[Pat
     shared = nested_map(template.spec, "securityContext")
     is_own = own.get("runAsUser") is not None
     owner_path = container.path if is_own else (*template.path, "spec")
-    return (*owner_path, "securityContext", "runAsUser"), as_int(
-        (own if is_own else shared).get("runAsUser")
+    return (*owner_path, "securityContext", "runAsUser"), nested_int(
+        own if is_own else shared, "runAsUser"
     )
