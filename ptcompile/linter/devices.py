@@ -21,7 +21,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
-from ptcompile.world.workload import Stream
+from ptcompile.world.workload import Stream, Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -178,10 +178,10 @@ def requested_classes(manifest: Json) -> Iterator[str]:
                 yield name
 
 
-def source_of_claim(stream: Stream, claim: ClaimEntry, space: str) -> ClaimSource | None:
+def source_of_claim(workload: Workload, claim: ClaimEntry) -> ClaimSource | None:
     """Return the object in the pods' namespace that the claim is made from, or None."""
-    sources = stream.cached(_sources_by_name).get((claim.kind, claim.object_name), ())
-    return next((source for source in sources if source.namespace == space), None)
+    sources = workload.stream.cached(_sources_by_name).get((claim.kind, claim.object_name), ())
+    return next((source for source in sources if source.namespace == workload.namespace), None)
 
 
 def find_in_any_namespace(stream: Stream, claim: ClaimEntry) -> ClaimSource | None:

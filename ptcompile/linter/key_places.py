@@ -192,8 +192,11 @@ def _check_key(
             row = fitting[0]
             yield Unread(row, "value", _unread_value(row, path, value))
     elif row.part == _SELECTOR:
-        if subject.templates and not _selects_nodes_by(subject, key):
-            yield Unread(row, part, _node_label(row, path))
+        is_selector = any(any(pinned_values(item.spec, key)) for item in subject.templates)
+        if subject.templates and not is_selector:
+            text = "it is a label of nodes, which does nothing on pods and jobs"
+            help_text = "select nodes with it: nodeSelector in the pod template"
+            yield Unread(row, part, _finding(row, path, text, help_text))
     elif here:
         row = here[0]
         if key not in nested_map(holder.data, "metadata", row.part):
@@ -207,7 +210,7 @@ def _finding(
 ) -> Finding:
     """Return a finding at a key; a note without a fix if the row was not checked in a source."""
     severity: Severity | None = "note" if row.memory else None
-    fix = Fix(help_text, tuple(edits), safe=False) if edits and not row.memory else None
+    fix = Fix(help_text, tuple(edits)) if edits and not row.memory else None
     return found_at(path, text, help_text, fix, on_key=True, severity=severity)
 
 
@@ -236,16 +239,6 @@ def _unread_value(row: KeyPlace, path: Path, value: str) -> Finding:
     known = [item for item in row.values if item != _DURATION]
     durations = ", or a duration such as 4h" if _DURATION in row.values else ""
     return _finding(row, path, text, f"write {' or '.join(known)}{durations}")
-
-
-def _selects_nodes_by(subject: Subject, key: str) -> bool:
-    """Return whether a pod template selects nodes by a label."""
-    return any(any(pinned_values(template.spec, key)) for template in subject.templates)
-
-
-def _node_label(row: KeyPlace, path: Path) -> Finding:
-    text = "it is a label of nodes, which does nothing on pods and jobs"
-    return _finding(row, path, text, "select nodes with it: nodeSelector in the pod template")
 
 
 def _wrong_part(row: KeyPlace, path: Path, value: str) -> Finding:

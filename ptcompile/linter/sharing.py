@@ -77,16 +77,14 @@ def _shares_of(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
 
     selected = {label: values for label in _LABELS for _, values in pinned_values(spec, label)}
     shares = _shares_by_labels(selected)
-    if shares is None and stream.pools is not None:
-        groups = fits(spec, stream.pools.groups).fitting
-    else:
-        groups = ()
-
+    if shares is not None:
+        return shares
+    groups = fits(spec, stream.pools.groups).fitting if stream.pools is not None else ()
     labeled = [
         _shares_by_labels(group.labels) for group in groups if not _LABELS.isdisjoint(group.labels)
     ]
-    if shares is not None or (labeled and len(labeled) == len(groups)):
-        return shares or (labeled[0] if None not in labeled else None)
+    if labeled and len(labeled) == len(groups):
+        return labeled[0] if None not in labeled else None
 
     return _shares_by_plugin(spec, resource, stream) or _shares_by_profile(stream)
 

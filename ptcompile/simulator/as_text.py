@@ -99,7 +99,7 @@ def _differ_only_in_variables(pod: Pod, base_pod: Pod) -> bool:
 def pod_range(job: SimulatedJob, role: ExpandedRole, start: int) -> str:
     """Return the names of a role's pods from index `start` as `job-worker-1 .. job-worker-254`."""
     first = job.pod(role, start)
-    last = job.pod(role, role.count - 1)
+    last = job.last_pod(role)
     if start == role.count - 1:
         return first.display_name
     return f"{first.display_name} .. {last.display_name}"
@@ -375,7 +375,7 @@ def _pod_row(pod: Pod, *, ranked: bool) -> _PodRow:
 
 def _remaining_pods_row(job: SimulatedJob, role: ExpandedRole, *, ranked: bool) -> _PodRow:
     second = _pod_row(job.pod(role, 1), ranked=ranked)
-    last = _pod_row(job.pod(role, role.count - 1), ranked=ranked)
+    last = _pod_row(job.last_pod(role), ranked=ranked)
     return _PodRow(
         pod=pod_range(job, role, 1),
         host=second.host if second.host == last.host else "likewise",

@@ -320,10 +320,7 @@ class Gathering(NamedTuple):
         ):
             return False
 
-        return (
-            member.pod.job.pod(member.role, member.role.count - 1).rendezvous.host
-            == rendezvous.host
-        )
+        return member.pod.job.last_pod(member.role).rendezvous.host == rendezvous.host
 
 
 def has_endpoint(rendezvous: Rendezvous) -> bool:
@@ -426,7 +423,7 @@ def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> MeetingM
     is_apart = rendezvous.endpoint == STANDALONE_ENDPOINT or _hands_out_loopback(pod, rendezvous)
     if not is_apart and address.is_own and role.count > 1:
         # the first pod knows its own name, and may be the one where all meet
-        last = pod.job.pod(role, role.count - 1)
+        last = pod.job.last_pod(role)
         seen_by_last = address_of(last, last.rendezvous.host)
         is_apart = seen_by_last.is_own
         address = seen_by_last if address.is_blind and not is_apart else address

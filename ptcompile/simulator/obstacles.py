@@ -466,7 +466,7 @@ def runs_differ(member: MeetingMember) -> bool:
         if "$" not in written and "`" not in written:
             return False  # the same command line in every pod
 
-    last = pod.job.pod(role, role.count - 1).rendezvous.options.get("rdzv-id", "")
+    last = pod.job.last_pod(role).rendezvous.options.get("rdzv-id", "")
     return is_literal(run) and is_literal(last) and run != last
 
 
@@ -532,7 +532,7 @@ def _second_job(member: MeetingMember) -> int:
     """
     role = member.role
     first = member.pod.view.job
-    if member.pod.job.pod(role, role.count - 1).view.job == first:
+    if member.pod.job.last_pod(role).view.job == first:
         return 0
 
     from bisect import bisect

@@ -453,6 +453,10 @@ class WorkloadPods(_PodFields):
             self._built_pods[role, index] = pod
         return pod
 
+    def last_pod(self, role: ExpandedRole) -> Pod:
+        """Return the last pod of a role that has pods."""
+        return self.pod(role, role.count - 1)
+
     def _admitted(self, view: PodView) -> PodView:
         """Return a pod as admission leaves it, named in the cluster's domain.
 

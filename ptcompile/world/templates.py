@@ -121,6 +121,11 @@ class ManifestContainer:
         """The container's name, or an empty string."""
         return nested_string(self.spec, "name")
 
+    @property
+    def ends_first(self) -> bool:
+        """Whether it is an init container that ends before the others start: no native sidecar."""
+        return self.is_init and self.spec.get("restartPolicy") != "Always"
+
     @cached_property
     def limits(self) -> Json:
         """The limits after admission."""

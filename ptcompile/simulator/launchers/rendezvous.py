@@ -102,6 +102,11 @@ class Rendezvous(NamedTuple):
         return self.nodes.text
 
     @property
+    def is_range(self) -> bool:
+        """Whether the number of nodes is a range."""
+        return self.nodes is not None and self.nodes.least < self.nodes.most
+
+    @property
     def world_size(self) -> IntRange | None:
         """World size if all nodes are like this one, or None if it is unknown."""
         if self.nodes is None or self.processes is None:

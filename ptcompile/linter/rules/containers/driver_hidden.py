@@ -60,7 +60,7 @@ def _hidden_by(container: ManifestContainer, is_gke: bool) -> Findings:
             entry.value_path,
             f"without {missing} the processes find no libcuda, and so no GPU",
             f"write {better}",
-            fix_setting(f"add {missing}", entry.value_path, better, safe=False),
+            fix_setting(f"add {missing}", entry.value_path, better),
         )
 
 

@@ -131,7 +131,7 @@ def trains_alone(role: ExpandedRole, pod: Pod, template: ManifestTemplate) -> bo
     ):
         return False
 
-    return pod.job.pod(role, role.count - 1).launch.entry == words
+    return pod.job.last_pod(role).launch.entry == words
 
 
 def _check_over_ssh(role: TrainingRole, started: int) -> Findings:

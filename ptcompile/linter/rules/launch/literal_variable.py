@@ -191,7 +191,7 @@ def _late_reference(
     if entry.get("value") == "$(JOB_COMPLETION_INDEX)" and not nested_map(entry, "valueFrom"):
         source = {"fieldRef": {"fieldPath": _INDEX_FIELD}}
         edits = (Edit("set", (*path[:-1], "valueFrom"), source), Edit("remove", path))
-        fix = Fix("read the index from the pod's annotation", edits, safe=False)
+        fix = Fix("read the index from the pod's annotation", edits)
 
     earlier = f"set {late[0]} before"
     if operators:

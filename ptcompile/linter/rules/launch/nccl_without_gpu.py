@@ -69,8 +69,7 @@ _BACKEND_OPTIONS = (
 
 def check(subject: Subject) -> Findings:
     for path, written, view, pod in subject.views():
-        is_main = pod.main is not None and (view.name, view.init) == (pod.main.name, False)
-        if not is_main:
+        if view is not pod.main:
             continue
 
         stack = stack_of(pod.devices)

@@ -49,7 +49,9 @@ def check(subject: Subject) -> Findings:
                 and env_entry(entry) != env_entry(added[name])
                 and own != added[name].get("value", "")
             )
-            if is_other and not _has_same_effect(name, own):
+            # Python reads any text but 0 alike
+            has_same_effect = name == "PYTHONUNBUFFERED" and own not in (None, "", "0")
+            if is_other and not has_same_effect:
                 value = f"{added[name].get('value')!r} " if "value" in added[name] else ""
                 yield found_at(
                     entry_path,
@@ -59,13 +61,6 @@ def check(subject: Subject) -> Findings:
                         f"remove {name}", entry_path, safe=not _is_referenced(entries, name)
                     ),
                 )
-
-
-def _has_same_effect(name: str, value: str | None) -> bool:
-    """Return whether the user's value has the operator's effect: for PYTHONUNBUFFERED, any text
-    except "0".
-    """
-    return name == "PYTHONUNBUFFERED" and value not in (None, "", "0")
 
 
 def _is_referenced(env: list[Json], name: str) -> bool:

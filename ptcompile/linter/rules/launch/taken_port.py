@@ -49,7 +49,7 @@ def check(subject: Subject) -> Findings:
 
 def _check_sidecars(role: TrainingRole, port: str) -> Findings:
     for container in role.template.containers:
-        if container.path == role.path or not _runs_during_training(container):
+        if container.path == role.path or container.ends_first:
             continue
 
         path = _opened_port_path(container, port)
@@ -59,13 +59,6 @@ def _check_sidecars(role: TrainingRole, port: str) -> Findings:
                 f"{container.name} uses port {port}, which the rendezvous needs",
                 "change one of the two ports",
             )
-
-
-def _runs_during_training(container: ManifestContainer) -> bool:
-    """Return whether the container runs during the training: init containers have ended, except
-    restartable ones.
-    """
-    return not container.is_init or container.spec.get("restartPolicy") == "Always"
 
 
 def _opened_port_path(container: ManifestContainer, port: str) -> Path | None:

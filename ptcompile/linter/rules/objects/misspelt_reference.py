@@ -49,6 +49,12 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.workload import Stream
 
+_KINDS = (
+    ("v1", "PersistentVolumeClaim"),
+    ("v1", "ConfigMap"),
+    ("v1", "Secret"),
+    ("v1", "ServiceAccount"),
+)
 _CLUSTER_KINDS = (
     ("scheduling.k8s.io/v1", "PriorityClass"),
     ("node.k8s.io/v1", "RuntimeClass"),
@@ -63,15 +69,10 @@ _MAX_NAMES = 256
 def _names_in(stream: Stream) -> dict[tuple[str, str], frozenset[str]]:
     """Return the names of the stream's objects that pods refer to, keyed by namespace and kind."""
     names_by_kind: dict[tuple[str, str], set[str]] = {}
-    for kind in ("PersistentVolumeClaim", "ConfigMap", "Secret", "ServiceAccount"):
-        for manifest in stream.objects.of_kind(("v1", kind)):
-            names_by_kind.setdefault((namespace_of(manifest), kind), set()).add(
-                object_name(manifest)
-            )
-
-    for api_version, kind in _CLUSTER_KINDS:
+    for api_version, kind in (*_KINDS, *_CLUSTER_KINDS):
         for manifest in stream.objects.of_kind((api_version, kind)):
-            names_by_kind.setdefault(("", kind), set()).add(object_name(manifest))
+            namespace = namespace_of(manifest) if api_version == "v1" else ""
+            names_by_kind.setdefault((namespace, kind), set()).add(object_name(manifest))
 
     return {key: frozenset(names) for key, names in names_by_kind.items()}
 
@@ -87,7 +88,7 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"the stream has no {kind} {name}, but it has {suggestion}",
                 f"write {suggestion}, if that is intended",
-                fix_setting(f"write {suggestion}", path, suggestion, safe=False),
+                fix_setting(f"write {suggestion}", path, suggestion),
             )
 
 

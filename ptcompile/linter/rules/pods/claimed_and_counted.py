@@ -51,12 +51,8 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
-    namespace = subject.namespace
     for template in subject.templates:
-        makers = {
-            claim.name: source_of_claim(subject.stream, claim, namespace)
-            for claim in claims_of(template)
-        }
+        makers = {claim.name: source_of_claim(subject, claim) for claim in claims_of(template)}
         gpus = {
             name
             for name, maker in makers.items()

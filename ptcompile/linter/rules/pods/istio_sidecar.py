@@ -109,7 +109,7 @@ def check(subject: Subject) -> Findings:
                 if nested_map(metadata, key)[mesh.key] in mesh.on:
                     path = (*template.path, "metadata", key, mesh.key)
                     title = f'set the {key.removesuffix("s")} to "{mesh.off}"'
-                    fix = fix_setting(title, path, mesh.off, safe=False)
+                    fix = fix_setting(title, path, mesh.off)
                     text = f"{mesh.title} proxy {_harm(subject, template, mesh)}"
                     yield found_at(path, text, title, fix)
 
@@ -129,7 +129,7 @@ def _opt_out(subject: Subject, template: ManifestTemplate, mesh: _Mesh, request:
     harm = _harm(subject, template, mesh)
     reason = f"the namespace injects {mesh.title} proxy ({request}), which {harm}"
     kind = place.removesuffix("s")
-    fix = Fix(f'set the {kind} to "{mesh.off}"', (opt_out,), safe=False)
+    fix = Fix(f'set the {kind} to "{mesh.off}"', (opt_out,))
     help = f'set the {kind} {mesh.key} to "{mesh.off}" on the pods'
 
     return found_at(path, reason, help, fix, on_key=True)

@@ -71,7 +71,7 @@ def check(subject: Subject) -> Findings:
                 (*template.path, "spec", "nodeSelector", label),
                 f"nodes with this label have the taint {key}, which the pod does not tolerate",
                 f"add a toleration of {key}",
-                Fix(f"tolerate {key}", tuple(_edits(template, key)), safe=False),
+                Fix(f"tolerate {key}", tuple(_edits(template, key))),
             )
 
 

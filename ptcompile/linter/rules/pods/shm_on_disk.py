@@ -45,7 +45,5 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{SHM} is a folder on the node's disk, not in memory",
                     "set medium to Memory",
-                    fix_setting(
-                        "set medium to Memory", path, {**empty_dir, "medium": "Memory"}, safe=False
-                    ),
+                    fix_setting("set medium to Memory", path, {**empty_dir, "medium": "Memory"}),
                 )

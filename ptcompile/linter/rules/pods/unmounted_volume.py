@@ -45,5 +45,5 @@ def check(subject: Subject) -> Findings:
                     (*volume_path, "name"),
                     f"no container mounts the volume {name}",
                     "mount it, or remove it",
-                    fix_removing(f"remove the volume {name}", volume_path, safe=False),
+                    fix_removing(f"remove the volume {name}", volume_path),
                 )

@@ -66,10 +66,15 @@ def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
         return "an empty term selects none"
 
     allowed: dict[str, set[str]] = {key: {value} for key, value in selector.items()}
-    for expression in nested_maps(term, "matchExpressions"):
-        key = nested_string(expression, "key")
-        operator = nested_string(expression, "operator")
-        values = set(nested_strings(expression, "values"))
+    expressions = [
+        (
+            nested_string(item, "key"),
+            nested_string(item, "operator"),
+            {*nested_strings(item, "values")},
+        )
+        for item in nested_maps(term, "matchExpressions")
+    ]
+    for key, operator, values in expressions:
         if operator == "In":
             remaining = values & allowed[key] if key in allowed else values
             if not remaining:
@@ -82,10 +87,7 @@ def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
                 f"{key} is compared with {_join_values(values)}, but {operator} needs whole numbers"
             )
 
-    for expression in nested_maps(term, "matchExpressions"):
-        key = nested_string(expression, "key")
-        operator = nested_string(expression, "operator")
-        values = set(nested_strings(expression, "values"))
+    for key, operator, values in expressions:
         if key in allowed and operator == "DoesNotExist":
             return _conflict_message(key, allowed[key], "absent")
         if key in allowed and operator == "NotIn" and allowed[key] <= values:

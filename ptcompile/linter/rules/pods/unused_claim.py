@@ -39,7 +39,6 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
-    namespace = subject.namespace
     for template in subject.templates:
         used_names = {
             nested_string(claim, "name")
@@ -47,7 +46,7 @@ def check(subject: Subject) -> Findings:
             for claim in nested_maps(container.spec, "resources", "claims")
         }
         for pod_claim in claims_of(template):
-            maker = source_of_claim(subject.stream, pod_claim, namespace)
+            maker = source_of_claim(subject, pod_claim)
             if (
                 pod_claim.name in used_names
                 or maker is None

@@ -167,17 +167,16 @@ def _allows_dns(policy: Json) -> bool:
     for rule in nested_maps(policy, "spec", "egress"):
         ports = nested_maps(rule, "ports")
         peers = nested_maps(rule, "to")
+        # a name or a range may be that of DNS
         has_port = not ports or any(
-            port.get("port") in (None, 53, "53") or _is_named(port) for port in ports
+            port.get("port") in (None, 53)
+            or isinstance(port.get("port"), str)
+            or port.get("endPort") is not None
+            for port in ports
         )
         if has_port and (not peers or any(_may_be_dns(peer) for peer in peers)):
             return True
     return False
-
-
-def _is_named(port: Json) -> bool:
-    """Return whether a port is a name or a range, which may be that of DNS."""
-    return isinstance(port.get("port"), str) or port.get("endPort") is not None
 
 
 def _may_be_dns(peer: Json) -> bool:

@@ -79,7 +79,7 @@ def check(subject: Subject) -> Findings:
             f"a run may take {deadline} seconds, but the next starts after {gap}: runs overlap, on "
             "other devices and on the same claims",
             "set concurrencyPolicy to Forbid",
-            Fix("set concurrencyPolicy to Forbid", (edit,), safe=False),
+            Fix("set concurrencyPolicy to Forbid", (edit,)),
         )
 
 
