@@ -11,6 +11,7 @@ from ptcompile.diagnostics import Diagnostic, code_of
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.nodes import NodeGroup
+from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
@@ -191,8 +192,6 @@ def pod_to_dict(original: Pod, job: SimulatedJob | None = None) -> JsonDict:
     """
     pod = mask_pod(original, job)
     view = pod.view
-    command = pod.command
-    args = pod.args
 
     return {
         "name": pod.name,
@@ -213,8 +212,8 @@ def pod_to_dict(original: Pod, job: SimulatedJob | None = None) -> JsonDict:
         "mainContainer": pod.main.name if pod.main else None,
         "env": pod.env,
         "envFrom": env_sources(pod),
-        "command": command,
-        "args": args,
+        "command": pod.command,
+        "args": pod.args,
         "resources": {str(k): v for k, v in pod.resources.items()},
         "requests": amounts.as_text(pod.requests),
         "nodeSelector": dict(view.node_selector),
@@ -268,13 +267,7 @@ def node_requirements(spec: Json) -> Iterator[str]:
     """
     for name, value in nested_map(spec, "nodeSelector").items():
         yield f"{name} is {value}"
-    required = nested_map(
-        spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
-    )
-    terms = [
-        " and ".join(_match_expressions(term))
-        for term in nested_maps(required, "nodeSelectorTerms")
-    ]
+    terms = [" and ".join(_match_expressions(term)) for term in terms_of(spec)]
     if terms:
         yield " or ".join(terms)
     for toleration in nested_maps(spec, "tolerations"):

@@ -141,7 +141,8 @@ def job_facts(
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the facts about a job as a whole, each with a short label."""
     yield "refused", job.expansion.refused
-    yield "pods", [_pod_count_text(job)]
+    roles = ", ".join(f"{role.count} {role.name}" for role in job.roles)
+    yield "pods", [f"{job.size} ({roles})" if len(job.roles) > 1 else f"{job.size}"]
     if rendezvous is not None:
         yield from _rendezvous_facts(rendezvous)
         yield "runs", _command_lines(job)
@@ -167,11 +168,6 @@ def job_facts(
     yield "pod group", pod_group_lines(job.pod_group)
     yield "on failure", job.failure
     yield "notes", [*(rendezvous.notes if rendezvous else ()), *job.notes]
-
-
-def _pod_count_text(job: SimulatedJob) -> str:
-    roles = ", ".join(f"{role.count} {role.name}" for role in job.roles)
-    return f"{job.size} ({roles})" if len(job.roles) > 1 else f"{job.size}"
 
 
 def _rendezvous_facts(rendezvous: JobRendezvous) -> Iterator[tuple[str, Sequence[str]]]:

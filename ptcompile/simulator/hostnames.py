@@ -116,7 +116,9 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
     job = pod.job
     host = host.removesuffix(".").lower()
     labels = host.split(".")
-    if not _is_host_name(labels) or _leads(job, host):
+    # rather than an address or a placeholder
+    is_name = any(label.strip("0123456789") for label in labels) and all(map(is_label, labels))
+    if not is_name or _leads(job, host):
         return None
     if typo := _wrong_domain(labels, job.versions.domain):
         return typo
@@ -141,13 +143,6 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
     wrong = wrong or (_wrong_pod if name.pod else _wrong_service)(job, name, is_complete)
 
     return wrong or (None if host in _aliases(pod) else _unserved(pod, name))
-
-
-def _is_host_name(labels: Sequence[str]) -> bool:
-    """Return whether these are the labels of a host name rather than of an address or a
-    placeholder.
-    """
-    return any(label.strip("0123456789") for label in labels) and all(map(is_label, labels))
 
 
 def _leads(job: WorkloadPods, host: str) -> bool:

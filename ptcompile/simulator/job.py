@@ -29,13 +29,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.nodes import NodeGroup
 
 
-def failure_texts(manifest: Json, request: KindContext) -> tuple[str, ...]:
-    """Return one sentence for each thing that the operator does when a pod of the manifest
-    fails.
-    """
-    return tuple(kind_named(kind_of(manifest)).on_failure(manifest, request))
-
-
 class SimulatedJob(WorkloadPods):
     """One workload manifest and its expansion. The first two pods and the last pod of each role
     are built once.
@@ -53,9 +46,8 @@ class SimulatedJob(WorkloadPods):
         from ptcompile.simulator.rendezvous import job_rendezvous
 
         agents = agents_of(self, job_rendezvous(self))
-        texts = failure_texts(
-            self.manifest, KindContext(versions=self.versions, related=self.stream)
-        )
+        context = KindContext(versions=self.versions, related=self.stream)
+        texts = tuple(kind_named(kind_of(self.manifest)).on_failure(self.manifest, context))
         if agents is None:
             return texts
 
@@ -142,8 +134,7 @@ def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | N
             requests = amounts.pod_requests(role.pod(0).spec, defaulted=kind.gang_counts_limits)
             total = amounts.add(total, amounts.multiply(requests, count))
 
-    out: JsonDict = {**group, "minResources": amounts.as_text(total)}
-    return out
+    return {**group, "minResources": amounts.as_text(total)}
 
 
 def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:

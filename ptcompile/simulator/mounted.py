@@ -79,13 +79,9 @@ class MountedPath(NamedTuple):
     def mode(self) -> int:
         """The mode of the file: that of its item, else the volume's default."""
         items = [item for _, _, part in self._parts() for item in nested_maps(part, "items")]
-        modes = [
-            as_int(item["mode"])
-            for item in items
-            if item.get("path") == self.inside and item.get("mode")
-        ]
-        if modes:
-            return modes[0]
+        for item in items:
+            if item.get("path") == self.inside and item.get("mode"):
+                return as_int(item["mode"])
         return nested_int(self.volume, self.field, "defaultMode", default=_DEFAULT_MODE)
 
     def files(self, find: FindObject) -> dict[str, MountedFile] | None:

@@ -128,12 +128,9 @@ def _find_pods(job: SimulatedJob, role: ExpandedRole, name: str) -> Iterator[Pod
 
 def _pods_per_job(job: SimulatedJob, role: ExpandedRole) -> int:
     """Return the number of pods in each Job of a role."""
-    jobs = [
-        job_summary for job_summary in job.expansion.jobs if job_summary.get("role") == role.name
-    ]
-    completions = jobs[0].get("completions") if jobs else None
-    parallelism = jobs[0].get("parallelism") if jobs else None
-    each = completions if completions is not None else parallelism
+    first: Json = next((item for item in job.expansion.jobs if item.get("role") == role.name), {})
+    completions = first.get("completions")
+    each = completions if completions is not None else first.get("parallelism")
     return each if isinstance(each, int) else 1
 
 

@@ -329,7 +329,7 @@ class Workload:
     def rendezvous(self) -> Rendezvous | None:
         """The rendezvous of the first training pod, or None for kinds without pods."""
         meetings = self.job.meetings if self.job is not None else ()
-        return meetings[0].members[0].rendezvous if meetings else None
+        return meetings[0].first.rendezvous if meetings else None
 
     @cached_property
     def neighbors(self) -> Objects:

@@ -98,8 +98,10 @@ def container_invocation(
     a program are taken as the command line.
     """
     invocation = read_command_line([*command, *args], env, files, folder)
-    if command or invocation.launcher != "command" or invocation.in_shell or _is_program(args[0]):
+    if command or invocation.launcher != "command" or invocation.in_shell:
         return invocation
+    if args[0].startswith("/") or is_program(args[0]):
+        return invocation  # more likely a program than an argument of one
     return Invocation("image", entry=tuple(args), env=env)
 
 
@@ -112,11 +114,6 @@ def starts_launcher(pod: Json) -> bool:
         nested_strings(container, "command"), nested_strings(container, "args"), {}
     )
     return invocation.launcher not in ("command", "image")
-
-
-def _is_program(argument: str) -> bool:
-    """Return whether an argument is more likely a program than an argument of one."""
-    return argument.startswith("/") or is_program(argument)
 
 
 def read_command_line(
@@ -261,21 +258,15 @@ def _torchrun_options_start(argv: Sequence[str]) -> int | None:
     for index, argument in enumerate(argv):
         if argument.endswith(".py") and index:
             return None
-        if basename(argument) in TORCHRUN_PROGRAMS and (
-            index == 0 or not _expects_value(argv[index - 1])
-        ):
+        before = argv[index - 1] if index else ""
+        # `--launcher torchrun` starts nothing
+        is_value = before.startswith("--") and "=" not in before
+        if basename(argument) in TORCHRUN_PROGRAMS and not is_value:
             return index + 1
         if argument == "-m" and argv[index + 1 : index + 2] and argv[index + 1] in _MODULES:
             return index + 2
 
     return None
-
-
-def _expects_value(argument: str) -> bool:
-    """Return whether the next argument is this option's value: `--launcher torchrun` starts
-    nothing.
-    """
-    return argument.startswith("--") and "=" not in argument
 
 
 def _parse_torchrun_options(arguments: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:

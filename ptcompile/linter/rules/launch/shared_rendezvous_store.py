@@ -45,16 +45,19 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes, torch_version
-from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE
+from ptcompile.simulator.launchers.torchrun import OWN_STORE, shares_store
 
 
 def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         if count_nodes(roles) > 1:
-            first = next(
-                (role for role in roles if can_meet_again(role) and _shares_store(role, subject)),
-                None,
+            sharing = (
+                role
+                for role in roles
+                if can_meet_again(role)
+                and shares_store(role.launch.env, torch_version(role, subject.versions))
             )
+            first = next(sharing, None)
             if first is not None:
                 yield _finding(first)
 
@@ -65,13 +68,6 @@ def can_meet_again(role: TrainingRole) -> bool:
     if not role.meets_by_c10d or nodes is None or nodes.most < 2:
         return False
     return role.rendezvous.is_range or role.restarts > 0
-
-
-def _shares_store(role: TrainingRole, subject: Subject) -> bool:
-    return (
-        role.launch.env.get(OWN_STORE) != "1"
-        and torch_version(role, subject.versions) >= SHARED_STORE
-    )
 
 
 def _finding(role: TrainingRole) -> Finding:

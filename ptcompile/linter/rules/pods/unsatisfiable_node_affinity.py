@@ -30,10 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile.kubernetes.pod_spec import REQUIRED
+from ptcompile.kubernetes.pod_spec import REQUIRED, terms_of
 from ptcompile.kubernetes.unstructured import (
     Json,
-    nested_map,
     nested_maps,
     nested_string,
     nested_string_map,
@@ -44,8 +43,7 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        required = nested_map(template.spec, "affinity", "nodeAffinity", REQUIRED)
-        terms = nested_maps(required, "nodeSelectorTerms") if required else []
+        terms = terms_of(template.spec)
         if not terms:
             continue
 
