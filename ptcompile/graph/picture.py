@@ -192,4 +192,4 @@ def _service_names(job: SimulatedJob, role: ExpandedRole, pod: Pod) -> Iterator[
     """Yield the Services that select the role's pods; per-pod Services appear as one range."""
     for name in dict.fromkeys(map(object_name, services_of(pod))):
         is_per_pod = name == pod.name and role.count > 1
-        yield f"{name} .. {job.pod(role, role.count - 1).name}" if is_per_pod else name
+        yield f"{name} .. {job.last_pod(role).name}" if is_per_pod else name

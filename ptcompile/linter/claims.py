@@ -10,14 +10,14 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
-    as_strings,
     namespace_of,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_string_map,
+    nested_strings,
     nested_value,
     object_name,
-    string_map,
 )
 from ptcompile.linter.rule import Subject
 from ptcompile.world.templates import ManifestTemplate
@@ -108,7 +108,7 @@ def places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozense
     volumes = [*volumes_of_claim(stream, claim)]
     for volume in volumes:
         owner = f"the volume {object_name(volume)} is in"
-        labels = string_map(nested_value(volume, "metadata", "labels"))
+        labels = nested_string_map(volume, "metadata", "labels")
         for label in _ZONE_LABELS:
             if label in labels:
                 yield label, frozenset(labels[label].split("__")), owner
@@ -116,12 +116,12 @@ def places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozense
         yield from ((label, values, owner) for label, values in _required(affinity))
 
     storage_class = class_of_claim(stream, claim)
-    terms = as_mappings(storage_class.get("allowedTopologies")) if storage_class is not None else []
+    terms = nested_maps(storage_class, "allowedTopologies") if storage_class is not None else []
     if volumes or len(terms) != 1:
         return
 
-    for expression in as_mappings(terms[0].get("matchLabelExpressions")):
-        values = frozenset(as_strings(expression.get("values")))
+    for expression in nested_maps(terms[0], "matchLabelExpressions"):
+        values = frozenset(nested_strings(expression, "values"))
         yield (
             nested_string(expression, "key"),
             values,
@@ -131,7 +131,7 @@ def places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozense
 
 def _required(affinity: Json) -> Iterator[tuple[str, frozenset[str]]]:
     """Yield the labels that a volume's only term requires, with their values."""
-    terms = as_mappings(affinity.get("nodeSelectorTerms"))
-    for expression in as_mappings(terms[0].get("matchExpressions")) if len(terms) == 1 else ():
+    terms = nested_maps(affinity, "nodeSelectorTerms")
+    for expression in nested_maps(terms[0], "matchExpressions") if len(terms) == 1 else ():
         if expression.get("operator") == "In":
-            yield nested_string(expression, "key"), frozenset(as_strings(expression.get("values")))
+            yield nested_string(expression, "key"), frozenset(nested_strings(expression, "values"))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
-from ptcompile.kubernetes.unstructured import nested_string
+from ptcompile.kubernetes.unstructured import nested_string, nested_value
 from ptcompile.linter.rule import Subject
 from ptcompile.shell.endless import SERVERS, endless_program
-from ptcompile.world.templates import ManifestContainer
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,6 +110,17 @@ def server_image(container: ManifestContainer) -> str | None:
     repository, _ = split_image(nested_string(container.spec, "image"))
     image = basename(repository)
     return image if not container.tokens and image in SERVERS else None
+
+
+def security_setting(
+    template: ManifestTemplate, container: ManifestContainer, field: str
+) -> tuple[Path, Any]:
+    """Return the path and the value of a security setting: the container's, else the pod's."""
+    own = nested_value(container.spec, "securityContext", field)
+    if own is not None:
+        return (*container.path, "securityContext", field), own
+    shared = nested_value(template.spec, "securityContext", field)
+    return (*template.path, "spec", "securityContext", field), shared
 
 
 def split_image(image: str) -> tuple[str, str]:

@@ -12,17 +12,16 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.resources import count
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
-    as_string,
     kind_of,
     namespace_of,
     nested_map,
+    nested_maps,
     nested_string,
     nested_value,
     object_name,
 )
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
-from ptcompile.world.workload import Stream
+from ptcompile.world.workload import Stream, Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,13 +119,13 @@ class ClaimSource(NamedTuple):
 
 def claims_of(template: ManifestTemplate) -> Iterator[ClaimEntry]:
     """Yield the claims of a template's pods."""
-    for index, entry in enumerate(as_mappings(template.spec.get("resourceClaims"))):
+    for index, entry in enumerate(nested_maps(template.spec, "resourceClaims")):
         path: Path = (*template.path, "spec", "resourceClaims", index)
         for kind, field in (
             ("ResourceClaimTemplate", "resourceClaimTemplateName"),
             ("ResourceClaim", "resourceClaimName"),
         ):
-            if source := as_string(entry.get(field)):
+            if source := nested_string(entry, field):
                 yield ClaimEntry((*path, field), nested_string(entry, "name"), kind, source)
 
 
@@ -169,20 +168,20 @@ def requested_classes(manifest: Json) -> Iterator[str]:
         return
 
     parents = ("spec", "spec") if manifest["kind"] == "ResourceClaimTemplate" else ("spec",)
-    for request in as_mappings(nested_value(manifest, *parents, "devices", "requests")):
+    for request in nested_maps(manifest, *parents, "devices", "requests"):
         for device in (
             request,
             nested_map(request, "exactly"),
-            *as_mappings(request.get("firstAvailable")),
+            *nested_maps(request, "firstAvailable"),
         ):
             if name := nested_string(device, "deviceClassName"):
                 yield name
 
 
-def source_of_claim(stream: Stream, claim: ClaimEntry, space: str) -> ClaimSource | None:
+def source_of_claim(workload: Workload, claim: ClaimEntry) -> ClaimSource | None:
     """Return the object in the pods' namespace that the claim is made from, or None."""
-    sources = stream.cached(_sources_by_name).get((claim.kind, claim.object_name), ())
-    return next((source for source in sources if source.namespace == space), None)
+    sources = workload.stream.cached(_sources_by_name).get((claim.kind, claim.object_name), ())
+    return next((source for source in sources if source.namespace == workload.namespace), None)
 
 
 def find_in_any_namespace(stream: Stream, claim: ClaimEntry) -> ClaimSource | None:
@@ -226,7 +225,7 @@ def _claimed_gpus(pod: Pod) -> int:
     """
     from ptcompile.simulator.pod import device_claims
 
-    names = {claim.get("name") for claim in as_mappings(pod.resources.get("claims"))}
+    names = {claim.get("name") for claim in nested_maps(pod.resources, "claims")}
     if not names:
         return 0
 
@@ -257,7 +256,7 @@ def may_see_devices(pod: Pod) -> bool:
     privileged = nested_value(main_spec, "securityContext", "privileged") is True
     is_requested = any(
         sum(visible_accelerators(nested_map(container, "resources")).values())
-        for container in as_mappings(spec.get("containers"))
+        for container in nested_maps(spec, "containers")
     )
 
     return bool(claims) or by_runtime or privileged or is_requested

@@ -16,7 +16,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Edit, Fix, Path, Severity
 from ptcompile.kubernetes.pod_spec import pinned_values
-from ptcompile.kubernetes.unstructured import Json, nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_string_map
 from ptcompile.linter.rule import Finding, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
@@ -153,7 +153,7 @@ def _holders(subject: Subject) -> Iterator[_Holder]:
 def _unread_of(subject: Subject, holder: _Holder) -> Iterator[Unread]:
     metadata = nested_map(holder.data, "metadata")
     for part in _PARTS:
-        for key, value in string_map(metadata.get(part)).items():
+        for key, value in nested_string_map(metadata, part).items():
             rows = places_of(key)
             if rows and not any(row.written for row in rows):
                 yield from _check_key(subject, holder, part, key, value, rows)
@@ -161,7 +161,7 @@ def _unread_of(subject: Subject, holder: _Holder) -> Iterator[Unread]:
     if holder.template is None:
         return
 
-    for key, value in string_map(holder.template.spec.get(_SELECTOR)).items():
+    for key, value in nested_string_map(holder.template.spec, _SELECTOR).items():
         path = (*holder.path, "spec", _SELECTOR, key)
         for row in places_of(key):
             if row.part == _SELECTOR and not row.on:
@@ -192,8 +192,11 @@ def _check_key(
             row = fitting[0]
             yield Unread(row, "value", _unread_value(row, path, value))
     elif row.part == _SELECTOR:
-        if subject.templates and not _selects_nodes_by(subject, key):
-            yield Unread(row, part, _node_label(row, path))
+        is_selector = any(any(pinned_values(item.spec, key)) for item in subject.templates)
+        if subject.templates and not is_selector:
+            text = "it is a label of nodes, which does nothing on pods and jobs"
+            help_text = "select nodes with it: nodeSelector in the pod template"
+            yield Unread(row, part, _finding(row, path, text, help_text))
     elif here:
         row = here[0]
         if key not in nested_map(holder.data, "metadata", row.part):
@@ -207,7 +210,7 @@ def _finding(
 ) -> Finding:
     """Return a finding at a key; a note without a fix if the row was not checked in a source."""
     severity: Severity | None = "note" if row.memory else None
-    fix = Fix(help_text, tuple(edits), safe=False) if edits and not row.memory else None
+    fix = Fix(help_text, tuple(edits)) if edits and not row.memory else None
     return found_at(path, text, help_text, fix, on_key=True, severity=severity)
 
 
@@ -236,16 +239,6 @@ def _unread_value(row: KeyPlace, path: Path, value: str) -> Finding:
     known = [item for item in row.values if item != _DURATION]
     durations = ", or a duration such as 4h" if _DURATION in row.values else ""
     return _finding(row, path, text, f"write {' or '.join(known)}{durations}")
-
-
-def _selects_nodes_by(subject: Subject, key: str) -> bool:
-    """Return whether a pod template selects nodes by a label."""
-    return any(any(pinned_values(template.spec, key)) for template in subject.templates)
-
-
-def _node_label(row: KeyPlace, path: Path) -> Finding:
-    text = "it is a label of nodes, which does nothing on pods and jobs"
-    return _finding(row, path, text, "select nodes with it: nodeSelector in the pod template")
 
 
 def _wrong_part(row: KeyPlace, path: Path, value: str) -> Finding:

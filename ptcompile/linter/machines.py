@@ -13,7 +13,7 @@ from ptcompile.hardware.fabric_gaps import EFA
 from ptcompile.hardware.machines import MACHINES, Ask, Machines, Misfit, machines_by_name, misfits
 from ptcompile.hardware.nodes import ANYWHERE, VENDORS
 from ptcompile.kubernetes.pod_spec import pinned_values, request_path
-from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_string_map
 from ptcompile.world.templates import EnvEntry, ManifestTemplate
 
 _INSTANCE_TYPE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
@@ -138,7 +138,7 @@ def _machine_amounts(pins: PinnedMachines, template: ManifestTemplate) -> dict[s
     """
     from ptcompile.spec.devices import counted_resource
 
-    selector = string_map(template.spec.get("nodeSelector"))
+    selector = nested_string_map(template.spec, "nodeSelector")
     is_whole = not any(label in selector for label in _SHARED_GPU_LABELS)
     amounts = {pins.resource: "devices"} if is_whole else {}
     for fabric in {fabric for machine in pins.machines for fabric in machine.fabrics}:

@@ -10,10 +10,10 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     as_list,
     as_mapping,
-    as_mappings,
     as_string,
     kind_of,
     nested_map,
+    nested_maps,
     nested_string,
     nested_value,
 )
@@ -65,7 +65,7 @@ def _may_exceed(spec: Json, template: Json) -> bool:
     """Return whether the container needs a full check: four references expand 4 KiB to at most 64
     KiB; most have fewer.
     """
-    entries = as_mappings(spec.get("env"))
+    entries = nested_maps(spec, "env")
     written = [entry.get("value") for entry in entries]
     for key in ("command", "args"):
         written += as_list(spec.get(key))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from textwrap import fill, indent
 from types import ModuleType
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -122,8 +123,8 @@ def explain_name(name: str) -> str:
         _wrap(text.title),
         _wrap_section("What", text.what),
         _wrap_section("Why", text.why),
-        f"Bad:\n\n{_indent(text.bad)}",
-        f"Good:\n\n{_indent(text.good)}",
+        "Bad:\n\n" + indent(text.bad, "    ").rstrip("\n"),
+        "Good:\n\n" + indent(text.good, "    ").rstrip("\n"),
         _wrap_section("Fix", text.fix),
         _wrap_section("Source", text.source),
     ]
@@ -136,15 +137,7 @@ def _wrap_section(head: str, text: str) -> str:
 
 
 def _wrap(text: str) -> str:
-    import textwrap
-
-    return textwrap.fill(" ".join(text.split()), 100)
-
-
-def _indent(text: str) -> str:
-    return "".join(
-        f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True)
-    ).rstrip("\n")
+    return fill(" ".join(text.split()), 100)
 
 
 def rule_list(more: Sequence[tuple[str, ...]] = ()) -> str:

@@ -11,11 +11,11 @@ from ptcompile.kubernetes.pod_spec import pinned_values, request_path
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
-    as_mappings,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
-    string_map,
+    nested_string_map,
 )
 from ptcompile.linter.claims import claims_of_pod, places_of_claim
 from ptcompile.linter.rule import Findings, Subject, found_at
@@ -83,11 +83,11 @@ def _with_marks(spec: Json, marks: Sequence[Json]) -> Json:
     if not marks:
         return spec
 
-    labels = string_map(spec.get("nodeSelector"))
-    tolerations = as_mappings(spec.get("tolerations"))
+    labels = nested_string_map(spec, "nodeSelector")
+    tolerations = nested_maps(spec, "tolerations")
     for mark in marks:
-        labels = {**string_map(mark.get("nodeLabels")), **labels}
-        tolerations = [*tolerations, *as_mappings(mark.get("tolerations"))]
+        labels = {**nested_string_map(mark, "nodeLabels"), **labels}
+        tolerations = [*tolerations, *nested_maps(mark, "tolerations")]
     return {**spec, "nodeSelector": labels, "tolerations": tolerations}
 
 
@@ -153,7 +153,7 @@ def _rooms_by_domain(pod: Pod, placement: Placement) -> Iterator[tuple[int | Non
     """
     for label in labels_apart(pod, pod):
         yield room_by_domain(placement, label), f": one for each {label}"
-    for constraint in as_mappings(pod.view.spec.get("topologySpreadConstraints")):
+    for constraint in nested_maps(pod.view.spec, "topologySpreadConstraints"):
         label = nested_string(constraint, "topologyKey")
         selector = nested_map(constraint, "labelSelector")
         if (
@@ -162,6 +162,6 @@ def _rooms_by_domain(pod: Pod, placement: Placement) -> Iterator[tuple[int | Non
             and selects(selector, pod.view.labels)
         ):
             counts_tainted = constraint.get("nodeTaintsPolicy") != "Honor"
-            skew = as_int(constraint.get("maxSkew"), 1)
+            skew = nested_int(constraint, "maxSkew", default=1)
             room = room_by_domain(placement, label, skew=skew, counts_tainted=counts_tainted)
             yield room, f": maxSkew {skew} over {label}"

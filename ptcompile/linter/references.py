@@ -10,15 +10,14 @@ from ptcompile.kubernetes.index import SERVICE, USER_SERVED
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mapping,
-    as_mappings,
-    as_strings,
     kind_of,
     namespace_of,
     nested_map,
+    nested_maps,
     nested_string,
-    nested_value,
+    nested_string_map,
+    nested_strings,
     object_name,
-    string_map,
 )
 from ptcompile.linter.rule import Subject
 from ptcompile.linter.training_roles import count_nodes
@@ -57,13 +56,13 @@ def is_probed(user: ServiceUser, subdomain: str) -> bool:
     an init container.
     """
     spec = nested_map(user.template, "spec")
-    init_containers = as_mappings(spec.get("initContainers"))
+    init_containers = nested_maps(spec, "initContainers")
     tokens = [
         token
         for container in init_containers
-        for token in (*as_strings(container.get("command")), *as_strings(container.get("args")))
+        for token in (*nested_strings(container, "command"), *nested_strings(container, "args"))
     ]
-    containers = (*as_mappings(spec.get("containers")), *init_containers)
+    containers = (*nested_maps(spec, "containers"), *init_containers)
     has_probe = any(container.get("readinessProbe") for container in containers) or bool(
         spec.get("readinessGates")
     )
@@ -104,7 +103,7 @@ def _templates_by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[
 
 def template_labels(template: Json) -> dict[str, str]:
     """Return the labels of a pod template."""
-    return string_map(nested_value(template, "metadata", "labels"))
+    return nested_string_map(template, "metadata", "labels")
 
 
 def endpoint_service(subject: Subject) -> Json | None:

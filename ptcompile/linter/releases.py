@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path, Problems, own_problem
-from ptcompile.kubernetes.unstructured import string_map
+from ptcompile.kubernetes.unstructured import nested_string_map
 from ptcompile.kubernetes.versions import Version, version_text
 from ptcompile.operators.queues.queue_systems import KUEUE_QUEUE
 from ptcompile.world.workload import Workload
@@ -17,7 +17,7 @@ def releases_apart(workload: Workload) -> Problems:
     has the sources.
     """
     versions = workload.versions
-    is_queued = KUEUE_QUEUE in string_map(workload.metadata.get("labels"))
+    is_queued = KUEUE_QUEUE in nested_string_map(workload.metadata, "labels")
     for pair in load_table("linter/releases.json")["pairs"]:
         software = pair["software"]
         other = pair["other"]

@@ -101,11 +101,9 @@ class Subject(Workload):
         for template in self.templates:
             for container in template.containers:
                 call = container.mounted_script
-                if call is not None:
-                    mounted = mounted_path(template.spec, container.spec, call.file)
-                else:
-                    mounted = None
-
+                if call is None:
+                    continue
+                mounted = mounted_path(template.spec, container.spec, call.file)
                 file = mounted.file(self.find) if mounted is not None else None
                 if file is not None:
                     places[container.script_path] = (

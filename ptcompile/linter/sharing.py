@@ -14,10 +14,10 @@ from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mapping,
-    as_mappings,
     nested_map,
+    nested_maps,
     nested_string,
-    string_map,
+    nested_string_map,
 )
 from ptcompile.world.workload import Stream
 
@@ -77,16 +77,14 @@ def _shares_of(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
 
     selected = {label: values for label in _LABELS for _, values in pinned_values(spec, label)}
     shares = _shares_by_labels(selected)
-    if shares is None and stream.pools is not None:
-        groups = fits(spec, stream.pools.groups).fitting
-    else:
-        groups = ()
-
+    if shares is not None:
+        return shares
+    groups = fits(spec, stream.pools.groups).fitting if stream.pools is not None else ()
     labeled = [
         _shares_by_labels(group.labels) for group in groups if not _LABELS.isdisjoint(group.labels)
     ]
-    if shares is not None or (labeled and len(labeled) == len(groups)):
-        return shares or (labeled[0] if None not in labeled else None)
+    if labeled and len(labeled) == len(groups):
+        return labeled[0] if None not in labeled else None
 
     return _shares_by_plugin(spec, resource, stream) or _shares_by_profile(stream)
 
@@ -137,7 +135,7 @@ def plugin_configs(config_maps: Iterable[Json]) -> list[PluginConfig]:
     return [
         PluginConfig(key, dict(_shares_in(as_mapping(config))))
         for manifest in config_maps
-        for key, text in string_map(manifest.get("data")).items()
+        for key, text in nested_string_map(manifest, "data").items()
         if (config := _read_config(text)) is not None
     ]
 
@@ -158,7 +156,7 @@ def _shares_in(config: Json) -> Iterator[tuple[str, GpuShares]]:
         sharing = nested_map(config, "sharing", how)
         is_refused = sharing.get("failRequestsGreaterThanOne", how == "mps") is True
         text = f"{name} in the device plugin's ConfigMap"
-        for item in as_mappings(sharing.get("resources")):
+        for item in nested_maps(sharing, "resources"):
             if (
                 sharing.get("renameByDefault") is not True
                 and not item.get("rename")

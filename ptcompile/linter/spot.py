@@ -9,10 +9,10 @@ from ptcompile.hardware.nodes import SPOT
 from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
     as_string,
+    nested_maps,
     nested_string,
-    string_map,
+    nested_string_map,
 )
 from ptcompile.world.templates import ManifestTemplate
 
@@ -54,7 +54,7 @@ def spot_label(template: ManifestTemplate) -> str | None:
 
     The terms of an affinity are alternatives, so each must select them.
     """
-    if label := _first_spot_label(string_map(template.spec.get("nodeSelector")).items()):
+    if label := _first_spot_label(nested_string_map(template.spec, "nodeSelector").items()):
         return label
     labels = [_first_spot_label(_single_values(term)) for term in terms_of(template.spec)]
     return labels[0] if labels and all(labels) else None
@@ -66,7 +66,7 @@ def _first_spot_label(labels: Iterable[tuple[str, str]]) -> str | None:
 
 def _single_values(term: Json) -> Iterator[tuple[str, str]]:
     """Yield the labels for which a term allows exactly one value."""
-    for expression in as_mappings(term.get("matchExpressions")):
+    for expression in nested_maps(term, "matchExpressions"):
         values = expression.get("values")
         if expression.get("operator") == "In" and isinstance(values, list) and len(values) == 1:
             yield nested_string(expression, "key"), as_string(values[0])

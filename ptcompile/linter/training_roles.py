@@ -140,6 +140,11 @@ class TrainingRole:
         return self.meeting.is_local
 
     @property
+    def meets_by_c10d(self) -> bool:
+        """Whether the role's pods meet others by c10d."""
+        return self.rendezvous.backend == "c10d" and not self.is_local
+
+    @property
     def is_standalone(self) -> bool:
         """Whether --standalone, its variable or tune keeps torchrun from meeting other nodes."""
         return STANDALONE.items() <= self.options.items()

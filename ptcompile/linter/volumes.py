@@ -82,10 +82,8 @@ def checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
     for entry in container.variables:
         if entry.value and entry.value.startswith("/"):
             is_output = _writes_checkpoints(entry.name)
-        else:
-            is_output = None
-        if is_output is not None and entry.value:
-            yield Checkpoint(entry.value, entry.value_path, is_output)
+            if is_output is not None:
+                yield Checkpoint(entry.value, entry.value_path, is_output)
 
 
 def written_checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:

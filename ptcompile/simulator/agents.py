@@ -7,13 +7,12 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.versions import Version
 from ptcompile.simulator.launchers.torchrun import (
     FIRST_STORE,
-    OWN_STORE,
-    SHARED_STORE,
     closes_on_sigterm,
     conf_of,
+    shares_store,
 )
-from ptcompile.simulator.meeting import Lead, dns_names, torch_of_pod, training_roles
-from ptcompile.simulator.pod import Pod, WorkloadPods
+from ptcompile.simulator.meeting import dns_names, torch_of_pod, training_roles
+from ptcompile.simulator.pod import WorkloadPods
 from ptcompile.simulator.rendezvous import JobRendezvous
 
 LAST_CALL_SECONDS = 30
@@ -97,6 +96,11 @@ def agents_of(
     conf = conf_of(first.options.get("rdzv-conf", ""))
     is_static = first.backend == "static"
     versions = [torch or torch_of_pod(lead.pod, job.versions) for lead in leads]
+    envs = [lead.pod.launch.env for lead in leads]
+
+    # the names in the first pod's /etc/hosts
+    pod = leads[0].pod
+    fqdn = dns_names(pod.view)[:1] if pod.view.subdomain else []
     if is_static:
         first_wait = others_wait = _conf_seconds(conf, "timeout", _STATIC_SECONDS)
     else:
@@ -109,11 +113,11 @@ def agents_of(
         high=first.nodes.most,
         pods=job_rendezvous.nodes,
         restarts=atoi(first.max_restarts) or 0,
-        own_store=is_static or all(map(_has_own_store, leads, versions)),
+        own_store=is_static or not any(map(shares_store, envs, versions)),
         wait_for_first=first_wait,
         wait_for_others=others_wait,
         closes=not is_static and any(map(closes_on_sigterm, versions)),
-        known_at_start=is_static or _is_in_hosts_file(leads[0].pod, first.host),
+        known_at_start=is_static or first.host in (pod.hostname, *fqdn),
         first_store=all(version >= FIRST_STORE for version in versions),
         last_call=_conf_seconds(conf, "last_call_timeout", LAST_CALL_SECONDS),
         keep_alive=(
@@ -126,15 +130,3 @@ def agents_of(
 def _conf_seconds(conf: dict[str, str], name: str, default: int) -> int:
     seconds = atoi(conf.get(name, "").strip())
     return default if seconds is None else seconds
-
-
-def _has_own_store(lead: Lead, torch: Version) -> bool:
-    return lead.pod.launch.env.get(OWN_STORE) == "1" or torch < SHARED_STORE
-
-
-def _is_in_hosts_file(pod: Pod, host: str) -> bool:
-    """Return whether the pod's /etc/hosts has the name: its host name or, with a subdomain, its
-    fully qualified name.
-    """
-    fqdn = dns_names(pod.view)[:1] if pod.view.subdomain else []
-    return host in (pod.hostname, *fqdn)

@@ -11,12 +11,12 @@ from ptcompile.diagnostics import Diagnostic, code_of
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.nodes import NodeGroup
+from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mappings,
-    as_string,
     nested_map,
+    nested_maps,
     nested_string,
     object_name,
 )
@@ -182,7 +182,7 @@ def _service_to_dict(service: Json) -> JsonDict:
         "headless": spec.get("clusterIP") == "None",
         "publishNotReadyAddresses": spec.get("publishNotReadyAddresses") is True,
         "selector": dict(nested_map(spec, "selector")),
-        "ports": [dict(port) for port in as_mappings(spec.get("ports"))],
+        "ports": [dict(port) for port in nested_maps(spec, "ports")],
     }
 
 
@@ -192,8 +192,6 @@ def pod_to_dict(original: Pod, job: SimulatedJob | None = None) -> JsonDict:
     """
     pod = mask_pod(original, job)
     view = pod.view
-    command = pod.command
-    args = pod.args
 
     return {
         "name": pod.name,
@@ -214,8 +212,8 @@ def pod_to_dict(original: Pod, job: SimulatedJob | None = None) -> JsonDict:
         "mainContainer": pod.main.name if pod.main else None,
         "env": pod.env,
         "envFrom": env_sources(pod),
-        "command": command,
-        "args": args,
+        "command": pod.command,
+        "args": pod.args,
         "resources": {str(k): v for k, v in pod.resources.items()},
         "requests": amounts.as_text(pod.requests),
         "nodeSelector": dict(view.node_selector),
@@ -240,7 +238,7 @@ def _container_to_dict(container: JsonDict, spec: Json) -> JsonDict:
     """Return the container's JSON form, with the volume name of each mount."""
     mounts = [
         {"name": nested_string(m, "name"), "mountPath": nested_string(m, "mountPath")}
-        for m in as_mappings(spec.get("volumeMounts"))
+        for m in nested_maps(spec, "volumeMounts")
     ]
     return {**container, "mounts": mounts}
 
@@ -253,11 +251,11 @@ def env_sources(pod: Pod) -> list[str]:
         return []
 
     sources: list[str] = []
-    for source in as_mappings(pod.main.spec.get("envFrom")):
+    for source in nested_maps(pod.main.spec, "envFrom"):
         for key, source_type in (("secretRef", "secret"), ("configMapRef", "configmap")):
             if key in source:
                 sources.append(
-                    f"{as_string(source.get('prefix'))}{source_type}:{as_string(nested_map(source, key).get('name'))}"
+                    f"{nested_string(source, 'prefix')}{source_type}:{nested_string(source, key, 'name')}"
                 )
 
     return sources
@@ -269,29 +267,21 @@ def node_requirements(spec: Json) -> Iterator[str]:
     """
     for name, value in nested_map(spec, "nodeSelector").items():
         yield f"{name} is {value}"
-    required = nested_map(
-        spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
-    )
-    terms = [
-        " and ".join(_match_expressions(term))
-        for term in as_mappings(required.get("nodeSelectorTerms"))
-    ]
+    terms = [" and ".join(_match_expressions(term)) for term in terms_of(spec)]
     if terms:
         yield " or ".join(terms)
-    for toleration in as_mappings(spec.get("tolerations")):
-        taint = f"{as_string(toleration.get('key')) or 'any taint'}={as_string(toleration.get('value')) or '*'}"
+    for toleration in nested_maps(spec, "tolerations"):
+        taint = f"{nested_string(toleration, 'key') or 'any taint'}={nested_string(toleration, 'value') or '*'}"
         yield f"may be tainted {taint}" + (
-            f":{as_string(toleration.get('effect'))}" if toleration.get("effect") else ""
+            f":{nested_string(toleration, 'effect')}" if toleration.get("effect") else ""
         )
 
 
 def _match_expressions(term: Json) -> Iterator[str]:
-    for expression in as_mappings(term.get("matchExpressions")) + as_mappings(
-        term.get("matchFields")
-    ):
+    for expression in nested_maps(term, "matchExpressions") + nested_maps(term, "matchFields"):
         values = expression.get("values")
         value_text = ", ".join(str(v) for v in values) if isinstance(values, list) else ""
         yield (
-            f"{as_string(expression.get('key'))} {as_string(expression.get('operator'))} "
+            f"{nested_string(expression, 'key')} {nested_string(expression, 'operator')} "
             f"{value_text}"
         ).rstrip()

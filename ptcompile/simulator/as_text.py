@@ -12,12 +12,11 @@ from ptcompile.kubernetes.nodes import NodeGroup
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mapping,
-    as_mappings,
-    as_string,
     kind_of,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_value,
     object_name,
 )
 from ptcompile.report.layout import (
@@ -100,7 +99,7 @@ def _differ_only_in_variables(pod: Pod, base_pod: Pod) -> bool:
 def pod_range(job: SimulatedJob, role: ExpandedRole, start: int) -> str:
     """Return the names of a role's pods from index `start` as `job-worker-1 .. job-worker-254`."""
     first = job.pod(role, start)
-    last = job.pod(role, role.count - 1)
+    last = job.last_pod(role)
     if start == role.count - 1:
         return first.display_name
     return f"{first.display_name} .. {last.display_name}"
@@ -142,7 +141,8 @@ def job_facts(
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the facts about a job as a whole, each with a short label."""
     yield "refused", job.expansion.refused
-    yield "pods", [_pod_count_text(job)]
+    roles = ", ".join(f"{role.count} {role.name}" for role in job.roles)
+    yield "pods", [f"{job.size} ({roles})" if len(job.roles) > 1 else f"{job.size}"]
     if rendezvous is not None:
         yield from _rendezvous_facts(rendezvous)
         yield "runs", _command_lines(job)
@@ -168,11 +168,6 @@ def job_facts(
     yield "pod group", pod_group_lines(job.pod_group)
     yield "on failure", job.failure
     yield "notes", [*(rendezvous.notes if rendezvous else ()), *job.notes]
-
-
-def _pod_count_text(job: SimulatedJob) -> str:
-    roles = ", ".join(f"{role.count} {role.name}" for role in job.roles)
-    return f"{job.size} ({roles})" if len(job.roles) > 1 else f"{job.size}"
 
 
 def _rendezvous_facts(rendezvous: JobRendezvous) -> Iterator[tuple[str, Sequence[str]]]:
@@ -287,7 +282,7 @@ def service_lines(job: SimulatedJob) -> list[str]:
 
 def _service_text(service: Json) -> str:
     spec = nested_map(service, "spec")
-    ports = ", ".join(str(port.get("port")) for port in as_mappings(spec.get("ports")))
+    ports = ", ".join(str(port.get("port")) for port in nested_maps(spec, "ports"))
     if spec.get("publishNotReadyAddresses") is True:
         early = "answers before pods are ready"
     else:
@@ -309,7 +304,7 @@ def pod_group_lines(group: Json | None) -> list[str]:
         return [f"{group.get('name')}: {group.get('scheduler')} {how}", *_placement_lines(group)]
 
     least = ", ".join(
-        f"{amount} {name}" for name, amount in sorted(as_mapping(group.get("minResources")).items())
+        f"{amount} {name}" for name, amount in sorted(nested_map(group, "minResources").items())
     )
     only = f" (only with {group['onlyWith']})" if group.get("onlyWith") else ""
     queue = f", queue {group['queue']}" if group.get("queue") else ""
@@ -319,7 +314,7 @@ def pod_group_lines(group: Json | None) -> list[str]:
 
 def _placement_lines(group: Json) -> Iterator[str]:
     """Yield where the pods of a group without resources run, and how they are preempted."""
-    levels = as_mappings(group.get("topology"))
+    levels = nested_maps(group, "topology")
     if levels:
         yield f"all of them in one domain of {levels[0].get('key')}"
     if group.get("preemptedTogether"):
@@ -376,7 +371,7 @@ def _pod_row(pod: Pod, *, ranked: bool) -> _PodRow:
 
 def _remaining_pods_row(job: SimulatedJob, role: ExpandedRole, *, ranked: bool) -> _PodRow:
     second = _pod_row(job.pod(role, 1), ranked=ranked)
-    last = _pod_row(job.pod(role, role.count - 1), ranked=ranked)
+    last = _pod_row(job.last_pod(role), ranked=ranked)
     return _PodRow(
         pod=pod_range(job, role, 1),
         host=second.host if second.host == last.host else "likewise",
@@ -451,7 +446,7 @@ def _value_cells(entry: Json, values: dict[str, str]) -> list[str]:
     source = nested_map(entry, "valueFrom")
     if "fieldRef" in source:
         if not value.startswith("<"):
-            return [value, f"from {nested_map(source, 'fieldRef').get('fieldPath')}"]
+            return [value, f"from {nested_value(source, 'fieldRef', 'fieldPath')}"]
         return [value]
     if not isinstance(written, str) or not written or written == value:
         return [value or '""']
@@ -536,7 +531,7 @@ def _container_lines(pod: Pod) -> Iterator[str]:
             yield from with_label(kind, [", ".join(amounts)] if amounts else [], "    ")
 
         mounts = [
-            f"{as_string(m.get('mountPath'))} from {as_string(m.get('name'))}"
+            f"{nested_string(m, 'mountPath')} from {nested_string(m, 'name')}"
             for m in container.mounts
         ]
         yield from with_label("mounts", mounts, "    ")
@@ -568,7 +563,7 @@ def _command_line(pod: Pod, container: ContainerView) -> Iterator[str]:
 
 def _port_text(port: Json) -> str:
     name = nested_string(port, "name")
-    return f"{port.get('containerPort')}/{as_string(port.get('protocol')) or 'TCP'}" + (
+    return f"{port.get('containerPort')}/{nested_string(port, 'protocol') or 'TCP'}" + (
         f" ({name})" if name else ""
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes import amounts
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_value
 from ptcompile.operators.table import KINDS
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.kubelet import environment
@@ -327,13 +327,17 @@ def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
     `<fieldPath>`, and so does the pod's name in other values.
     """
     fields = {
-        str(entry.get("name")): f"<{nested_map(entry, 'valueFrom', 'fieldRef').get('fieldPath')}>"
+        str(entry.get("name")): f"<{nested_value(entry, 'valueFrom', 'fieldRef', 'fieldPath')}>"
         for entry in pod.env_entries
         if nested_map(entry, "valueFrom", "fieldRef")
     }
+    env = pod.env
+    if pod.main is not None and not pod.random_suffix:
+        # as for a pod whose name is not known before it exists
+        env = environment(pod.main, pod.view._replace(random_suffix=True))
     values = {
         variable: v
-        for variable, v in _env_with_fields(pod).items()
+        for variable, v in env.items()
         if variable not in _OPERATOR_VARIABLES and not variable.startswith(OPERATOR_PREFIXES)
     }
     placeholders = _name_placeholders(pod)
@@ -342,13 +346,6 @@ def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
         name: fields.get(name) or _replace_names(value, placeholders, hosts)
         for name, value in values.items()
     }
-
-
-def _env_with_fields(pod: Pod) -> Mapping[str, str]:
-    """Return the variables as for a pod whose name is not known before it exists."""
-    if pod.main is None or pod.view.random_suffix:
-        return pod.env
-    return environment(pod.main, pod.view._replace(random_suffix=True))
 
 
 def _env_differences(

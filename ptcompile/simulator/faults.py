@@ -190,10 +190,9 @@ def fault_sentences(agents: Agents, *, whole: bool = False) -> tuple[str, ...]:
 
 
 def _fault_sentences(agents: Agents, *, whole: bool) -> Iterator[str]:
-    yield (
-        "torchrun, a process that fails: "
-        f"{_outcome_text(predict(agents, [Fault('fail-process', agents.pods - 1)]))}"
-    )
+    failure = predict(agents, [Fault("fail-process", agents.pods - 1)])
+    end = "the job fails: " if failure.end == "fail" else ""
+    yield f"torchrun, a process that fails: {end}{failure.why}"
     if whole:
         yield f"torchrun, a lost or drained pod: {ALL_RECREATED}"
     else:
@@ -251,9 +250,3 @@ def _loss_sentences(agents: Agents) -> Iterator[str]:
             f"3 seconds, and each of those {agents.pods - 1} pods has failed; they meet again only "
             "if all of them are recreated"
         )
-
-
-def _outcome_text(prediction: Prediction) -> str:
-    if prediction.end != "fail":
-        return prediction.why
-    return f"the job fails: {prediction.why}"

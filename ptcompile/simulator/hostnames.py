@@ -17,11 +17,10 @@ from ptcompile.kubernetes.index import SERVICE, USER_SERVED, Objects, is_headles
 from ptcompile.kubernetes.names import is_label
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
-    as_string,
-    as_strings,
     kind_of,
-    nested_map,
+    nested_maps,
+    nested_string,
+    nested_strings,
     object_name,
 )
 from ptcompile.operators.table import KINDS
@@ -117,7 +116,9 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
     job = pod.job
     host = host.removesuffix(".").lower()
     labels = host.split(".")
-    if not _is_host_name(labels) or _leads(job, host):
+    # rather than an address or a placeholder
+    is_name = any(label.strip("0123456789") for label in labels) and all(map(is_label, labels))
+    if not is_name or _leads(job, host):
         return None
     if typo := _wrong_domain(labels, job.versions.domain):
         return typo
@@ -142,13 +143,6 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
     wrong = wrong or (_wrong_pod if name.pod else _wrong_service)(job, name, is_complete)
 
     return wrong or (None if host in _aliases(pod) else _unserved(pod, name))
-
-
-def _is_host_name(labels: Sequence[str]) -> bool:
-    """Return whether these are the labels of a host name rather than of an address or a
-    placeholder.
-    """
-    return any(label.strip("0123456789") for label in labels) and all(map(is_label, labels))
 
 
 def _leads(job: WorkloadPods, host: str) -> bool:
@@ -193,7 +187,7 @@ def _cluster_name(job: WorkloadPods, labels: Sequence[str]) -> _ClusterName | No
 
 
 def _written_namespace(job: WorkloadPods) -> str:
-    return as_string(nested_map(job.manifest, "metadata").get("namespace"))
+    return nested_string(job.manifest, "metadata", "namespace")
 
 
 def _created_services(job: WorkloadPods) -> set[str]:
@@ -292,9 +286,7 @@ def _renamed_job(job: WorkloadPods, name: _ClusterName) -> HostMistake | None:
 def _service_elsewhere(job: WorkloadPods, name: _ClusterName) -> HostMistake | None:
     """Return the mistake if the stream has the Service only in other namespaces."""
     services = job.stream.by_name(SERVICE, name.service)
-    namespaces = {
-        as_string(nested_map(service, "metadata").get("namespace")) for service in services
-    }
+    namespaces = {nested_string(service, "metadata", "namespace") for service in services}
     own = _written_namespace(job)
     if not namespaces or own in namespaces or job.namespace in namespaces:
         return None
@@ -427,6 +419,6 @@ def _aliases(pod: Pod) -> set[str]:
     """Return the names in the pod's own /etc/hosts."""
     return {
         name.lower()
-        for alias in as_mappings(pod.view.spec.get("hostAliases"))
-        for name in as_strings(alias.get("hostnames"))
+        for alias in nested_maps(pod.view.spec, "hostAliases")
+        for name in nested_strings(alias, "hostnames")
     }

@@ -17,6 +17,7 @@ from ptcompile.kubernetes.unstructured import (
     as_mapping,
     kind_of,
     nested_map,
+    nested_value,
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.queue_systems import queued
@@ -26,13 +27,6 @@ from ptcompile.simulator.pod import WorkloadPods
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.nodes import NodeGroup
-
-
-def failure_texts(manifest: Json, request: KindContext) -> tuple[str, ...]:
-    """Return one sentence for each thing that the operator does when a pod of the manifest
-    fails.
-    """
-    return tuple(kind_named(kind_of(manifest)).on_failure(manifest, request))
 
 
 class SimulatedJob(WorkloadPods):
@@ -52,9 +46,8 @@ class SimulatedJob(WorkloadPods):
         from ptcompile.simulator.rendezvous import job_rendezvous
 
         agents = agents_of(self, job_rendezvous(self))
-        texts = failure_texts(
-            self.manifest, KindContext(versions=self.versions, related=self.stream)
-        )
+        context = KindContext(versions=self.versions, related=self.stream)
+        texts = tuple(kind_named(kind_of(self.manifest)).on_failure(self.manifest, context))
         if agents is None:
             return texts
 
@@ -82,7 +75,7 @@ class SimulatedJob(WorkloadPods):
         from ptcompile.operators.queues.queue_systems import queue_sentences
 
         queues = queue_sentences(self.manifest, self.versions, self.frameworks)
-        is_named = nested_map(self.manifest, "metadata").get("name")
+        is_named = nested_value(self.manifest, "metadata", "name")
         generated = () if is_named else (f"the name is generated: {GENERATED} stands for its end",)
         return (*self.expansion.notes, *queues, *generated)
 
@@ -130,7 +123,7 @@ def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | N
     if "minResources" in group:  # not those of the pods
         return group
 
-    user_value = nested_map(manifest, "spec", "runPolicy", "schedulingPolicy").get("minResources")
+    user_value = nested_value(manifest, "spec", "runPolicy", "schedulingPolicy", "minResources")
     if isinstance(user_value, dict):
         return {**group, "minResources": user_value}
 
@@ -141,8 +134,7 @@ def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | N
             requests = amounts.pod_requests(role.pod(0).spec, defaulted=kind.gang_counts_limits)
             total = amounts.add(total, amounts.multiply(requests, count))
 
-    out: JsonDict = {**group, "minResources": amounts.as_text(total)}
-    return out
+    return {**group, "minResources": amounts.as_text(total)}
 
 
 def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:
@@ -172,7 +164,7 @@ def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:
         if field in spec
     }
     if group.counts_resources:
-        return out | {"minResources": dict(as_mapping(spec.get("minResources")))}
+        return out | {"minResources": dict(nested_map(spec, "minResources"))}
 
     constraints = nested_map(spec, "schedulingConstraints")
     mode = spec.get("disruptionMode")

@@ -15,11 +15,12 @@ from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mapping,
-    as_mappings,
     as_string,
     as_text,
     nested_map,
+    nested_maps,
+    nested_string,
+    nested_value,
 )
 from ptcompile.simulator.mounted import data_keys
 
@@ -121,11 +122,11 @@ def env_sources(container: Json, find: FindObject) -> Iterator[EnvFromEntry]:
     """Yield the entries of a container's `envFrom`, in order."""
     for index, source in indexed_mappings(container.get("envFrom")):
         field = next((field for field in _ENV_FROM_KINDS if source.get(field)), "")
-        name = as_string(nested_map(source, field).get("name"))
+        name = nested_string(source, field, "name")
         kind = _ENV_FROM_KINDS.get(field, "")
         manifest = find(kind, name)
         keys = None if manifest is None else tuple(data_keys(manifest, ("data", "stringData")))
-        yield EnvFromEntry(index, as_string(source.get("prefix")), kind, name, keys)
+        yield EnvFromEntry(index, nested_string(source, "prefix"), kind, name, keys)
 
 
 def imported_names(container: Json, find: FindObject) -> frozenset[str] | None:
@@ -172,13 +173,13 @@ def _expand_entry(entry: Json, pod: PodView, env: Mapping[str, str], budget: Bud
     if entry.get("value") not in (None, ""):
         return expand_vars(as_text(entry["value"]), env, budget)
 
-    source = as_mapping(entry.get("valueFrom"))
+    source = nested_map(entry, "valueFrom")
     if "fieldRef" not in source:
         source_name = reference(source)
         if source_name is not None:  # Volcano adds two of these to each pod for every task
             return f"<{source_name}>"
     elif type(field := source["fieldRef"]) is dict or isinstance(field, Mapping):
-        path = as_string(field.get("fieldPath"))
+        path = nested_string(field, "fieldPath")
         field_value = _downward_field(path, pod)
         if budget.allows(len(field_value), path):
             return field_value
@@ -243,7 +244,7 @@ def qos_class(spec: Json) -> str:
 def is_best_effort(spec: Json) -> bool:
     """Return whether no container has a request or limit for cpu or memory."""
     return not any(
-        quantity.parse(nested_map(resources, section).get(name))
+        quantity.parse(nested_value(resources, section, name))
         for resources in _deciding_resources(spec)
         for section in _SECTIONS
         for name in _QOS_RESOURCES
@@ -260,7 +261,7 @@ def _deciding_resources(spec: Json) -> list[Json]:
     return [
         nested_map(container, "resources")
         for key in _CONTAINER_LISTS
-        for container in as_mappings(spec.get(key))
+        for container in nested_maps(spec, key)
     ]
 
 
@@ -268,7 +269,7 @@ def _positive_quantities(resources: Json, kind: str) -> dict[str, quantity.Quant
     """Return the quantities of cpu and memory that are above zero."""
     quantities: dict[str, quantity.Quantity] = {}
     for name in _QOS_RESOURCES:
-        parsed = quantity.parse(nested_map(resources, kind).get(name))
+        parsed = quantity.parse(nested_value(resources, kind, name))
         if parsed:
             quantities[name] = parsed
     return quantities

@@ -16,10 +16,8 @@ from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.index import Objects, selector, service_selects
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_string,
     kind_of,
     namespace_of,
-    nested_map,
     nested_string,
     object_name,
 )
@@ -210,14 +208,11 @@ class MeetingMember(NamedTuple):
             return launch.doubt
         asked = options or (*launch.options, *self.rendezvous.options)
         is_changed = any(
-            self.option_name(option) in launch.changed or self._is_inherited(option)
+            self.option_name(option) in launch.changed
+            or (not self.is_passed(option) and self.variable(option) in launch.env)
             for option in asked
         )
         return launch.changed_by if is_changed else None
-
-    def _is_inherited(self, option: str) -> bool:
-        """Return whether an option's value comes from a variable."""
-        return not self.is_passed(option) and self.variable(option) in self.pod.launch.env
 
 
 class Meeting(NamedTuple):
@@ -231,6 +226,11 @@ class Meeting(NamedTuple):
         return sum(member.role.count for member in self.members)
 
     @property
+    def first(self) -> MeetingMember:
+        """The first role."""
+        return self.members[0]
+
+    @property
     def guide(self) -> MeetingMember:
         """The first member whose host leads other pods to the address too, else the first one."""
         return guide_among(self.members)
@@ -238,15 +238,14 @@ class Meeting(NamedTuple):
     @property
     def is_local(self) -> bool:
         """Whether its pods meet no other pod of the job: each names itself, or nothing."""
-        first = self.members[0]
-        return first.is_apart or (self.pods == 1 and first.address.is_blind)
+        return self.first.is_apart or (self.pods == 1 and self.first.address.is_blind)
 
     @property
     def local_obstacle(self) -> str:
         """The obstacle of pods that meet no other, or empty if they may meet some."""
         if not self.is_local:
             return ""
-        host = self.members[0].rendezvous.host
+        host = self.first.rendezvous.host
         if not host or is_loopback(host):
             return "local-endpoint"
         return "own-host-endpoint"
@@ -265,7 +264,7 @@ class Gathering(NamedTuple):
     @property
     def first(self) -> MeetingMember:
         """The first role."""
-        return self.meetings[0].members[0]
+        return self.meetings[0].first
 
     @property
     def guide(self) -> MeetingMember:
@@ -295,10 +294,24 @@ class Gathering(NamedTuple):
     @property
     def is_local(self) -> bool:
         """Whether no pod meets another one."""
-        meetings = [
-            meeting for meeting in self.meetings if has_endpoint(meeting.members[0].rendezvous)
-        ]
+        meetings = self.meetings_at_endpoints
         return self.pods > 1 and bool(meetings) and all(meeting.is_local for meeting in meetings)
+
+    @property
+    def is_first_local(self) -> bool:
+        """Whether the pods of the first meeting meet no other pod of the job."""
+        return self.meetings[0].is_local
+
+    @property
+    def meetings_at_endpoints(self) -> list[Meeting]:
+        """The meetings whose pods have an endpoint to meet at."""
+        return [item for item in self.meetings if has_endpoint(item.first.rendezvous)]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the stream has as many pods as the rendezvous takes nodes."""
+        _, most = self.guide.rendezvous.nodes or (1, 1)
+        return self.total == most
 
     @property
     def is_complete(self) -> bool:
@@ -316,16 +329,13 @@ class Gathering(NamedTuple):
         )
         if (
             not is_hosted
-            or self.meetings[0].is_local
+            or self.is_first_local
             or not rendezvous.nodes
             or rendezvous.nodes.most < 2
         ):
             return False
 
-        return (
-            member.pod.job.pod(member.role, member.role.count - 1).rendezvous.host
-            == rendezvous.host
-        )
+        return member.pod.job.last_pod(member.role).rendezvous.host == rendezvous.host
 
 
 def has_endpoint(rendezvous: Rendezvous) -> bool:
@@ -357,26 +367,13 @@ def gatherings_of(job: WorkloadPods) -> tuple[Gathering, ...]:
     total = sum(gathering.pods for gathering in separate)
     nodes = {gathering.first.rendezvous.nodes for gathering in separate}
     waiting = [gathering for gathering in separate if gathering.pods < total]
+    entries = {member.pod.launch.entry for item in separate for member in item.members}
     if waiting == [*separate] and (
-        nodes == {(total, total)} or (nodes == {(1, 1)} and _do_the_same(job))
+        nodes == {(total, total)} or (nodes == {(1, 1)} and len(entries) == 1)
     ):
         return (Gathering(job.meetings),)
 
     return separate
-
-
-def _do_the_same(job: WorkloadPods) -> bool:
-    """Return whether all training roles run one script with one set of arguments."""
-    return (
-        len(
-            {
-                tuple(member.pod.launch.entry)
-                for meeting in job.meetings
-                for member in meeting.members
-            }
-        )
-        == 1
-    )
 
 
 def guide_among(members: Sequence[MeetingMember]) -> MeetingMember:
@@ -400,18 +397,12 @@ def training_roles(job: WorkloadPods) -> list[Lead]:
     if leads:
         return [lead for lead in leads if lead.rendezvous.endpoint != STANDALONE_ENDPOINT] or leads
 
-    started = [lead for lead in candidates if lead.rendezvous.launcher in LAUNCHERS]
-    return _env_leads(candidates) or started or candidates[:1]
-
-
-def _env_leads(candidates: list[Lead]) -> list[Lead]:
-    """Return the roles without torchrun whose environment names other processes.
-
-    If some of them have a rank, those without one do not train: Volcano's pytorch plugin gives
-    every task the master's address, but sets the rank only for its own two tasks.
-    """
+    # If some of those without torchrun have a rank, those without one do not train: Volcano's
+    # pytorch plugin gives every task the master's address, but sets the rank only for its own two.
     connected = [lead for lead in candidates if lead.rendezvous.backend != "none"]
-    return [lead for lead in connected if lead.rendezvous.node_rank != NO_RANK] or connected
+    ranked = [lead for lead in connected if lead.rendezvous.node_rank != NO_RANK]
+    started = [lead for lead in candidates if lead.rendezvous.launcher in LAUNCHERS]
+    return ranked or connected or started or candidates[:1]
 
 
 def meetings_of(job: WorkloadPods) -> tuple[Meeting, ...]:
@@ -428,7 +419,7 @@ def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> MeetingM
     is_apart = rendezvous.endpoint == STANDALONE_ENDPOINT or _hands_out_loopback(pod, rendezvous)
     if not is_apart and address.is_own and role.count > 1:
         # the first pod knows its own name, and may be the one where all meet
-        last = pod.job.pod(role, role.count - 1)
+        last = pod.job.last_pod(role)
         seen_by_last = address_of(last, last.rendezvous.host)
         is_apart = seen_by_last.is_own
         address = seen_by_last if address.is_blind and not is_apart else address
@@ -461,7 +452,7 @@ def address_of(pod: Pod, host: str) -> HostAddress:
         return own._replace(title="")
 
     host = host.removesuffix(".")
-    named = _pod_with_dns_name(pod.job, host)
+    named = next((item for item in _pods_like(pod.job, host) if host in dns_names(item.view)), None)
     if named is not None:
         return _address_of_pod(named, pod)
 
@@ -496,11 +487,6 @@ def _address_of_pod(target: Pod, asking: Pod) -> HostAddress:
     return HostAddress(name, target, target.display_name, is_own)
 
 
-def _pod_with_dns_name(job: WorkloadPods, host: str) -> Pod | None:
-    """Return the pod of the job that a DNS name leads to, or None."""
-    return next((pod for pod in _pods_like(job, host) if host in dns_names(pod.view)), None)
-
-
 def pod_with_hostname(job: WorkloadPods, label: str) -> Pod | None:
     """Return the pod of the job with this host name, or None."""
     return next((pod for pod in _pods_like(job, label) if pod.hostname == label), None)
@@ -519,7 +505,7 @@ def _pods_like(job: WorkloadPods, host: str) -> Iterator[Pod]:
 def services_at(job: WorkloadPods, host: str) -> Iterator[Json]:
     """Yield the Services of the operator and of the stream that a DNS name leads to."""
     for service in (*job.expansion.services, *job.stream.services_at(host)):
-        namespace = as_string(nested_map(service, "metadata").get("namespace")) or job.namespace
+        namespace = nested_string(service, "metadata", "namespace") or job.namespace
         name = cluster_host_name(object_name(service), None, namespace, job.versions.domain)
         if host in short_names(name, namespace):
             yield service

@@ -16,10 +16,11 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     as_int,
     as_mapping,
-    as_mappings,
-    as_string,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_value,
 )
 
 TYPE_CHECKING = False
@@ -47,7 +48,7 @@ class MountedFile(NamedTuple):
     @property
     def text(self) -> str | None:
         """The file's text, or None for binary data and for a Secret."""
-        text = nested_map(self.source, "data").get(self.key)
+        text = nested_value(self.source, "data", self.key)
         if isinstance(text, str) and self.source.get("kind") != "Secret":
             return text
         return None
@@ -77,15 +78,11 @@ class MountedPath(NamedTuple):
     @property
     def mode(self) -> int:
         """The mode of the file: that of its item, else the volume's default."""
-        items = [item for _, _, part in self._parts() for item in as_mappings(part.get("items"))]
-        modes = [
-            as_int(item["mode"])
-            for item in items
-            if item.get("path") == self.inside and item.get("mode")
-        ]
-        if modes:
-            return modes[0]
-        return as_int(nested_map(self.volume, self.field).get("defaultMode"), _DEFAULT_MODE)
+        items = [item for _, _, part in self._parts() for item in nested_maps(part, "items")]
+        for item in items:
+            if item.get("path") == self.inside and item.get("mode"):
+                return as_int(item["mode"])
+        return nested_int(self.volume, self.field, "defaultMode", default=_DEFAULT_MODE)
 
     def files(self, find: FindObject) -> dict[str, MountedFile] | None:
         """Return the files of the volume by their paths in it, or None if an object is not in
@@ -96,7 +93,7 @@ class MountedPath(NamedTuple):
             source = find(kind, name)
             if source is None:
                 return None
-            items = as_mappings(part.get("items"))
+            items = nested_maps(part, "items")
             chosen = {nested_string(item, "path"): nested_string(item, "key") for item in items}
             keys = chosen if items else {key: key for key in data_keys(source)}
             files |= {path: MountedFile(source, key) for path, key in keys.items()}
@@ -116,8 +113,8 @@ class MountedPath(NamedTuple):
         source = nested_map(self.volume, self.field)
         if self.field != "projected":
             kind, name_field = _NAMES[self.field]
-            yield kind, as_string(source.get(name_field)), source
-        for part in as_mappings(source.get("sources")):
+            yield kind, nested_string(source, name_field), source
+        for part in nested_maps(source, "sources"):
             for field, definition in part.items():
                 projected = as_mapping(definition)
                 yield _NAMES.get(field, ("", ""))[0], nested_string(projected, "name"), projected
@@ -127,16 +124,12 @@ def mounted_path(spec: Json, container: Json, path: str) -> MountedPath | None:
     """Return what a path of a container is in a volume of ConfigMaps or Secrets, or None if it
     is in none.
     """
-    mount = mount_over(as_mappings(container.get("volumeMounts")), path)
+    mount = mount_over(nested_maps(container, "volumeMounts"), path)
     if mount is None:
         return None
 
     volume = next(
-        (
-            item
-            for item in as_mappings(spec.get("volumes"))
-            if item.get("name") == mount.get("name")
-        ),
+        (item for item in nested_maps(spec, "volumes") if item.get("name") == mount.get("name")),
         {},
     )
     field = next((field for field in (*_NAMES, "projected") if nested_map(volume, field)), None)
@@ -168,7 +161,7 @@ def mount_path(mount: Json) -> str:
 
 def data_keys(source: Json, fields: Sequence[str] = _DATA_FIELDS) -> list[str]:
     """Return the keys of a ConfigMap or a Secret."""
-    return [str(key) for field in fields for key in as_mapping(source.get(field))]
+    return [str(key) for field in fields for key in nested_map(source, field)]
 
 
 # many pods may read one key

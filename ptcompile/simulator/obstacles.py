@@ -9,22 +9,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.index import USER_SERVED, is_headless, selector, service_selects
-from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    kind_of,
+    nested_map,
+    nested_string_map,
+    nested_value,
+    object_name,
+)
 from ptcompile.operators.table import kind_named
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.launchers.rendezvous import STANDALONE_ENDPOINT, static_node_rank
 from ptcompile.simulator.launchers.torchrun import (
     EXIT_BARRIER_SECONDS,
     FIRST_STORE,
-    OWN_STORE,
-    SHARED_STORE,
     is_literal,
+    shares_store,
 )
 from ptcompile.simulator.meeting import (
     Gathering,
     MeetingMember,
     dns_names,
-    has_endpoint,
     numbers_in,
     peers_of,
     pod_with_hostname,
@@ -112,12 +117,12 @@ def _number_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         sentence = f"the {total} pods do not know one another: each trains alone"
         yield Obstacle("worlds-apart", sentence, first, is_certain, pods=total, nodes=high)
     elif total < needed:
-        if total > 1 and gathering.meetings[0].is_local:
+        if total > 1 and gathering.is_first_local:
             return  # see `_local_obstacle`
         yield from _too_few_obstacle(gathering, needed)
     elif rendezvous.endpoint == STANDALONE_ENDPOINT:
         return  # see `_local_obstacle`
-    elif total > high == 1 and (rendezvous.backend == "static" or gathering.meetings[0].is_local):
+    elif total > high == 1 and (rendezvous.backend == "static" or gathering.is_first_local):
         sentence = (
             f"each of the {total} pods expects one node and trains alone: torchrun needs nnodes "
             "and node-rank"
@@ -158,9 +163,7 @@ def _too_few_obstacle(gathering: Gathering, needed: int) -> Iterator[Obstacle]:
     pods = pluralize(total, "pod")
     sentence = f"the rendezvous waits for {needed} {noun}, but the job has {pods}"
     # a Pod may join pods of other files; a script may start a process for each device
-    is_open = (
-        kind_of(gathering.job.manifest) == ("v1", "Pod") and not gathering.meetings[0].is_local
-    )
+    is_open = kind_of(gathering.job.manifest) == ("v1", "Pod") and not gathering.is_first_local
     is_certain = not is_open and not (is_env and needed == total * sum(first.pod.devices.values()))
     name = "world-size-differs" if first.is_env_script else "too-few-pods"
     yield Obstacle(name, sentence, first, is_certain, pods=total + elsewhere, nodes=needed)
@@ -207,10 +210,8 @@ def is_sweep(member: MeetingMember) -> bool:
 
 def _local_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     """Yield the endpoint of pods that each wait for themselves, unless they expect no other pod."""
-    meetings = [
-        meeting for meeting in gathering.meetings if has_endpoint(meeting.members[0].rendezvous)
-    ]
-    first = meetings[0].members[0]
+    meetings = gathering.meetings_at_endpoints
+    first = meetings[0].first
     if first.rendezvous.endpoint == STANDALONE_ENDPOINT:
         sentence = (
             f"each of the {gathering.pods} pods starts a standalone torchrun and trains alone"
@@ -218,7 +219,9 @@ def _local_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         is_certain = _should_meet(gathering)
         yield Obstacle("standalone-on-many-pods", sentence, first, is_certain, pods=gathering.pods)
     elif first.rendezvous.launcher in LAUNCHERS and not first.rendezvous.endpoint:
-        config = _unread_config(first)
+        config = first.pod.launch.options.get("config-file", "")
+        if config and first.pod.file_text(config) is not None:
+            config = ""
         # with a rank of each pod's own, the file has the rest; without, it gives all pods one rank
         if first.is_modeled and not (config and "node-rank" in first.pod.launch.options):
             sentence = (
@@ -238,12 +241,6 @@ def _local_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         yield Obstacle(meetings[0].local_obstacle, sentence, first, pods=gathering.pods)
 
 
-def _unread_config(member: MeetingMember) -> str:
-    """Return the launcher's config file if the stream does not have it, else an empty string."""
-    config = member.pod.launch.options.get("config-file", "")
-    return config if config and member.pod.file_text(config) is None else ""
-
-
 def _answer_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     """Yield why nothing answers at the endpoint."""
     guide = gathering.guide
@@ -258,11 +255,7 @@ def _answer_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         )
         yield Obstacle("bad-endpoint", sentence, guide, better=host.partition(",")[0])
         return
-    if (
-        _is_address(host)
-        and not guide.pod.on_host
-        and gathering.total == (guide.rendezvous.nodes or (1, 1))[1]
-    ):
+    if _is_address(host) and not guide.pod.on_host and gathering.is_full:
         sentence = f"{host} is a fixed address, but pods get new ones each time they are created"
         yield Obstacle("literal-address", sentence, guide, is_certain=False)
         return
@@ -330,7 +323,7 @@ def _service_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
 
 def _may_reach(service: Json) -> bool:
     """Return whether a Service may have addresses without a matching selector."""
-    return not selector(service) or nested_map(service, "spec").get("type") == "ExternalName"
+    return not selector(service) or nested_value(service, "spec", "type") == "ExternalName"
 
 
 def _has_subdomain(job: WorkloadPods, services: Sequence[Json]) -> bool:
@@ -362,7 +355,7 @@ def _candidate_labels(job: WorkloadPods, service: Json) -> Iterator[Mapping[str,
         )
     for manifest in job.stream.in_namespace(job.namespace):
         for template in (manifest, nested_map(manifest, "spec", "template")):
-            yield string_map(nested_map(template, "metadata").get("labels"))
+            yield nested_string_map(template, "metadata", "labels")
 
 
 def _difference_obstacles(gathering: Gathering) -> Iterator[Obstacle]:
@@ -420,11 +413,10 @@ def _first_difference(
 
     for option in ("nnodes", "rdzv-id") if rendezvous.backend != "static" else ("nnodes",):
         pairs.append((option, rendezvous.options.get(option, ""), other.options.get(option, "")))
-    differences = (
-        pair for pair in pairs if pair[1] != pair[2] and is_literal(pair[1]) and is_literal(pair[2])
-    )
-
-    return next(differences, ("", "", ""))
+    for option, value, other_value in pairs:
+        if value != other_value and is_literal(value) and is_literal(other_value):
+            return option, value, other_value
+    return "", "", ""
 
 
 def _run_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
@@ -459,7 +451,7 @@ def runs_differ(member: MeetingMember) -> bool:
         if "$" not in written and "`" not in written:
             return False  # the same command line in every pod
 
-    last = pod.job.pod(role, role.count - 1).rendezvous.options.get("rdzv-id", "")
+    last = pod.job.last_pod(role).rendezvous.options.get("rdzv-id", "")
     return is_literal(run) and is_literal(last) and run != last
 
 
@@ -490,11 +482,12 @@ def is_outside(member: MeetingMember) -> bool:
 def _rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     """Yield the first rank that two pods at the ends of the roles share."""
     members = gathering.members
-    if gathering.meetings[0].is_local:
+    if gathering.is_first_local:
         return
-    if any(member.rendezvous.backend not in ("static", "env") for member in members):
-        return
-    if any(member.rendezvous.nodes in (None, (1, 1)) for member in members):
+    settings = [member.rendezvous for member in members]
+    if any(
+        each.backend not in ("static", "env") or each.nodes in (None, (1, 1)) for each in settings
+    ):
         return
 
     titles = {
@@ -525,7 +518,7 @@ def _second_job(member: MeetingMember) -> int:
     """
     role = member.role
     first = member.pod.view.job
-    if member.pod.job.pod(role, role.count - 1).view.job == first:
+    if member.pod.job.last_pod(role).view.job == first:
         return 0
 
     from bisect import bisect
@@ -540,7 +533,7 @@ def _store_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     guide = gathering.guide
     rendezvous = guide.rendezvous
     host = guide.address.pod
-    if gathering.total < 2 or gathering.meetings[0].is_local or rendezvous.nodes in (None, (1, 1)):
+    if gathering.total < 2 or gathering.is_first_local or rendezvous.nodes in (None, (1, 1)):
         return
 
     if rendezvous.backend in ("static", "env"):
@@ -584,8 +577,7 @@ def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     ):
         sentence = f"the node ranks begin at {min(ranks)}: no pod has rank 0, which opens the store"
         # a bare Pod may join pods of other files
-        is_complete = gathering.total == (guide.rendezvous.nodes or (1, 1))[1]
-        is_certain = is_complete and guide.rendezvous.launcher != "image"
+        is_certain = gathering.is_full and guide.rendezvous.launcher != "image"
         # the index begins at 0, so something adds to it
         better = _rank_variable(gathering.first) if len(members) == 1 else ""
         yield Obstacle(
@@ -672,7 +664,5 @@ def _meets_at_endpoint(pod: Pod) -> bool:
     """Return whether processes join at the endpoint's name because their agents share the
     rendezvous' store.
     """
-    return (
-        SHARED_STORE <= torch_of_pod(pod, pod.job.versions) < FIRST_STORE
-        and pod.launch.env.get(OWN_STORE) != "1"
-    )
+    torch = torch_of_pod(pod, pod.job.versions)
+    return torch < FIRST_STORE and shares_store(pod.launch.env, torch)

@@ -16,13 +16,13 @@ from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
-    as_mappings,
-    as_string,
-    as_strings,
     namespace_of,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_strings,
+    nested_value,
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
@@ -58,7 +58,7 @@ class PodClaim(NamedTuple):
 
 def device_claims(pod: Pod) -> Iterator[PodClaim]:
     """Yield the claims of a pod in the order in which the pod lists them."""
-    for reference in as_mappings(pod.view.spec.get("resourceClaims")):
+    for reference in nested_maps(pod.view.spec, "resourceClaims"):
         template = nested_string(reference, "resourceClaimTemplateName")
         claim = nested_string(reference, "resourceClaimName")
         kind = "ResourceClaimTemplate" if template else "ResourceClaim"
@@ -87,7 +87,7 @@ def _claimed_devices(
             and kind == "ResourceClaimTemplate"
             and domain.get("name") == name
         ):
-            takes_all = nested_map(obj, "spec", "channel").get("allocationMode") == "All"
+            takes_all = nested_value(obj, "spec", "channel", "allocationMode") == "All"
             channels = "all channels" if takes_all else "1 channel"
             return (f"{channels} of ComputeDomain {object_name(obj)}",)
         if obj_kind == (_CLAIM_GROUP, kind) and object_name(obj) == name:
@@ -96,8 +96,7 @@ def _claimed_devices(
             else:
                 spec = nested_map(obj, "spec")
             return tuple(
-                _request_text(request)
-                for request in as_mappings(nested_map(spec, "devices").get("requests"))
+                _request_text(request) for request in nested_maps(spec, "devices", "requests")
             )
 
     return ()
@@ -105,11 +104,11 @@ def _claimed_devices(
 
 def _request_text(request: Json) -> str:
     """Return a device request as text; of several alternatives, the first."""
-    choices = as_mappings(request.get("firstAvailable"))
+    choices = nested_maps(request, "firstAvailable")
     exact = nested_map(request, "exactly") or (choices[0] if choices else request)
     takes_all = exact.get("allocationMode") == "All"
-    amount = "all" if takes_all else as_int(exact.get("count"), 1)
-    return f"{amount} {as_string(exact.get('deviceClassName'))}"
+    amount = "all" if takes_all else nested_int(exact, "count", default=1)
+    return f"{amount} {nested_string(exact, 'deviceClassName')}"
 
 
 RANDOM_SUFFIX = "-*****"
@@ -403,7 +402,7 @@ class WorkloadPods(_PodFields):
 
     def configmap_text(self, name: str, key: str) -> str | None:
         """Return the text of a key of a ConfigMap, or None."""
-        text = nested_map(self.find("ConfigMap", name) or {}, "data").get(key)
+        text = nested_value(self.find("ConfigMap", name) or {}, "data", key)
         return text if isinstance(text, str) else None
 
     def known_text(self, name: str, key: str) -> str | None:
@@ -454,6 +453,10 @@ class WorkloadPods(_PodFields):
             self._built_pods[role, index] = pod
         return pod
 
+    def last_pod(self, role: ExpandedRole) -> Pod:
+        """Return the last pod of a role that has pods."""
+        return self.pod(role, role.count - 1)
+
     def _admitted(self, view: PodView) -> PodView:
         """Return a pod as admission leaves it, named in the cluster's domain.
 
@@ -501,8 +504,8 @@ def labels_apart(pod: Pod, other: Pod) -> Iterator[str]:
     """Yield the node labels by which a required anti-affinity of the pod keeps it from the
     other.
     """
-    for term in as_mappings(nested_map(pod.view.spec, "affinity", "podAntiAffinity").get(REQUIRED)):
-        namespaces = as_strings(term.get("namespaces"))
+    for term in nested_maps(pod.view.spec, "affinity", "podAntiAffinity", REQUIRED):
+        namespaces = nested_strings(term, "namespaces")
         if namespaces:
             is_local = pod.view.namespace in namespaces
         else:
@@ -515,11 +518,11 @@ def labels_apart(pod: Pod, other: Pod) -> Iterator[str]:
 
 def _node_ports(pod: Pod) -> frozenset[tuple[int, str]]:
     """Return the ports of the node that a pod takes, with their protocols."""
-    containers = as_mappings(pod.view.spec.get("containers"))
-    ports = [port for container in containers for port in as_mappings(container.get("ports"))]
+    containers = nested_maps(pod.view.spec, "containers")
+    ports = [port for container in containers for port in nested_maps(container, "ports")]
     key = "containerPort" if pod.on_host else "hostPort"
     numbers = [
-        (as_int(port.get("hostPort")) or as_int(port.get(key)), str(port.get("protocol") or "TCP"))
+        (nested_int(port, "hostPort") or nested_int(port, key), str(port.get("protocol") or "TCP"))
         for port in ports
     ]
     return frozenset((number, protocol) for number, protocol in numbers if number)

@@ -9,9 +9,8 @@ from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mappings,
-    as_string,
     nested_map,
+    nested_maps,
     nested_string,
 )
 from ptcompile.simulator.launchers.rendezvous import KNOWN_IN_POD, IntRange, Rendezvous
@@ -132,7 +131,7 @@ def volume_sources(spec: Json) -> list[tuple[str, str, str]]:
     """
     return [
         (nested_string(volume, "name"), *_volume_source(volume))
-        for volume in as_mappings(spec.get("volumes"))
+        for volume in nested_maps(spec, "volumes")
     ]
 
 
@@ -148,7 +147,7 @@ _SOURCE_FIELDS = {
 def _volume_source(volume: Json) -> tuple[str, str]:
     for key, (volume_type, field) in _SOURCE_FIELDS.items():
         if key in volume:
-            return volume_type, as_string(nested_map(volume, key).get(field))
+            return volume_type, nested_string(volume, key, field)
     empty_dir = nested_map(volume, "emptyDir")
     if empty_dir.get("medium") == "Memory":
         return "memory", str(empty_dir.get("sizeLimit") or "")

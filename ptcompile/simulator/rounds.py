@@ -490,7 +490,8 @@ class Rounds:
         is_whole = len(self.recreated.get(0, ())) >= self.agents.pods > 1
         self.why = ALL_RECREATED if is_whole else _NEW_STORE
         if waited > 0:
-            self.why = self._first_why()
+            option = "read_timeout" if is_c10d else "timeout"
+            self.why = f"the others wait {limit} seconds for node 0 ({option})"
         self._dissolve()
         self.has_store = True
         self.is_closed = False
@@ -535,20 +536,12 @@ class Rounds:
             self.is_uncertain |= end is None
             self.why = why
         if len(joined) < len(self.sizes) and all(start == NEVER for start in self.away.values()):
-            self.why = self._shrink_why()
+            low = self.agents.low
+            self.why = f"the others go on with at least {low}, after {SHRINK_SECONDS.text} seconds"
+            if self.is_first:
+                self.why = f"the others are recreated and start with at least {low} nodes"
         self.members = joined
         self.waiting = {}
         self.stale = False
         self.is_first = False
         self.newcomers -= joined
-
-    def _first_why(self) -> str:
-        option = "read_timeout" if self.agents.backend == "c10d" else "timeout"
-        return f"the others wait {self.agents.wait_for_first} seconds for node 0 ({option})"
-
-    def _shrink_why(self) -> str:
-        if self.is_first:
-            return f"the others are recreated and start with at least {self.agents.low} nodes"
-        return (
-            f"the others go on with at least {self.agents.low}, after {SHRINK_SECONDS.text} seconds"
-        )

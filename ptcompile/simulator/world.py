@@ -14,7 +14,13 @@ from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kinds.wrapped import wrapped_objects
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.nodes import NodeGroup
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, kind_of, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    kind_of,
+    nested_maps,
+    object_name,
+)
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import GROUP_MARKS, RUNS_PODS, kind_named
 from ptcompile.simulator.job import SimulatedJob, job_of
@@ -122,12 +128,9 @@ def _find_pods(job: SimulatedJob, role: ExpandedRole, name: str) -> Iterator[Pod
 
 def _pods_per_job(job: SimulatedJob, role: ExpandedRole) -> int:
     """Return the number of pods in each Job of a role."""
-    jobs = [
-        job_summary for job_summary in job.expansion.jobs if job_summary.get("role") == role.name
-    ]
-    completions = jobs[0].get("completions") if jobs else None
-    parallelism = jobs[0].get("parallelism") if jobs else None
-    each = completions if completions is not None else parallelism
+    first: Json = next((item for item in job.expansion.jobs if item.get("role") == role.name), {})
+    completions = first.get("completions")
+    each = completions if completions is not None else first.get("parallelism")
     return each if isinstance(each, int) else 1
 
 
@@ -248,6 +251,6 @@ def _workloads_in(manifest: Json) -> list[Json]:
 def _flatten_lists(documents: Iterable[Json]) -> Iterator[Json]:
     for document in documents:
         if kind_of(document) == ("v1", "List"):
-            yield from as_mappings(document.get("items"))
+            yield from nested_maps(document, "items")
         else:
             yield document

@@ -22,12 +22,13 @@ from ptcompile.kubernetes.quantity import NANO
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
-    as_string,
-    as_strings,
     nested_map,
+    nested_maps,
+    nested_string,
+    nested_string_map,
+    nested_strings,
+    nested_value,
     object_name,
-    string_map,
 )
 from ptcompile.spec import devices
 from ptcompile.spec.objects import typed_amounts
@@ -202,8 +203,8 @@ def _taken(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
     taken: dict[str, dict[str, int]] = {}
     for pod in pods:
         spec = nested_map(pod, "spec")
-        node = as_string(spec.get("nodeName"))
-        if node and nested_map(pod, "status").get("phase") not in _ENDED:
+        node = nested_string(spec, "nodeName")
+        if node and nested_value(pod, "status", "phase") not in _ENDED:
             on_node = taken.setdefault(node, {})
             for name, amount in {
                 **amounts.pod_requests(spec),
@@ -242,10 +243,10 @@ def _node_groups(
                 key: [*{labels_of[id(node)][key]: 1 for node in members}]
                 for key in labels_of[id(first)]
             },
-            taints=as_mappings(nested_map(first, "spec").get("taints")),
+            taints=nested_maps(first, "spec", "taints"),
             amounts=sizes,
             is_pool=False,
-            is_cordoned=nested_map(first, "spec").get("unschedulable") is True,
+            is_cordoned=nested_value(first, "spec", "unschedulable") is True,
             size=len(members),
             lacks=_is_extended if sizes else never,
         )
@@ -255,14 +256,14 @@ def karpenter_group(pool: Json) -> NodeGroup:
     """Return the nodes that Karpenter may make for a NodePool."""
     spec = nested_map(pool, "spec", "template", "spec")
     name = object_name(pool)
-    provider = as_string(nested_map(spec, "nodeClassRef").get("group"))
+    provider = nested_string(spec, "nodeClassRef", "group")
     requirements: defaultdict[str, list[Json]] = defaultdict(list)
-    for requirement in as_mappings(spec.get("requirements")):
+    for requirement in nested_maps(spec, "requirements"):
         if requirement.get("operator") in _OPERATORS:
-            requirements[as_string(requirement.get("key"))].append(requirement)
+            requirements[nested_string(requirement, "key")].append(requirement)
     fixed = {**_labels(nested_map(pool, "spec", "template")), "karpenter.sh/nodepool": name}
     listed = {
-        key: as_strings(requirement.get("values"))
+        key: nested_strings(requirement, "values")
         for key, own in requirements.items()
         for requirement in own
         if requirement.get("operator") == "In"
@@ -290,7 +291,7 @@ def karpenter_group(pool: Json) -> NodeGroup:
     return NodeGroup(
         names=(name,),
         labels=labels,
-        taints=as_mappings(spec.get("taints")),
+        taints=nested_maps(spec, "taints"),
         amounts=sizes,
         size=min(nodes) // NANO if nodes else None,
         limits=limits,
@@ -302,7 +303,7 @@ def karpenter_group(pool: Json) -> NodeGroup:
 
 def _replicas(pool: Json) -> int | None:
     """Return the fixed number of nodes of a static NodePool in nano units, or None."""
-    count = nested_map(pool, "spec").get("replicas")
+    count = nested_value(pool, "spec", "replicas")
     return count * NANO if isinstance(count, int) and count >= 0 else None
 
 
@@ -320,7 +321,7 @@ def _is_extended(resource: str) -> bool:
 
 
 def _labels(holder: Json) -> dict[str, str]:
-    return string_map(nested_map(holder, "metadata").get("labels"))
+    return nested_string_map(holder, "metadata", "labels")
 
 
 def _left(node: Json, taken: Mapping[str, Mapping[str, int]]) -> dict[str, int]:

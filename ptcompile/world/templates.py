@@ -16,11 +16,10 @@ from ptcompile.kubernetes.resources import count_accelerators
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_list,
-    as_mapping,
-    as_string,
     as_text,
     namespace_of,
     nested_map,
+    nested_string,
 )
 from ptcompile.shell.calls import Files, ShellCall, no_files, shell_call
 
@@ -120,7 +119,12 @@ class ManifestContainer:
     @property
     def name(self) -> str:
         """The container's name, or an empty string."""
-        return as_string(self.spec.get("name"))
+        return nested_string(self.spec, "name")
+
+    @property
+    def ends_first(self) -> bool:
+        """Whether it is an init container that ends before the others start: no native sidecar."""
+        return self.is_init and self.spec.get("restartPolicy") != "Always"
 
     @cached_property
     def limits(self) -> Json:
@@ -195,7 +199,7 @@ class ManifestContainer:
     @property
     def folder(self) -> str:
         """The working folder, or an empty string if only the image knows it."""
-        return as_string(self.spec.get("workingDir"))
+        return nested_string(self.spec, "workingDir")
 
     @cached_property
     def call(self) -> ShellCall | None:
@@ -238,7 +242,7 @@ class ManifestContainer:
         return tuple(
             EnvEntry(
                 (*self.path, "env", i),
-                as_string(entry.get("name")),
+                nested_string(entry, "name"),
                 None if (source := nested_map(entry, "valueFrom")) else as_text(entry.get("value")),
                 source,
             )
@@ -281,11 +285,11 @@ class ManifestContainer:
                 yield self._with_text(entry, source.kind, source.name, key)
 
     def _resolved(self, entry: EnvEntry) -> EnvEntry:
-        source = as_mapping(entry.source.get("configMapKeyRef"))
+        source = nested_map(entry.source, "configMapKeyRef")
         if not source or self._find is None:
             return entry
         resolved = self._with_text(
-            entry, "ConfigMap", as_string(source.get("name")), as_string(source.get("key"))
+            entry, "ConfigMap", nested_string(source, "name"), nested_string(source, "key")
         )
         return entry if resolved.value is None else resolved
 
@@ -335,7 +339,7 @@ class ManifestTemplate:
     def volumes(self) -> dict[str, Written]:
         """The pod's volumes by name."""
         return {
-            as_string(volume.get("name")): Written((*self.path, "spec", "volumes", i), volume)
+            nested_string(volume, "name"): Written((*self.path, "spec", "volumes", i), volume)
             for i, volume in _mappings(self.spec.get("volumes"))
         }
 
@@ -353,7 +357,7 @@ class ManifestTemplate:
         for key, init in (("initContainers", True), ("containers", False)):
             specs = _mappings(self.spec.get(key))
             main_index = next(
-                (i for i, spec in specs if as_string(spec.get("name")) == self.main_name),
+                (i for i, spec in specs if nested_string(spec, "name") == self.main_name),
                 specs[0][0] if specs else -1,
             )
             for i, spec in specs:

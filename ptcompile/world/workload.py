@@ -14,10 +14,10 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     ObjectKind,
     as_mapping,
-    as_string,
     get,
     kind_of,
     nested_map,
+    nested_string,
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import RUNS_PODS, kind_named, templates_of
@@ -171,12 +171,12 @@ class Workload:
     @cached_property
     def name(self) -> str:
         """`metadata.name`, or an empty string."""
-        return as_string(self.metadata.get("name"))
+        return nested_string(self.metadata, "name")
 
     @cached_property
     def namespace(self) -> str:
         """`metadata.namespace`, or `default`."""
-        return as_string(self.metadata.get("namespace")) or "default"
+        return nested_string(self.metadata, "namespace") or "default"
 
     @cached_property
     def _made(self) -> MadeObject | None:
@@ -329,7 +329,7 @@ class Workload:
     def rendezvous(self) -> Rendezvous | None:
         """The rendezvous of the first training pod, or None for kinds without pods."""
         meetings = self.job.meetings if self.job is not None else ()
-        return meetings[0].members[0].rendezvous if meetings else None
+        return meetings[0].first.rendezvous if meetings else None
 
     @cached_property
     def neighbors(self) -> Objects:

@@ -11,7 +11,11 @@ from types import MappingProxyType
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.commands import basename, is_program, unwrap
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    nested_maps,
+    nested_strings,
+)
 from ptcompile.shell.calls import Files, no_files
 from ptcompile.shell.script import SHELL_COMMANDS, Script, ShellCommand, read_script
 from ptcompile.shell.values import Argument, Doubt, text_of
@@ -94,8 +98,10 @@ def container_invocation(
     a program are taken as the command line.
     """
     invocation = read_command_line([*command, *args], env, files, folder)
-    if command or invocation.launcher != "command" or invocation.in_shell or _is_program(args[0]):
+    if command or invocation.launcher != "command" or invocation.in_shell:
         return invocation
+    if args[0].startswith("/") or is_program(args[0]):
+        return invocation  # more likely a program than an argument of one
     return Invocation("image", entry=tuple(args), env=env)
 
 
@@ -103,16 +109,11 @@ def starts_launcher(pod: Json) -> bool:
     """Return whether the first container of a pod starts a launcher, as far as its command line
     tells.
     """
-    container = next(iter(as_mappings(nested_map(pod, "spec").get("containers"))), {})
+    container = next(iter(nested_maps(pod, "spec", "containers")), {})
     invocation = container_invocation(
-        as_strings(container.get("command")), as_strings(container.get("args")), {}
+        nested_strings(container, "command"), nested_strings(container, "args"), {}
     )
     return invocation.launcher not in ("command", "image")
-
-
-def _is_program(argument: str) -> bool:
-    """Return whether an argument is more likely a program than an argument of one."""
-    return argument.startswith("/") or is_program(argument)
 
 
 def read_command_line(
@@ -257,21 +258,15 @@ def _torchrun_options_start(argv: Sequence[str]) -> int | None:
     for index, argument in enumerate(argv):
         if argument.endswith(".py") and index:
             return None
-        if basename(argument) in TORCHRUN_PROGRAMS and (
-            index == 0 or not _expects_value(argv[index - 1])
-        ):
+        before = argv[index - 1] if index else ""
+        # `--launcher torchrun` starts nothing
+        is_value = before.startswith("--") and "=" not in before
+        if basename(argument) in TORCHRUN_PROGRAMS and not is_value:
             return index + 1
         if argument == "-m" and argv[index + 1 : index + 2] and argv[index + 1] in _MODULES:
             return index + 2
 
     return None
-
-
-def _expects_value(argument: str) -> bool:
-    """Return whether the next argument is this option's value: `--launcher torchrun` starts
-    nothing.
-    """
-    return argument.startswith("--") and "=" not in argument
 
 
 def _parse_torchrun_options(arguments: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -102,6 +102,11 @@ class Rendezvous(NamedTuple):
         return self.nodes.text
 
     @property
+    def is_range(self) -> bool:
+        """Whether the number of nodes is a range."""
+        return self.nodes is not None and self.nodes.least < self.nodes.most
+
+    @property
     def world_size(self) -> IntRange | None:
         """World size if all nodes are like this one, or None if it is unknown."""
         if self.nodes is None or self.processes is None:
@@ -162,10 +167,8 @@ def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
         name: launch.options.get(name, env.get(_OPTION_VARIABLES[name], value))
         for name, value in DEFAULTS.items()
     }
-    if launch.launcher in _IGNORES_PET_VARIABLES:
-        notes = [_IGNORES_PET_VARIABLES[launch.launcher]]
-    else:
-        notes = []
+    ignores_variables = _IGNORES_PET_VARIABLES.get(launch.launcher)
+    notes = [ignores_variables] if ignores_variables else []
     if launch.launcher == "image":
         notes.append("the image's own command is unknown, assuming that it starts torchrun")
     standalone = launch.options.get("standalone", env.get("PET_STANDALONE", "0"))
@@ -353,16 +356,12 @@ def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
         nodes = None
 
     endpoint = f"{address}:{port}" if address and port else address
-    if launch.launcher in _IGNORES_PET_VARIABLES:
-        notes = [_IGNORES_PET_VARIABLES[launch.launcher]]
-    else:
-        notes = []
+    ignores_variables = _IGNORES_PET_VARIABLES.get(launch.launcher)
+    notes = [ignores_variables] if ignores_variables else []
     if launch.launcher == "image":
         notes.append("the image's own command is unknown, assuming that it starts one process")
     if launch.launcher == "command" and is_alone and "PET_NNODES" in env:
         notes.append("the command does not start torchrun: nothing reads the PET_* variables")
-
-    ignores_variables = launch.launcher in _IGNORES_PET_VARIABLES
 
     return Rendezvous(
         launcher=launch.launcher,

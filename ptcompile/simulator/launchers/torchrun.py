@@ -6,7 +6,7 @@ that it does not read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from ptcompile._internal.lazy import Pattern, bounded_cache
@@ -346,6 +346,11 @@ OWN_STORE = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
 """Variable that gives each rendezvous round its own store if it is 1."""
 
 _OFFICIAL = ("pytorch/pytorch:", "docker.io/pytorch/pytorch:")
+
+
+def shares_store(env: Mapping[str, str], torch: Version) -> bool:
+    """Return whether torchrun's agents share c10d's store with the processes they start."""
+    return torch >= SHARED_STORE and env.get(OWN_STORE) != "1"
 
 
 def closes_on_sigterm(torch: Version) -> bool:

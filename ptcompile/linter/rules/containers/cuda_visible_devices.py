@@ -55,7 +55,7 @@ def check(subject: Subject) -> Findings:
                     entry.value_path,
                     f"{entry.name}={entry.value}: {problem}",
                     "remove the variable",
-                    fix_removing(f"remove {entry.name}", entry.path, safe=False),
+                    fix_removing(f"remove {entry.name}", entry.path),
                     severity="error" if is_short else None,
                 )
 

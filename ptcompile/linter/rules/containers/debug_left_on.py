@@ -59,7 +59,7 @@ def check(subject: Subject) -> Findings:
                     entry.name_path,
                     f"{entry.name}={entry.value}: {cost}, for as long as the job runs",
                     "remove the variable when debugging is done",
-                    fix_removing(f"remove {entry.name}", entry.path, safe=False),
+                    fix_removing(f"remove {entry.name}", entry.path),
                 )
 
 

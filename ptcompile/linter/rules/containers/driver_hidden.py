@@ -27,7 +27,7 @@ Standard node pools (LD_LIBRARY_PATH); scverse/scvi-tools issue 3799.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import string_map
+from ptcompile.kubernetes.unstructured import nested_string_map
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestContainer
 
@@ -39,7 +39,7 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         is_gke = any(
             key.startswith("cloud.google.com/gke-")
-            for key in string_map(template.spec.get("nodeSelector"))
+            for key in nested_string_map(template.spec, "nodeSelector")
         )
         for container in template.containers:
             if any(str(name).startswith("nvidia.com/") for name in container.limits):
@@ -60,7 +60,7 @@ def _hidden_by(container: ManifestContainer, is_gke: bool) -> Findings:
             entry.value_path,
             f"without {missing} the processes find no libcuda, and so no GPU",
             f"write {better}",
-            fix_setting(f"add {missing}", entry.value_path, better, safe=False),
+            fix_setting(f"add {missing}", entry.value_path, better),
         )
 
 

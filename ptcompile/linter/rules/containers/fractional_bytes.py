@@ -49,5 +49,5 @@ def _finding(path: Path, limit: str, amount: quantity.Quantity) -> Finding:
         f'fractional byte value "{amount.rounded()}" is invalid, must be an integer: the suffix m '
         "is a thousandth",
         f"write {intended or 'an amount in Mi or Gi'}",
-        fix_setting(f"write {intended}", path, intended, safe=False) if intended else None,
+        fix_setting(f"write {intended}", path, intended) if intended else None,
     )

@@ -31,11 +31,10 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         devices = stack_of(container.limits)
-        if devices is not None:
-            built_for = stack_of_image(nested_string(container.spec, "image"))
-        else:
-            built_for = None
-        if devices is None or built_for is None or built_for is devices:
+        if devices is None:
+            continue
+        built_for = stack_of_image(nested_string(container.spec, "image"))
+        if built_for is None or built_for is devices:
             continue
 
         resource = next(name for name in container.limits if stack_of([name]) is devices)

@@ -28,7 +28,7 @@ Source: Kubernetes 1.36, probes: 3 failures at intervals of 10 s by default.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.kubernetes.unstructured import nested_int, nested_map
 from ptcompile.linter.containers import starts_training
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -41,9 +41,9 @@ def check(subject: Subject) -> Findings:
         if not container.is_main or not probe or nested_map(container.spec, "startupProbe"):
             continue
 
-        period = as_int(probe.get("periodSeconds"), 10) or 10
-        failures = as_int(probe.get("failureThreshold"), 3) or 3
-        seconds = as_int(probe.get("initialDelaySeconds")) + period * failures
+        period = nested_int(probe, "periodSeconds", default=10) or 10
+        failures = nested_int(probe, "failureThreshold", default=3) or 3
+        seconds = nested_int(probe, "initialDelaySeconds") + period * failures
         if seconds < _MIN_PATIENCE_SECONDS and (
             container.accelerators or starts_training(container)
         ):

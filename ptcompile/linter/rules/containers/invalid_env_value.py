@@ -53,7 +53,7 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{entry.name} must be {expected}, not {value!r}",
                     f'write "{number}"' if number else f"write {expected}",
-                    fix_setting(f'write "{number}"', path, number, safe=False) if number else None,
+                    fix_setting(f'write "{number}"', path, number) if number else None,
                 )
 
 

@@ -51,5 +51,5 @@ def check(subject: Subject) -> Findings:
                     entry.value_path,
                     f"{entry.name}={entry.value} turns the switch on: Python reads the value as 1",
                     'remove the variable, or write "1" to turn it on',
-                    fix_removing(f"remove {entry.name}", entry.path, safe=False),
+                    fix_removing(f"remove {entry.name}", entry.path),
                 )

@@ -37,5 +37,5 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"nothing reads {entry.name} (did you mean {suggestion}?)",
                     f"write {suggestion}",
-                    fix_setting(f"write {suggestion}", path, suggestion, safe=False),
+                    fix_setting(f"write {suggestion}", path, suggestion),
                 )

@@ -50,7 +50,6 @@ def check(subject: Subject) -> Findings:
                         Fix(
                             f"rename {name} to {suggestion}",
                             tuple(_edits(container, str(name), suggestion)),
-                            safe=False,
                         ),
                         on_key=True,
                     )

@@ -52,5 +52,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"{_VARIABLE}={entry.value} overrides what the device plugin sets: {effect}",
                 "remove the variable",
-                fix_removing(f"remove {_VARIABLE}", entry.path, safe=False),
+                fix_removing(f"remove {_VARIABLE}", entry.path),
             )

@@ -42,5 +42,5 @@ def check(subject: Subject) -> Findings:
                     word.path,
                     f"no shell splits {word.text!r}: the program sees no option {match['option']}",
                     f"write {joined}",
-                    fix_setting(f"write {joined}", word.path, joined, safe=False),
+                    fix_setting(f"write {joined}", word.path, joined),
                 )

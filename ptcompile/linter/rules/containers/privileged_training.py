@@ -57,7 +57,7 @@ def check(subject: Subject) -> Findings:
                 path,
                 "the container is root on its node and sees all of its devices",
                 "remove it; for RDMA add the capability IPC_LOCK",
-                Fix("add only the capability IPC_LOCK", tuple(_edits(container, path)), safe=False),
+                Fix("add only the capability IPC_LOCK", tuple(_edits(container, path))),
             )
 
 

@@ -48,5 +48,5 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{mount_path} is mounted at {absolute}, not below the working directory",
                     f"write {absolute}, or the intended path",
-                    fix_setting(f"write {absolute}", path, absolute, safe=False),
+                    fix_setting(f"write {absolute}", path, absolute),
                 )

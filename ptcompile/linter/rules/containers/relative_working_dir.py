@@ -38,5 +38,5 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{working_dir} is not an absolute path, so the container runtime rejects it",
                     f"write {absolute}, or the intended path",
-                    fix_setting(f"write {absolute}", path, absolute, safe=False),
+                    fix_setting(f"write {absolute}", path, absolute),
                 )

@@ -38,5 +38,5 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{entry.name} is called {new_name} since PyTorch 2.2",
                     f"write {new_name}",
-                    fix_setting(f"write {new_name}", path, new_name, safe=False),
+                    fix_setting(f"write {new_name}", path, new_name),
                 )

@@ -48,7 +48,5 @@ def check(subject: Subject) -> Findings:
                 word.path,
                 f"without -c, {basename(argv[shell].text)} takes this line as the name of a file",
                 "put -c before it",
-                fix_setting(
-                    "put -c before it", key, [*words[:index], "-c", *words[index:]], safe=False
-                ),
+                fix_setting("put -c before it", key, [*words[:index], "-c", *words[index:]]),
             )

@@ -53,9 +53,7 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{match[0]} is not expanded: no shell reads env values",
                     f"write $({name})" if all_defined else help,
-                    fix_setting(f"write $({name})", path, replaced, safe=False)
-                    if all_defined
-                    else None,
+                    fix_setting(f"write $({name})", path, replaced) if all_defined else None,
                 )
 
             defined.add(entry.name)

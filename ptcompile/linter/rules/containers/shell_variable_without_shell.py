@@ -57,9 +57,7 @@ def check(subject: Subject) -> Findings:
                     word.path,
                     f"{match[0]} is not expanded: no shell runs",
                     f"use {instead[name]}" if name in instead else f"write $({name})",
-                    fix_setting(f"write $({name})", word.path, replaced, safe=False)
-                    if is_defined
-                    else None,
+                    fix_setting(f"write $({name})", word.path, replaced) if is_defined else None,
                     severity="error" if _launcher_reads(subject, container, match[0]) else None,
                 )
 

@@ -50,5 +50,5 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{entry.value} threads share {limit} CPUs and are throttled",
                     f"use at most {cpus}",
-                    fix_setting(f"set {entry.name} to {cpus}", path, str(cpus), safe=False),
+                    fix_setting(f"set {entry.name} to {cpus}", path, str(cpus)),
                 )

@@ -47,5 +47,5 @@ def check(subject: Subject) -> Findings:
             path,
             f"{limit} is {amount.value} bytes, but no container starts with less than 4 MiB",
             f"write the unit, such as {limit}Gi" if lacks_unit else "raise the limit",
-            fix_setting(f"write {limit}Gi", path, f"{limit}Gi", safe=False) if lacks_unit else None,
+            fix_setting(f"write {limit}Gi", path, f"{limit}Gi") if lacks_unit else None,
         )

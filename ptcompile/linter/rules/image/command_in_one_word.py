@@ -66,7 +66,7 @@ def _finding(argv: Sequence[Token], index: int, message: str) -> Finding:
         text for argument in items for text in (words if argument is word else [argument.text])
     ]
     title = "write each word as its own list item"
-    fix = fix_setting(title, word.path[:-1], split, safe=False) if words else None
+    fix = fix_setting(title, word.path[:-1], split) if words else None
     return found_at(word.path, message, title, fix)
 
 

@@ -37,8 +37,9 @@ _MAX_VALUES = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**
 
 def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
+        has_random_name = role.pod.hostname is None and not role.pod.on_host
         for option, value in _numeric_options(role).items():
-            is_random = _has_random_name(role) and any(name in value for name in _HOST_NAMES)
+            is_random = has_random_name and any(name in value for name in _HOST_NAMES)
             is_text = (is_random or is_never_number(value)) and not role.is_uncertain(option)
             if is_text or (is_literal(value) and not _is_accepted(option, value)):
                 path = role.path_of(option)
@@ -56,11 +57,6 @@ def check(subject: Subject) -> Findings:
                     if is_random
                     else "write a number",
                 )
-
-
-def _has_random_name(role: TrainingRole) -> bool:
-    """Return whether the pods' host names end in random letters."""
-    return role.pod.hostname is None and not role.pod.on_host
 
 
 _HOST_NAMES = ("HOSTNAME", "$(hostname", "`hostname", "<metadata.name>")

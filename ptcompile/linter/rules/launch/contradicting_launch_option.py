@@ -26,9 +26,8 @@ training-operator 1.9 and Trainer 2.3, the variables they set.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Path, field_path
+from ptcompile.diagnostics import field_path
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_literal, option_variable
 
 _OPTIONS = (
@@ -50,9 +49,10 @@ def check(subject: Subject) -> Findings:
             if flag is None or overridden is None or _is_same(flag, overridden):
                 continue
 
-            overridden_path = _overridden_path(role, option)
+            entry = role.user_entry(option_variable(option))
+            overridden_path = role.operator_field(option) if entry is None else entry.place
             if overridden_path is None:
-                continue
+                continue  # only the operator sets it
             if (
                 option == "nnodes"
                 and subject.record.rendezvous.fixed_size
@@ -66,14 +66,6 @@ def check(subject: Subject) -> Findings:
                 f"{field_path(subject.written_path(overridden_path))}",
                 f"remove --{option}, or write the same in both places",
             )
-
-
-def _overridden_path(role: TrainingRole, option: str) -> Path | None:
-    """Return the path of the user's value that the flag overrides, or None if only the operator
-    sets one.
-    """
-    entry = role.user_entry(option_variable(option))
-    return role.operator_field(option) if entry is None else entry.place
 
 
 def _is_same(flag: str, overridden: str) -> bool:

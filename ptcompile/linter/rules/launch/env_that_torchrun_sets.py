@@ -54,7 +54,7 @@ def check(subject: Subject) -> Findings:
                 entry.place,
                 f"torchrun sets {name} for each process, so none of them sees this value",
                 f"remove {name}",
-                fix_removing(f"remove {name}", entry.path, safe=False),
+                fix_removing(f"remove {name}", entry.path),
             )
 
 

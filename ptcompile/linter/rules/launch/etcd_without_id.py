@@ -52,5 +52,5 @@ def check(subject: Subject) -> Findings:
 def _fix(subject: Subject) -> Fix | None:
     """Return a fix that sets the id in the operator's field, if the kind has one."""
     for path in subject.record.launch_fields.options.get("rdzv-id", ()):
-        return fix_setting(f"set {path[-1]} to {subject.name}", path, subject.name, safe=False)
+        return fix_setting(f"set {path[-1]} to {subject.name}", path, subject.name)
     return None

@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from ptcompile._internal.spelling import pluralize
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_int
+from ptcompile.kubernetes.unstructured import Json, nested_int
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.world.workload import mapping_at
@@ -51,12 +51,14 @@ def check(subject: Subject) -> Findings:
         first = roles[0]
         other_pods = count_nodes(roles) - 1
         job_spec = _job_spec(subject, first)
-        if other_pods < 1 or job_spec is None or not _restarts_processes(first) or len(roles) > 1:
+        # torchrun restarts its processes after those of another node have failed
+        is_restarted = first.meets_by_c10d and first.restarts > 0
+        if other_pods < 1 or job_spec is None or not is_restarted or len(roles) > 1:
             continue
 
         spec_path, spec = job_spec
         path = (*spec_path, "backoffLimit")
-        limit = as_int(spec.get("backoffLimit"), 6)
+        limit = nested_int(spec, "backoffLimit", default=6)
         if spec.get("backoffLimit") is not None and 0 < limit < other_pods:
             verb = "is" if limit == 1 else "are"
             enough = 6 * (other_pods + 1)
@@ -65,13 +67,8 @@ def check(subject: Subject) -> Findings:
                 f"when node 0 is lost, torchrun exits with status 1 on the other {other_pods} "
                 f"pods, but only {pluralize(limit, 'failure')} {verb} retried",
                 f"set it to {other_pods} for each loss of node 0 that the job should survive",
-                fix_setting(f"set backoffLimit to {enough}", path, enough, safe=False),
+                fix_setting(f"set backoffLimit to {enough}", path, enough),
             )
-
-
-def _restarts_processes(role: TrainingRole) -> bool:
-    """Return whether torchrun restarts its processes after those of another node have failed."""
-    return role.rendezvous.backend == "c10d" and not role.is_local and role.restarts > 0
 
 
 def _job_spec(subject: Subject, role: TrainingRole) -> tuple[Path, Json] | None:

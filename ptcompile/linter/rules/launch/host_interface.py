@@ -25,10 +25,10 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_maps
 from ptcompile.linter.environment import INTERFACE_VARIABLES
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.world.templates import ManifestContainer, ManifestTemplate
+from ptcompile.world.templates import ManifestTemplate
 
 _is_node_interface = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|wlan)\w*").fullmatch
 
@@ -36,6 +36,10 @@ _is_node_interface = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|w
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers if not _has_more_networks(template) else ():
+            # any other resource may be a device that adds an interface
+            has_other_devices = any(
+                "/" in str(name) and not is_accelerator(str(name)) for name in container.limits
+            )
             for entry in container.variables:
                 value = (entry.value or "").strip()
                 names = [name for name in value.removeprefix("=").split(",") if name]
@@ -43,7 +47,7 @@ def check(subject: Subject) -> Findings:
                     entry.name in INTERFACE_VARIABLES
                     and names
                     and all(map(_is_node_interface, names))
-                    and not _requests_network_device(container)
+                    and not has_other_devices
                 ):
                     yield found_at(
                         entry.value_path,
@@ -57,13 +61,4 @@ def _has_more_networks(template: ManifestTemplate) -> bool:
     spec = template.spec
     annotations = nested_map(template.data, "metadata", "annotations")
     attached = any("network" in str(key) for key in annotations)
-    return (
-        spec.get("hostNetwork") is True or attached or bool(as_mappings(spec.get("resourceClaims")))
-    )
-
-
-def _requests_network_device(container: ManifestContainer) -> bool:
-    """Return whether the container requests a device that may add an interface: any resource but
-    accelerators.
-    """
-    return any("/" in str(name) and not is_accelerator(str(name)) for name in container.limits)
+    return spec.get("hostNetwork") is True or attached or bool(nested_maps(spec, "resourceClaims"))

@@ -124,7 +124,7 @@ def _why_command_unknown(role: ExpandedRole, pod: Pod, entry: tuple[str, ...]) -
     if not name.startswith("python"):
         idle = name in ("sleep", "tail", "nvidia-smi", "echo", "true")
         return None if idle else f"{name} is not a known launcher"
-    last = pod.job.pod(role, role.count - 1).launch.entry
+    last = pod.job.last_pod(role).launch.entry
     if last != entry:
         return None
     return "nothing in the file tells the pods about each other"

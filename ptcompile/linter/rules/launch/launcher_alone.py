@@ -49,7 +49,7 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.commands import basename
-from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_string
+from ptcompile.kubernetes.unstructured import kind_of, nested_maps, nested_string
 from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers import LAUNCHERS
@@ -131,7 +131,7 @@ def trains_alone(role: ExpandedRole, pod: Pod, template: ManifestTemplate) -> bo
     ):
         return False
 
-    return pod.job.pod(role, role.count - 1).launch.entry == words
+    return pod.job.last_pod(role).launch.entry == words
 
 
 def _check_over_ssh(role: TrainingRole, started: int) -> Findings:
@@ -242,7 +242,7 @@ def _mounts_hosts(role: TrainingRole) -> bool:
     /job/hostfile.
     """
     if role.pod.main is not None:
-        mounts = as_mappings(role.pod.main.spec.get("volumeMounts"))
+        mounts = nested_maps(role.pod.main.spec, "volumeMounts")
     else:
         mounts = []
     return any(nested_string(mount, "mountPath").startswith("/job") for mount in mounts)

@@ -40,10 +40,10 @@ from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
-    as_strings,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_strings,
 )
 from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.simulator.kubelet import imported_names
@@ -71,7 +71,7 @@ def check(subject: Subject) -> Findings:
             continue  # no reference, or envFrom names an object that the stream does not have
 
         env = view.env
-        entries = as_mappings(written.get("env"))
+        entries = nested_maps(written, "env")
         # the first entry of each name
         first_indexes = {
             nested_string(entry, "name"): index for index, entry in reversed([*enumerate(env)])
@@ -109,7 +109,7 @@ def check(subject: Subject) -> Findings:
 
 def _in_shell(container: Json) -> bool:
     """Return whether a shell reads the command."""
-    argv = [*as_strings(container.get("command")), *as_strings(container.get("args"))]
+    argv = [*nested_strings(container, "command"), *nested_strings(container, "args")]
     start = unwrap(argv).start
     return start < len(argv) and basename(argv[start]) in SHELLS
 
@@ -129,7 +129,7 @@ def _references(container: Json) -> tuple[list[tuple[int, str]], list[tuple[str,
     """Return the values of variables that may contain a reference, each with its index, and such
     words of the command line, each with its field and its index.
     """
-    values = _referring_texts([entry.get("value") for entry in as_mappings(container.get("env"))])
+    values = _referring_texts([entry.get("value") for entry in nested_maps(container, "env")])
     return values, [
         (key, i, word)
         for key in ("command", "args")
@@ -191,7 +191,7 @@ def _late_reference(
     if entry.get("value") == "$(JOB_COMPLETION_INDEX)" and not nested_map(entry, "valueFrom"):
         source = {"fieldRef": {"fieldPath": _INDEX_FIELD}}
         edits = (Edit("set", (*path[:-1], "valueFrom"), source), Edit("remove", path))
-        fix = Fix("read the index from the pod's annotation", edits, safe=False)
+        fix = Fix("read the index from the pod's annotation", edits)
 
     earlier = f"set {late[0]} before"
     if operators:

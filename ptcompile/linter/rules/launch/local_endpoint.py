@@ -48,11 +48,14 @@ def check(subject: Subject) -> Findings:
                 severity=None if obstacle.is_certain else "warning",
             )
             continue
+        hint = ""
+        if "MASTER_ADDR" in role.launch.env:
+            hint = "; torchrun does not read MASTER_ADDR, but PET_MASTER_ADDR"
         yield found_at(
             role.path_or_command(_endpoint_option(role)),
             f"each of {obstacle.pods} pods waits for {role.rendezvous.nodes_text} nodes at its own "
             f"{role.rendezvous.endpoint or 'localhost'}, where no other pod connects",
-            "add --rdzv-endpoint with the first pod's name" + _unread_hint(role),
+            f"add --rdzv-endpoint with the first pod's name{hint}",
         )
 
 
@@ -78,10 +81,3 @@ def _endpoint_option(role: TrainingRole) -> str:
     if role.options.get("rdzv-endpoint") or role.rendezvous.backend != "static":
         return "rdzv-endpoint"
     return "master-addr"
-
-
-def _unread_hint(role: TrainingRole) -> str:
-    """Return a hint if the container sets MASTER_ADDR, which torchrun does not read; else ""."""
-    if "MASTER_ADDR" in role.launch.env:
-        return "; torchrun does not read MASTER_ADDR, but PET_MASTER_ADDR"
-    return ""

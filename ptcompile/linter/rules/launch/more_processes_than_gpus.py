@@ -29,7 +29,6 @@ from __future__ import annotations
 from ptcompile._internal.spelling import pluralize
 from ptcompile.linter.devices import count_one_process_devices
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
 
 
@@ -38,9 +37,11 @@ def check(subject: Subject) -> Findings:
         gpus = count_one_process_devices(role.pod)
         processes = role.rendezvous.processes
 
+        # envFrom cannot change a flag outside of a script
+        is_flag = role.source_of("nproc-per-node") == "flag" and not role.launch.in_shell
         if (
             (role.is_torchrun or role.rendezvous.launcher in LAUNCHERS)
-            and _is_certain(role)
+            and (is_flag or not role.is_uncertain("nproc-per-node"))
             and gpus
             and processes is not None
             and processes > gpus
@@ -52,12 +53,3 @@ def check(subject: Subject) -> Findings:
                 f"request {processes} GPUs, or run {gpus}",
                 role.fix_to("nproc-per-node", str(gpus), f"run {gpus} processes per node"),
             )
-
-
-def _is_certain(role: TrainingRole) -> bool:
-    """Return whether the files settle the number of processes; envFrom cannot change a
-    command-line option.
-    """
-    return not role.is_uncertain("nproc-per-node") or (
-        role.source_of("nproc-per-node") == "flag" and not role.launch.in_shell
-    )

@@ -31,12 +31,7 @@ _VARIABLES = ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING")
 
 def check(subject: Subject) -> Findings:
     for path, written, view, pod in subject.views():
-        if (
-            pod.main is None
-            or view.init
-            or view.name != pod.main.name
-            or not sum(pod.devices.values())
-        ):
+        if view is not pod.main or not sum(pod.devices.values()):
             continue
         for name in [name for name in _VARIABLES if pod.launch.env.get(name) == "0"]:
             yield found_at(

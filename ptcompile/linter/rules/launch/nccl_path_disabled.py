@@ -32,7 +32,7 @@ _P2P_LEVELS = ("LOC", "0")
 
 def check(subject: Subject) -> Findings:
     for path, written, view, pod in subject.views():
-        if pod.main is None or view.init or view.name != pod.main.name:
+        if view is not pod.main:
             continue
 
         env = pod.launch.env

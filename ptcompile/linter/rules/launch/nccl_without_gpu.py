@@ -44,9 +44,9 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_list,
-    as_mappings,
     as_string,
     get,
+    nested_maps,
     nested_string,
 )
 from ptcompile.linter.devices import may_see_devices, stack_of, stacks
@@ -69,8 +69,7 @@ _BACKEND_OPTIONS = (
 
 def check(subject: Subject) -> Findings:
     for path, written, view, pod in subject.views():
-        is_main = pod.main is not None and (view.name, view.init) == (pod.main.name, False)
-        if not is_main:
+        if view is not pod.main:
             continue
 
         stack = stack_of(pod.devices)
@@ -111,7 +110,7 @@ def _backend_path(path: Path, container: Json, wrong: frozenset[str]) -> Path | 
             if name.startswith("-") and _is_backend_option(name) and option_value in wrong:
                 return (*path, key, index if equals else index + 1)
 
-    for index, entry in enumerate(as_mappings(container.get("env"))):
+    for index, entry in enumerate(nested_maps(container, "env")):
         if nested_string(entry, "value").lower() in wrong and _is_backend_option(
             nested_string(entry, "name").removeprefix("PL_")
         ):

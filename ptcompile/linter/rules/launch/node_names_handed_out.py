@@ -57,7 +57,6 @@ def check(subject: Subject) -> Findings:
         fix = Fix(
             "set PET_LOCAL_ADDR to the pod's address",
             (Edit("append", (*first.path, "env"), _LOCAL_ADDR_ENTRY),),
-            safe=False,
         )
         yield found_at(
             (*first.path[:-2], "hostNetwork"),
@@ -70,9 +69,4 @@ def check(subject: Subject) -> Findings:
 
 def _publishes_host_name(role: TrainingRole) -> bool:
     local_address = role.launch.options.get("local-addr") or role.launch.env.get("PET_LOCAL_ADDR")
-    return (
-        role.pod.on_host
-        and role.rendezvous.backend == "c10d"
-        and not role.is_local
-        and not local_address
-    )
+    return role.pod.on_host and role.meets_by_c10d and not local_address

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import LAUNCHERS, basename, is_program, is_python
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.linter.training_roles import TrainingRole
@@ -51,9 +50,11 @@ def _check_script(role: TrainingRole, entry: Sequence[str]) -> Findings:
     if not (is_program(name) or name.endswith(_SHELL_SCRIPTS)):
         return
 
-    path, is_exact = _interpreter_path(role, name)
+    # one argument, or part of a script
+    paths = [path for path, word in role.container.argv if word == name]
+    path = paths[-1] if paths else role.command_path
     if is_python(basename(name)):
-        is_removable = is_exact and len(entry) > 1 and entry[1].endswith(".py")
+        is_removable = len(paths) == 1 and len(entry) > 1 and entry[1].endswith(".py")
         yield found_at(
             path,
             f"torchrun runs {name!r} as a Python script, but no such file exists: it starts the "
@@ -69,11 +70,3 @@ def _check_script(role: TrainingRole, entry: Sequence[str]) -> Findings:
     else:
         message = f"torchrun runs {name!r} as a Python script, but Python cannot read it"
         yield found_at(path, message, "add --no-python before it, or start a Python script")
-
-
-def _interpreter_path(role: TrainingRole, name: str) -> tuple[Path, bool]:
-    """Return the path of the interpreter, and whether it is one argument rather than part of a
-    shell's script.
-    """
-    paths = [path for path, word in role.container.argv if word == name]
-    return (paths[-1], len(paths) == 1) if paths else (role.command_path, False)

@@ -36,14 +36,11 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         first = roles[0]
-        nodes = first.rendezvous.nodes
-        is_range = (
-            nodes is not None and nodes.least < nodes.most and first.rendezvous.backend != "static"
-        )
-        if not is_range or first.is_standalone:
+        rendezvous = first.rendezvous
+        if not rendezvous.is_range or rendezvous.backend == "static" or first.is_standalone:
             continue
 
-        if first.rendezvous.max_restarts == "0":
+        if rendezvous.max_restarts == "0":
             reason = "with max-restarts 0 the first lost node ends the training on all nodes"
             if first.source_of("max-restarts") == "default":
                 help = "add --max-restarts=3"
@@ -60,7 +57,7 @@ def check(subject: Subject) -> Findings:
 
         yield found_at(
             first.path_of("nnodes"),
-            f"{first.rendezvous.nodes_text} nodes are a range, but {reason}",
+            f"{rendezvous.nodes_text} nodes are a range, but {reason}",
             f"{help}, or write one number of nodes",
         )
 

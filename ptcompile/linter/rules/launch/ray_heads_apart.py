@@ -40,14 +40,16 @@ Source: Ray 2.46, python/ray/scripts/scripts.py; docs/facts/ray.md#ray-start.
 from __future__ import annotations
 
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.simulator.launchers.command import Invocation
 from ptcompile.simulator.launchers.ray import is_head
 
 
 def check(subject: Subject) -> Findings:
     for role, pod, template in subject.roles:
-        launches = [pod.launch, pod.job.pod(role, role.count - 1).launch]
-        if role.count < 2 or not all(map(_is_certain_head, launches)):
+        launches = (pod.launch, pod.job.last_pod(role).launch)
+        if role.count < 2 or not all(
+            launch.launcher == "ray" and launch.doubt is None and is_head(launch.options)
+            for launch in launches
+        ):
             continue
 
         main = next(iter(template.main_containers), None) if template is not None else None
@@ -59,7 +61,3 @@ def check(subject: Subject) -> Findings:
             f"each of the {role.count} pods starts its own Ray cluster",
             "start the head in one pod, and the others with --address",
         )
-
-
-def _is_certain_head(launch: Invocation) -> bool:
-    return launch.launcher == "ray" and launch.doubt is None and is_head(launch.options)

@@ -22,7 +22,7 @@ Source: training-operator 1.9, SetPodEnv; Volcano 1.16, pytorch, svc and env plu
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_string
+from ptcompile.kubernetes.unstructured import Json, nested_maps, nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
@@ -38,7 +38,7 @@ def check(subject: Subject) -> Findings:
         entry.path: entry.value for container in subject.containers for entry in container.variables
     }
     for path, written, view, _ in subject.views():
-        entries = as_mappings(written.get("env"))
+        entries = nested_maps(written, "env")
         added = {nested_string(entry, "name"): entry for entry in view.env[len(entries) :]}
         for i, entry in enumerate(entries):
             name = nested_string(entry, "name")
@@ -49,7 +49,9 @@ def check(subject: Subject) -> Findings:
                 and env_entry(entry) != env_entry(added[name])
                 and own != added[name].get("value", "")
             )
-            if is_other and not _has_same_effect(name, own):
+            # Python reads any text but 0 alike
+            has_same_effect = name == "PYTHONUNBUFFERED" and own not in (None, "", "0")
+            if is_other and not has_same_effect:
                 value = f"{added[name].get('value')!r} " if "value" in added[name] else ""
                 yield found_at(
                     entry_path,
@@ -59,13 +61,6 @@ def check(subject: Subject) -> Findings:
                         f"remove {name}", entry_path, safe=not _is_referenced(entries, name)
                     ),
                 )
-
-
-def _has_same_effect(name: str, value: str | None) -> bool:
-    """Return whether the user's value has the operator's effect: for PYTHONUNBUFFERED, any text
-    except "0".
-    """
-    return name == "PYTHONUNBUFFERED" and value not in (None, "", "0")
 
 
 def _is_referenced(env: list[Json], name: str) -> bool:

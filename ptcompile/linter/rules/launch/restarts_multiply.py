@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import spot_label
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
+from ptcompile.linter.training_roles import count_nodes
 
 _MAX_ATTEMPTS = 100
 
@@ -58,7 +58,8 @@ def check(subject: Subject) -> Findings:
         outer = subject.record.retries(subject.manifest) // pods_per_failure
         inner = role.restarts
         starts = (inner + 1) * (outer + 1)
-        if _expects_node_loss(subject, role):
+        # the job expects to lose nodes
+        if role.rendezvous.is_range or any(map(spot_label, subject.templates)):
             continue
 
         if inner > 0 and outer > 0 and starts >= _MAX_ATTEMPTS:
@@ -68,11 +69,3 @@ def check(subject: Subject) -> Findings:
                 f"{starts} attempts",
                 "let torchrun or the operator retry often, not both",
             )
-
-
-def _expects_node_loss(subject: Subject, role: TrainingRole) -> bool:
-    """Return whether the job expects to lose nodes: an elastic range, or spot nodes."""
-    nodes = role.rendezvous.nodes
-    return (nodes is not None and nodes.least < nodes.most) or any(
-        spot_label(template) for template in subject.templates
-    )

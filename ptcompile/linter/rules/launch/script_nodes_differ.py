@@ -57,7 +57,7 @@ def check(subject: Subject) -> Findings:
         if not (role.is_torchrun or role.member.is_python_script):
             continue
         for name, value in _arguments_of(role.pod):
-            if name in _NODES and value != total and not _is_elastic(role):
+            if name in _NODES and value != total and not role.rendezvous.is_range:
                 pods = pluralize(total, "pod")
                 yield found_at(
                     _path(role, name),
@@ -82,17 +82,13 @@ def check(subject: Subject) -> Findings:
             elif (
                 name in _RANK
                 and role.expanded.count > 1
-                and dict(_arguments_of(_last_pod(role))).get(name) == value
+                and dict(_arguments_of(role.pod.job.last_pod(role.expanded))).get(name) == value
             ):
                 yield found_at(
                     _path(role, name),
                     f"each of {role.expanded.count} pods has the rank {value}",
                     "give each pod its own rank",
                 )
-
-
-def _last_pod(role: TrainingRole) -> Pod:
-    return role.pod.job.pod(role.expanded, role.expanded.count - 1)
 
 
 def _has_world_size(role: TrainingRole) -> bool:
@@ -114,11 +110,6 @@ def _arguments_of(pod: Pod) -> Iterator[tuple[str, int]]:
         number = atoi(value if equals else "".join(words[index + 1 : index + 2]))
         if number is not None and (number > 0 or bare in _RANK):
             yield bare, number
-
-
-def _is_elastic(role: TrainingRole) -> bool:
-    nodes = role.rendezvous.nodes
-    return nodes is not None and nodes.least < nodes.most
 
 
 def _processes(role: TrainingRole) -> int:

@@ -45,50 +45,41 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes, torch_version
-from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE
+from ptcompile.simulator.launchers.torchrun import OWN_STORE, shares_store
 
 
 def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         if count_nodes(roles) > 1:
-            first = next(
-                (role for role in roles if can_meet_again(role) and _shares_store(role, subject)),
-                None,
+            sharing = (
+                role
+                for role in roles
+                if can_meet_again(role)
+                and shares_store(role.launch.env, torch_version(role, subject.versions))
             )
+            first = next(sharing, None)
             if first is not None:
                 yield _finding(first)
 
 
 def can_meet_again(role: TrainingRole) -> bool:
     """Return whether the role's agents may join a second rendezvous."""
-    rendezvous = role.rendezvous
-    if (
-        rendezvous.backend != "c10d"
-        or rendezvous.nodes is None
-        or rendezvous.nodes.most < 2
-        or role.is_local
-    ):
+    nodes = role.rendezvous.nodes
+    if not role.meets_by_c10d or nodes is None or nodes.most < 2:
         return False
-    return rendezvous.nodes.least < rendezvous.nodes.most or role.restarts > 0
-
-
-def _shares_store(role: TrainingRole, subject: Subject) -> bool:
-    return (
-        role.launch.env.get(OWN_STORE) != "1"
-        and torch_version(role, subject.versions) >= SHARED_STORE
-    )
+    return role.rendezvous.is_range or role.restarts > 0
 
 
 def _finding(role: TrainingRole) -> Finding:
     restarts = role.rendezvous.max_restarts != "0" and role.source_of("max-restarts") != "default"
     path = role.path_of("max-restarts" if restarts else "nnodes")
+    # if the image does not show its torch version, the newest is assumed
+    is_known = torch_version(role, Versions(torch=(0, 0))) != (0, 0)
     entry = {"name": OWN_STORE, "value": "1"}
     if role.user_entry(OWN_STORE) is not None:
         fix = None
     else:
-        fix = Fix(
-            f"set {OWN_STORE} to 1", (Edit("append", (*role.path, "env"), entry),), safe=False
-        )
+        fix = Fix(f"set {OWN_STORE} to 1", (Edit("append", (*role.path, "env"), entry),))
 
     return found_at(
         path,
@@ -96,12 +87,5 @@ def _finding(role: TrainingRole) -> Finding:
         "rendezvous, and all exit with status 1 after 60 seconds",
         f"set {OWN_STORE} to 1 in env",
         fix if role.spec.get("env") else None,
-        severity=None if _knows_torch_version(role) else "note",
+        severity=None if is_known else "note",
     )
-
-
-def _knows_torch_version(role: TrainingRole) -> bool:
-    """Return whether the image shows its torch version. If not, the newest is assumed, so the
-    finding is only a note.
-    """
-    return torch_version(role, Versions(torch=(0, 0))) != (0, 0)

@@ -27,7 +27,6 @@ assigned and what is written is ignored.
 from __future__ import annotations
 
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole
 
 
 def check(subject: Subject) -> Findings:
@@ -35,6 +34,9 @@ def check(subject: Subject) -> Findings:
         if not obstacle.is_certain:
             continue  # each pod may be intended to train alone
 
+        # the same command line configures other nodes
+        options = role.launch.options
+        is_contradicted = options.get("nnodes", "1") not in ("1", "1:1") or "master-addr" in options
         help_text = "remove it, and give torchrun the first pod's name as its endpoint"
         if role.launch.program == "tune run":
             help_text = "add --rdzv-endpoint: without it tune run starts torchrun --standalone"
@@ -43,11 +45,5 @@ def check(subject: Subject) -> Findings:
             f"a standalone torchrun joins no other pod, but the job has {obstacle.pods} pods: "
             "each trains alone",
             help_text,
-            severity=None if _is_contradicted(role) else "warning",
+            severity=None if is_contradicted else "warning",
         )
-
-
-def _is_contradicted(role: TrainingRole) -> bool:
-    """Return whether the same command line configures other nodes."""
-    nodes = role.launch.options.get("nnodes", "1")
-    return nodes not in ("1", "1:1") or "master-addr" in role.launch.options

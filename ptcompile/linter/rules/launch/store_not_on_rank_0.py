@@ -41,12 +41,16 @@ nodes' addresses); pytorch issue 118891.
 from __future__ import annotations
 
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole
 
 
 def check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named("store-not-on-rank-0"):
-        is_given = _is_given(role)
+        # a variable of the operator has the host: there is no other endpoint to write
+        written = {entry.name for entry in role.container.variables}
+        is_given = any(
+            value == role.rendezvous.host and name not in written
+            for name, value in role.pod.variables.items()
+        )
         yield found_at(
             role.endpoint_path,
             obstacle.sentence,
@@ -55,14 +59,3 @@ def check(subject: Subject) -> Findings:
             else f"let the endpoint name {obstacle.better}",
             severity="note" if is_given else None,
         )
-
-
-def _is_given(role: TrainingRole) -> bool:
-    """Return whether a variable of the operator has the endpoint's host: there is no other
-    address to write.
-    """
-    written = {entry.name for entry in role.container.variables}
-    return any(
-        value == role.rendezvous.host and name not in written
-        for name, value in role.pod.variables.items()
-    )

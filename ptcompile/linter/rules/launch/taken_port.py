@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mappings
+from ptcompile.kubernetes.unstructured import nested_maps
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.world.templates import ManifestContainer
@@ -49,7 +49,7 @@ def check(subject: Subject) -> Findings:
 
 def _check_sidecars(role: TrainingRole, port: str) -> Findings:
     for container in role.template.containers:
-        if container.path == role.path or not _runs_during_training(container):
+        if container.path == role.path or container.ends_first:
             continue
 
         path = _opened_port_path(container, port)
@@ -61,16 +61,9 @@ def _check_sidecars(role: TrainingRole, port: str) -> Findings:
             )
 
 
-def _runs_during_training(container: ManifestContainer) -> bool:
-    """Return whether the container runs during the training: init containers have ended, except
-    restartable ones.
-    """
-    return not container.is_init or container.spec.get("restartPolicy") == "Always"
-
-
 def _opened_port_path(container: ManifestContainer, port: str) -> Path | None:
     """Return the path where the container opens the port, or None."""
-    for i, port_entry in enumerate(as_mappings(container.spec.get("ports"))):
+    for i, port_entry in enumerate(nested_maps(container.spec, "ports")):
         if port_entry.get("containerPort") == int(port) and port_entry.get("protocol") in (
             None,
             "TCP",

@@ -58,7 +58,7 @@ def check(subject: Subject) -> Findings:
 
             near = closest_match(name, sorted(_KNOWN_VARIABLES))
             if near and near not in names:
-                fix = fix_setting(f"write {near}", path, near, safe=False)
+                fix = fix_setting(f"write {near}", path, near)
             else:
                 fix = None
 

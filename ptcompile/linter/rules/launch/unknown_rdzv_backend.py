@@ -40,7 +40,8 @@ def check(subject: Subject) -> Findings:
         if backend in BACKENDS or not is_literal(backend):
             continue
 
-        suggestion = _suggest_backend(backend)
+        folded = backend.strip().lower().replace("_", "-")
+        suggestion = folded if folded in BACKENDS else closest_match(folded, BACKENDS)
         if suggestion is not None:
             is_same_word = suggestion == backend.strip().lower()
             yield found_at(
@@ -49,8 +50,3 @@ def check(subject: Subject) -> Findings:
                 f"did you mean {suggestion}?",
                 role.fix_to(_OPTION, suggestion, f"write {suggestion}", safe=is_same_word),
             )
-
-
-def _suggest_backend(backend: str) -> str | None:
-    folded = backend.strip().lower().replace("_", "-")
-    return folded if folded in BACKENDS else closest_match(folded, BACKENDS)

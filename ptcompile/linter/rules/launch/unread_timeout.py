@@ -65,7 +65,5 @@ def check(subject: Subject) -> Findings:
 def _is_unread(role: TrainingRole) -> bool:
     values = conf_of(role.options.get("rdzv-conf", ""))
     timeout = values.get("timeout", "")
-    is_unread = (
-        role.rendezvous.backend == "c10d" and not role.is_local and "read_timeout" not in values
-    )
+    is_unread = role.meets_by_c10d and "read_timeout" not in values
     return is_unread and is_int(timeout) and int(timeout) != _DEFAULT_READ_TIMEOUT_SECONDS

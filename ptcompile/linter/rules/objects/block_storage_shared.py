@@ -41,7 +41,12 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.templates import indexed_mappings
-from ptcompile.kubernetes.unstructured import Json, as_string, as_strings, nested_map, nested_string
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    nested_map,
+    nested_string,
+    nested_strings,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _is_block_provisioner = Pattern(
@@ -61,13 +66,13 @@ def check(subject: Subject) -> Findings:
     for path, claim in _claims(subject):
         name = nested_string(claim, "storageClassName")
         if (
-            "ReadWriteMany" not in as_strings(claim.get("accessModes"))
+            "ReadWriteMany" not in nested_strings(claim, "accessModes")
             or claim.get("volumeMode") == "Block"
         ):
             continue
 
         classes = subject.objects.by_name(_STORAGE_CLASS, name) if name else ()
-        provisioner = as_string(classes[-1].get("provisioner")) if classes else ""
+        provisioner = nested_string(classes[-1], "provisioner") if classes else ""
         if _is_block_provisioner(provisioner) or (not classes and _is_block_class(name)):
             if classes:
                 about = f"{provisioner} provisions disks"

@@ -30,7 +30,13 @@ Source: argoproj/argo-cd docs/user-guide/auto_sync.md and gitops-engine/pkg/sync
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import Json, as_string, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    nested_map,
+    nested_string,
+    nested_string_map,
+    nested_value,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.table import RUNS_PODS
 
@@ -45,7 +51,7 @@ def check(subject: Subject) -> Findings:
     if subject.kind not in RUNS_PODS or id(subject.manifest) not in subject.stream.positions:
         return
 
-    notes = string_map(subject.metadata.get("annotations"))
+    notes = nested_string_map(subject.metadata, "annotations")
     hook = notes.get(f"{_ARGO}hook", "")
     deletes = "HookSucceeded" in notes.get(f"{_ARGO}hook-delete-policy", "")
     if hook not in ("", "Skip") and deletes and subject.kind.api_version not in _HEALTHY_GROUPS:
@@ -59,7 +65,7 @@ def check(subject: Subject) -> Findings:
     owner = "" if hook or "helm.sh/hook" in notes else _owner_of(subject)
     for keys in (("spec",), ("spec", "runPolicy")) if owner else ():
         is_kept = subject.kind.name == "RayJob"  # only its cluster is deleted
-        if not is_kept and nested_map(subject.manifest, *keys).get(_TTL) is not None:
+        if not is_kept and nested_value(subject.manifest, *keys, _TTL) is not None:
             yield found_at(
                 (*keys, _TTL),
                 f"{owner}, once the time to live has deleted the finished job: each time it "
@@ -71,8 +77,8 @@ def check(subject: Subject) -> Findings:
 def _owner_of(subject: Subject) -> str:
     """Return which GitOps tool applies the object, and when it does so again, or ""."""
     marks = {
-        *string_map(subject.metadata.get("labels")),
-        *string_map(subject.metadata.get("annotations")),
+        *nested_string_map(subject.metadata, "labels"),
+        *nested_string_map(subject.metadata, "annotations"),
     }
     others = subject.objects.of_kind
     applications = [*others(("argoproj.io/v1alpha1", "Application"))]
@@ -101,4 +107,4 @@ def _owner_of(subject: Subject) -> str:
 
 def _applies_to(subject: Subject, spec: Json, field: str) -> bool:
     """Return whether a tool that applies a folder may apply the object, by its namespace."""
-    return bool(spec.get("path")) and as_string(spec.get(field)) in ("", subject.namespace)
+    return bool(spec.get("path")) and nested_string(spec, field) in ("", subject.namespace)

@@ -40,10 +40,21 @@ from collections.abc import Iterator
 from ptcompile._internal.spelling import nearest
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.references import references
-from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    namespace_of,
+    nested_map,
+    nested_string,
+    object_name,
+)
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.workload import Stream
 
+_KINDS = (
+    ("v1", "PersistentVolumeClaim"),
+    ("v1", "ConfigMap"),
+    ("v1", "Secret"),
+    ("v1", "ServiceAccount"),
+)
 _CLUSTER_KINDS = (
     ("scheduling.k8s.io/v1", "PriorityClass"),
     ("node.k8s.io/v1", "RuntimeClass"),
@@ -58,15 +69,10 @@ _MAX_NAMES = 256
 def _names_in(stream: Stream) -> dict[tuple[str, str], frozenset[str]]:
     """Return the names of the stream's objects that pods refer to, keyed by namespace and kind."""
     names_by_kind: dict[tuple[str, str], set[str]] = {}
-    for kind in ("PersistentVolumeClaim", "ConfigMap", "Secret", "ServiceAccount"):
-        for manifest in stream.objects.of_kind(("v1", kind)):
-            names_by_kind.setdefault((namespace_of(manifest), kind), set()).add(
-                object_name(manifest)
-            )
-
-    for api_version, kind in _CLUSTER_KINDS:
+    for api_version, kind in (*_KINDS, *_CLUSTER_KINDS):
         for manifest in stream.objects.of_kind((api_version, kind)):
-            names_by_kind.setdefault(("", kind), set()).add(object_name(manifest))
+            namespace = namespace_of(manifest) if api_version == "v1" else ""
+            names_by_kind.setdefault((namespace, kind), set()).add(object_name(manifest))
 
     return {key: frozenset(names) for key, names in names_by_kind.items()}
 
@@ -82,7 +88,7 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"the stream has no {kind} {name}, but it has {suggestion}",
                 f"write {suggestion}, if that is intended",
-                fix_setting(f"write {suggestion}", path, suggestion, safe=False),
+                fix_setting(f"write {suggestion}", path, suggestion),
             )
 
 
@@ -96,18 +102,18 @@ def _written_names(subject: Subject) -> Iterator[tuple[str, Path, str, str]]:
             if not reference.is_optional:
                 yield subject.namespace, reference.path, reference.kind, reference.name
         for field, kind in _CLASS_FIELDS.items():
-            yield "", (*path, field), kind, as_string(template.spec.get(field))
+            yield "", (*path, field), kind, nested_string(template.spec, field)
         for volume_path, volume in template.volumes.values():
             claim = nested_map(volume, "ephemeral", "volumeClaimTemplate", "spec")
             class_path = (*volume_path, "ephemeral", "volumeClaimTemplate", "spec", _STORAGE_CLASS)
-            yield "", class_path, "StorageClass", as_string(claim.get(_STORAGE_CLASS))
+            yield "", class_path, "StorageClass", nested_string(claim, _STORAGE_CLASS)
 
     if subject.kind == ("v1", "PersistentVolumeClaim"):
         yield (
             "",
             ("spec", _STORAGE_CLASS),
             "StorageClass",
-            as_string(subject.spec.get(_STORAGE_CLASS)),
+            nested_string(subject.spec, _STORAGE_CLASS),
         )
 
 

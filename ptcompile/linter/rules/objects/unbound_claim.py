@@ -43,9 +43,9 @@ from __future__ import annotations
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_strings,
     nested_map,
     nested_string,
+    nested_strings,
     nested_value,
     object_name,
 )
@@ -80,7 +80,7 @@ def check(subject: Subject) -> Findings:
 def _differences(claim: Json, volume: Json) -> Findings:
     """Yield what is compared whichever of the two names the other."""
     name = object_name(volume)
-    requested = quantity.parse(nested_map(claim, *_SIZE[:-1]).get("storage"))
+    requested = quantity.parse(nested_value(claim, *_SIZE[:-1], "storage"))
     capacity = nested_value(volume, "spec", "capacity", "storage")
     size = quantity.parse(capacity)
     if requested is not None and size is not None and requested.nano > size.nano:
@@ -94,10 +94,8 @@ def _differences(claim: Json, volume: Json) -> Findings:
         text = f"never bound: the volume {name} has volumeMode {volume_mode}, the claim {mode}"
         yield found_at(("spec", "volumeMode"), text, f"write volumeMode: {volume_mode}")
 
-    modes = as_strings(nested_value(volume, "spec", "accessModes"))
-    missing = [
-        item for item in as_strings(nested_value(claim, "spec", "accessModes")) if item not in modes
-    ]
+    modes = nested_strings(volume, "spec", "accessModes")
+    missing = [item for item in nested_strings(claim, "spec", "accessModes") if item not in modes]
     if missing and modes:
         text = f"never bound: the volume {name} has {', '.join(modes)}, not {', '.join(missing)}"
         yield found_at(("spec", "accessModes"), text, f"write {', '.join(modes)}")

@@ -52,7 +52,7 @@ def check(subject: Subject) -> Findings:
             continue
 
         path = ("spec", "hard", key)
-        fix = Fix(f"write {counted}", (Edit("rename", path, counted),), safe=False)
+        fix = Fix(f"write {counted}", (Edit("rename", path, counted),))
         yield found_at(
             path,
             "counts nothing: a quota counts an extended resource only as requests. and its name",

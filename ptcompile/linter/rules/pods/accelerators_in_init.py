@@ -38,10 +38,7 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         requesting = [container for container in template.containers if container.accelerators]
-        if requesting and all(
-            container.is_init and container.spec.get("restartPolicy") != "Always"
-            for container in requesting
-        ):
+        if requesting and all(container.ends_first for container in requesting):
             first = requesting[0]
             yield found_at(
                 (*first.path, "resources", "limits"),

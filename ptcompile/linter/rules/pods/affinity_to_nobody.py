@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.pod_spec import REQUIRED
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import nested_map, nested_maps
 from ptcompile.linter.references import template_labels
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.workload import Stream
@@ -37,9 +37,7 @@ from ptcompile.world.workload import Stream
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        for i, term in enumerate(
-            as_mappings(nested_value(template.spec, "affinity", "podAffinity", REQUIRED))
-        ):
+        for i, term in enumerate(nested_maps(template.spec, "affinity", "podAffinity", REQUIRED)):
             selector = nested_map(term, "labelSelector")
             if not selector or term.get("namespaceSelector") is not None or term.get("namespaces"):
                 continue

@@ -74,6 +74,4 @@ def _move_to_init(template: ManifestTemplate, container: ManifestContainer) -> F
     path: Path = (*template.path, "spec", "initContainers")
     has_list = isinstance(template.spec.get("initContainers"), list)
     add = Edit("append", path, sidecar) if has_list else Edit("set", path, [sidecar])
-    return Fix(
-        f"make {container.name} a native sidecar", (Edit("remove", container.path), add), safe=False
-    )
+    return Fix(f"make {container.name} a native sidecar", (Edit("remove", container.path), add))

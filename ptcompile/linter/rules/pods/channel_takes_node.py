@@ -52,14 +52,11 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         pins = pinned_machines(template)
-        if pins is not None:
-            least = min((machine.devices for machine in pins.machines), default=0)
-        else:
-            least = 0
-
-        gpus = sum(count_whole_gpus(container) for container in template.containers)
-        for claim in claims_of(template) if pins is not None and 0 < gpus < least else ():
-            source = source_of_claim(subject.stream, claim, subject.namespace)
+        machines = pins.machines if pins is not None else ()
+        least = min((machine.devices for machine in machines), default=0)
+        gpus = sum(map(count_whole_gpus, template.containers))
+        for claim in claims_of(template) if 0 < gpus < least else ():
+            source = source_of_claim(subject, claim)
             if source is not None and CHANNEL_CLASS in source.classes:
                 yield found_at(
                     claim.path,

@@ -47,15 +47,14 @@ def check(subject: Subject) -> Findings:
     if subject.kind.name == "ClusterTrainingRuntime":
         return  # the pods run in the namespaces of the jobs
 
-    namespace = subject.namespace
     for template in subject.templates:
         for claim in claims_of(template):
             maker = find_in_any_namespace(subject.stream, claim)
-            if maker is None or source_of_claim(subject.stream, claim, namespace) is not None:
+            if maker is None or source_of_claim(subject, claim) is not None:
                 continue
             yield found_at(
                 claim.path,
                 f"{claim.kind} {claim.object_name} is in namespace {maker.namespace}, but the "
-                f"pods are in {namespace}",
+                f"pods are in {subject.namespace}",
                 "put both into the same namespace",
             )

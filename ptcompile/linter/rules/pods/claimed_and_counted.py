@@ -45,18 +45,14 @@ Source: NVIDIA DRA driver 25.12, GPU allocation (gpuResourcesEnabledOverride).
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string
 from ptcompile.linter.devices import GPU_CLASSES, claims_of, source_of_claim
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
-    namespace = subject.namespace
     for template in subject.templates:
-        makers = {
-            claim.name: source_of_claim(subject.stream, claim, namespace)
-            for claim in claims_of(template)
-        }
+        makers = {claim.name: source_of_claim(subject, claim) for claim in claims_of(template)}
         gpus = {
             name
             for name, maker in makers.items()
@@ -65,7 +61,7 @@ def check(subject: Subject) -> Findings:
         for container in template.containers if gpus else ():
             used = {
                 nested_string(claim, "name")
-                for claim in as_mappings(nested_value(container.spec, "resources", "claims"))
+                for claim in nested_maps(container.spec, "resources", "claims")
             } & gpus
             counted = next(
                 (

@@ -35,7 +35,7 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
-        if not container.is_init or container.spec.get("restartPolicy") == "Always":
+        if not container.ends_first:
             continue
 
         command = endless_command(container)
@@ -47,6 +47,6 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"{server} never ends, so the containers after it never start",
                 "set restartPolicy to Always, which makes it a sidecar",
-                Fix(f"make {container.name} a native sidecar", (edit,), safe=False),
+                Fix(f"make {container.name} a native sidecar", (edit,)),
                 severity=None if command else "warning",
             )

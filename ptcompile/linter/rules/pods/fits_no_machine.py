@@ -46,14 +46,11 @@ from ptcompile.world.templates import ManifestTemplate
 
 def check(subject: Subject) -> Findings:
     pools = subject.stream.pools
-    is_listed = pools is not None and pools.is_listed  # with their own machines, as in compile
-    if is_listed:
-        of_machines = []
-    else:
+    of_machines = []
+    if pools is None or not pools.is_listed:  # else with their own machines, as in compile
         of_machines = [
             each for template in subject.templates for each in _machine_misfits(template)
         ]
-
     yield from of_machines
     if pools is not None and not of_machines:
         from ptcompile.linter.placement import pod_misfits

@@ -30,7 +30,10 @@ plugins; NVIDIA/k8s-device-plugin issues 87 and 195.
 from __future__ import annotations
 
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.kubernetes.unstructured import as_mappings, string_map
+from ptcompile.kubernetes.unstructured import (
+    nested_maps,
+    nested_string_map,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
@@ -55,7 +58,7 @@ def check(subject: Subject) -> Findings:
     if subject.kind.api_version == "trainer.kubeflow.org/v1alpha1":
         return  # a runtime's job may request them
     for template in subject.templates:
-        selector = string_map(template.spec.get("nodeSelector"))
+        selector = nested_string_map(template.spec, "nodeSelector")
         label = next((key for key in selector if key in _ACCELERATOR_LABELS), None)
         if label is not None and template.containers and not _requests_devices(template):
             is_nvidia = "nvidia" in label + selector[label]
@@ -69,7 +72,7 @@ def check(subject: Subject) -> Findings:
 
 def _requests_devices(template: ManifestTemplate) -> bool:
     """Return whether the pod gets devices: by name, by a claim, or by an unknown resource."""
-    if as_mappings(template.spec.get("resourceClaims")):
+    if nested_maps(template.spec, "resourceClaims"):
         return True
     return any(
         is_accelerator(str(name)) or "/" in str(name)

@@ -66,7 +66,7 @@ def check(subject: Subject) -> Findings:
                     "remove it; for shared memory mount an emptyDir of medium Memory at /dev/shm"
                     if key == "hostIPC"
                     else "remove it",
-                    fix_removing(f"remove {key}", path, safe=False),
+                    fix_removing(f"remove {key}", path),
                 )
 
 

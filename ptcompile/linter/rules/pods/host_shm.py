@@ -64,6 +64,5 @@ def check(subject: Subject) -> Findings:
                     Fix(
                         f"make {name} an emptyDir in memory",
                         (Edit("remove", path), empty_dir),
-                        safe=False,
                     ),
                 )

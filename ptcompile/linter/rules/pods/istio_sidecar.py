@@ -34,7 +34,12 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map, nested_string, nested_value, string_map
+from ptcompile.kubernetes.unstructured import (
+    nested_map,
+    nested_string,
+    nested_string_map,
+    nested_value,
+)
 from ptcompile.linter.claims import driver_of_volume
 from ptcompile.linter.rule import Finding, Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestTemplate
@@ -104,7 +109,7 @@ def check(subject: Subject) -> Findings:
                 if nested_map(metadata, key)[mesh.key] in mesh.on:
                     path = (*template.path, "metadata", key, mesh.key)
                     title = f'set the {key.removesuffix("s")} to "{mesh.off}"'
-                    fix = fix_setting(title, path, mesh.off, safe=False)
+                    fix = fix_setting(title, path, mesh.off)
                     text = f"{mesh.title} proxy {_harm(subject, template, mesh)}"
                     yield found_at(path, text, title, fix)
 
@@ -124,7 +129,7 @@ def _opt_out(subject: Subject, template: ManifestTemplate, mesh: _Mesh, request:
     harm = _harm(subject, template, mesh)
     reason = f"the namespace injects {mesh.title} proxy ({request}), which {harm}"
     kind = place.removesuffix("s")
-    fix = Fix(f'set the {kind} to "{mesh.off}"', (opt_out,), safe=False)
+    fix = Fix(f'set the {kind} to "{mesh.off}"', (opt_out,))
     help = f'set the {kind} {mesh.key} to "{mesh.off}" on the pods'
 
     return found_at(path, reason, help, fix, on_key=True)
@@ -152,11 +157,11 @@ def _request_of_namespace(subject: Subject, mesh: _Mesh) -> str:
     """
     namespaces = subject.objects.by_name(_NAMESPACE, subject.namespace)
     metadata = nested_map(namespaces[-1], "metadata") if namespaces else {}
-    asked = string_map(metadata.get("annotations")).get(mesh.key)
+    asked = nested_string_map(metadata, "annotations").get(mesh.key)
     if asked in mesh.on and mesh.places == ("annotations",):
         return f"{mesh.key}: {asked}"
 
-    labels = string_map(metadata.get("labels")) if "labels" in mesh.places else {}
+    labels = nested_string_map(metadata, "labels") if "labels" in mesh.places else {}
     if labels.get("istio-injection") == "enabled":
         return "istio-injection: enabled"
 

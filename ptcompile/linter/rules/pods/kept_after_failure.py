@@ -83,6 +83,6 @@ def check(subject: Subject) -> Findings:
         "when the job has failed, its other pods go on (cleanPodPolicy defaults to None): they "
         f"keep up to {pluralize(devices, 'accelerator')}",
         "set runPolicy.cleanPodPolicy to Running",
-        fix_setting("set cleanPodPolicy to Running", written, "Running", safe=False),
+        fix_setting("set cleanPodPolicy to Running", written, "Running"),
         on_key=never is None,
     )

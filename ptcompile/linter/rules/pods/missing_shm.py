@@ -31,7 +31,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.kubernetes.unstructured import as_mappings, nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string, nested_value
 from ptcompile.linter.containers import idle_command, starts_training
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import shm_mount
@@ -49,8 +49,11 @@ def check(subject: Subject) -> Findings:
         if template.spec.get("hostIPC") is True:  # /dev/shm is the node's
             continue
         for container in template.main_containers:
+            # the processes of several TPUs share no memory
+            has_tpus = any("tpu" in str(name) for name in container.limits)
             if (
-                _shares_memory(container)
+                container.accelerators > 1
+                and not has_tpus
                 and shm_mount(container) is None
                 and _trains_with_torch(subject, container)
             ):
@@ -63,13 +66,6 @@ def check(subject: Subject) -> Findings:
                     "/dev/shm",
                     _mount_shm(template, container),
                 )
-
-
-def _shares_memory(container: ManifestContainer) -> bool:
-    """Return whether the container has several accelerators other than TPUs, whose processes do
-    not share memory.
-    """
-    return container.accelerators > 1 and not any("tpu" in str(name) for name in container.limits)
 
 
 def _trains_with_torch(subject: Subject, container: ManifestContainer) -> bool:
@@ -91,13 +87,11 @@ def _mount_shm(template: ManifestTemplate, container: ManifestContainer) -> Fix 
     )
     title = f"mount a volume of memory at {SHM}"
     existing = [
-        item
-        for item in as_mappings(template.spec.get("volumes"))
-        if item.get("name") == _VOLUME_NAME
+        item for item in nested_maps(template.spec, "volumes") if item.get("name") == _VOLUME_NAME
     ]
     if existing:
         if nested_value(existing[0], "emptyDir", "medium") == "Memory":
-            return Fix(title, (mount,), safe=False)
+            return Fix(title, (mount,))
         return None
 
     limit = quantity.parse(container.limits.get("memory"))
@@ -108,4 +102,4 @@ def _mount_shm(template: ManifestTemplate, container: ManifestContainer) -> Fix 
     volume = {"name": _VOLUME_NAME, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
     add = Edit("append", (*template.path, "spec", "volumes"), volume)
 
-    return Fix(f"{title}, of {size}", (add, mount), safe=False)
+    return Fix(f"{title}, of {size}", (add, mount))

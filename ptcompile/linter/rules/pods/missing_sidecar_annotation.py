@@ -33,12 +33,10 @@ pkg/csi_driver/node.go: NodePublishVolume.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Fix
 from ptcompile.hardware.csi_drivers import SIDECAR_ANNOTATIONS
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map, nested_string
+from ptcompile.kubernetes.unstructured import nested_map, nested_string
 from ptcompile.linter.claims import driver_of_volume
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
-from ptcompile.world.templates import ManifestTemplate
 
 _DRIVER_PATH = ("csi", "driver")
 _CLAIM_PATH = ("persistentVolumeClaim", "claimName")
@@ -46,10 +44,12 @@ _CLAIM_PATH = ("persistentVolumeClaim", "claimName")
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
+        # pods may bring the sidecar themselves, as the driver's guide allows
+        names = [container.name for container in template.containers]
         for volume_path, volume in template.volumes.values():
             driver = driver_of_volume(subject, volume)
             annotation = SIDECAR_ANNOTATIONS.get(driver)
-            if annotation is None or _has_sidecar(template):
+            if annotation is None or "gke-gcsfuse-sidecar" in names:
                 continue
             written = nested_string(template.data, "metadata", "annotations", annotation)
             if written.lower() == "true":
@@ -60,21 +60,10 @@ def check(subject: Subject) -> Findings:
                 f"{driver} mounts through a sidecar, which pods get only with the annotation "
                 f'{annotation}: "true"',
                 f'add the annotation {annotation}: "true" to the pod template',
-                _add_annotation(template, annotation),
+                fix_setting(
+                    f"add the annotation {annotation}",
+                    (*template.path, "metadata", "annotations", annotation),
+                    "true",
+                    safe=True,
+                ),
             )
-
-
-def _has_sidecar(template: ManifestTemplate) -> bool:
-    """Return whether the pod brings the sidecar itself, as the driver's guide allows."""
-    containers = (
-        *as_mappings(template.spec.get("containers")),
-        *as_mappings(template.spec.get("initContainers")),
-    )
-    return any(
-        nested_string(container, "name") == "gke-gcsfuse-sidecar" for container in containers
-    )
-
-
-def _add_annotation(template: ManifestTemplate, annotation: str) -> Fix:
-    path = (*template.path, "metadata", "annotations", annotation)
-    return fix_setting(f"add the annotation {annotation}", path, "true", safe=True)

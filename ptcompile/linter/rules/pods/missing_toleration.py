@@ -32,7 +32,11 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.hardware.nodes import SPOT
 from ptcompile.kubernetes.selectors import untolerated
-from ptcompile.kubernetes.unstructured import Json, as_mappings, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    nested_maps,
+    nested_string_map,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
@@ -56,9 +60,9 @@ _TAINTS: dict[tuple[str, str], Json] = {
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        for label, value in string_map(template.spec.get("nodeSelector")).items():
+        for label, value in nested_string_map(template.spec, "nodeSelector").items():
             known = [_TAINTS[label, value]] if (label, value) in _TAINTS else []
-            taint = untolerated(known, as_mappings(template.spec.get("tolerations")))
+            taint = untolerated(known, nested_maps(template.spec, "tolerations"))
             if taint is None:
                 continue
 
@@ -67,7 +71,7 @@ def check(subject: Subject) -> Findings:
                 (*template.path, "spec", "nodeSelector", label),
                 f"nodes with this label have the taint {key}, which the pod does not tolerate",
                 f"add a toleration of {key}",
-                Fix(f"tolerate {key}", tuple(_edits(template, key)), safe=False),
+                Fix(f"tolerate {key}", tuple(_edits(template, key))),
             )
 
 

@@ -88,5 +88,5 @@ def check(subject: Subject) -> Findings:
                     f"uses {version or 'no tag'} of {repository}, but {expected.role} uses "
                     f"{expected.version or 'no tag'}",
                     "use one version for all roles",
-                    fix_setting(f"use {expected.name}", path, expected.name, safe=False),
+                    fix_setting(f"use {expected.name}", path, expected.name),
                 )

@@ -31,7 +31,11 @@ notices (2026).
 from __future__ import annotations
 
 from ptcompile.kubernetes.pod_spec import grace_seconds
-from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import (
+    nested_int,
+    nested_map,
+    nested_strings,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import notice_of, spot_label
 from ptcompile.world.templates import ManifestContainer
@@ -76,11 +80,9 @@ def check(subject: Subject) -> Findings:
 def _hook_seconds(container: ManifestContainer) -> int:
     """Return how long a container's preStop hook sleeps, or 0 if that is not certain."""
     hook = nested_map(container.spec, "lifecycle", "preStop")
-    words = [
-        word for text in as_strings(nested_value(hook, "exec", "command")) for word in text.split()
-    ]
+    words = [word for text in nested_strings(hook, "exec", "command") for word in text.split()]
     after_sleep = words[words.index("sleep") + 1 :] if "sleep" in words else []
     written = after_sleep[0].rstrip("s;") if after_sleep else ""
     if written.isdecimal() and len(written) < 9:
         return int(written)
-    return as_int(nested_value(hook, "sleep", "seconds"))
+    return nested_int(hook, "sleep", "seconds")

@@ -54,7 +54,6 @@ def check(subject: Subject) -> Findings:
             Fix(
                 "choose the node with nodeSelector",
                 (Edit("remove", path), Edit("set", selector, node)),
-                safe=False,
             ),
         )
 

@@ -51,10 +51,8 @@ def check(subject: Subject) -> Findings:
         [host] = hosts
         totals[host] = totals.get(host, 0) + devices * template.replicas
         pins = pinned_machines(template)
-        if pins:
-            most = max((machine.devices for machine in pins.machines), default=_USUAL_DEVICES)
-        else:
-            most = _USUAL_DEVICES
+        machines = pins.machines if pins is not None else ()
+        most = max((machine.devices for machine in machines), default=_USUAL_DEVICES)
         if totals[host] > most and devices:
             if pins is not None:
                 machine = f"{pins.label} has {most}"

@@ -37,7 +37,12 @@ Source: KAI Scheduler 0.20, pkg/binder/plugins/gpusharing and pkg/podgrouper def
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map, nested_value, object_name, string_map
+from ptcompile.kubernetes.unstructured import (
+    nested_map,
+    nested_string_map,
+    nested_value,
+    object_name,
+)
 from ptcompile.linter.devices import count_whole_gpus
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.queues.queue_systems import KAI_QUEUE
@@ -67,8 +72,8 @@ def check(subject: Subject) -> Findings:
             )
 
         labels = {
-            **string_map(metadata.get("labels")),
-            **string_map(subject.metadata.get("labels")),
+            **nested_string_map(metadata, "labels"),
+            **nested_string_map(subject.metadata, "labels"),
         }
         if _QUEUES.isdisjoint(labels):
             text = (

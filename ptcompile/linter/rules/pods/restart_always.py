@@ -65,6 +65,6 @@ def check(subject: Subject) -> Findings:
             finding_path,
             f"{policy_text} starts the training again after it ends",
             "set restartPolicy to Never or OnFailure",
-            fix_setting("set restartPolicy to Never", path, "Never", safe=False),
+            fix_setting("set restartPolicy to Never", path, "Never"),
             on_key=True,
         )

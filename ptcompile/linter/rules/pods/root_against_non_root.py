@@ -27,33 +27,19 @@ Source: kubelet 1.36, security context of containers.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.containers import security_setting
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        pod_security = nested_map(template.spec, "securityContext")
         for container in template.containers:
-            container_security = nested_map(container.spec, "securityContext")
-            if container_security.get("runAsUser") is not None:
-                user_source = container_security
-            else:
-                user_source = pod_security
-            if container_security.get("runAsNonRoot") is not None:
-                policy_source = container_security
-            else:
-                policy_source = pod_security
-            if (
-                policy_source.get("runAsNonRoot") is True
-                and as_int(user_source.get("runAsUser"), 1) == 0
-            ):
-                if user_source is container_security:
-                    owner_path = container.path
-                else:
-                    owner_path = (*template.path, "spec")
+            path, user = security_setting(template, container, "runAsUser")
+            _, is_policy = security_setting(template, container, "runAsNonRoot")
+            if is_policy is True and as_int(user, 1) == 0:
                 yield found_at(
-                    (*owner_path, "securityContext", "runAsUser"),
+                    path,
                     f"0 is root, but runAsNonRoot forbids root: the container {container.name} "
                     "never starts",
                     "use another user, or remove runAsNonRoot",

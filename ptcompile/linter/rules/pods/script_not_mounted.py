@@ -40,7 +40,7 @@ from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import mount_for, volume_of
 from ptcompile.simulator.mounted import mounted_path
-from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _SUFFIXES = (".py", ".sh", ".bash")
 
@@ -49,7 +49,9 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
             script = _script_path(container)
-            if script and _is_in_empty_volume(template, container, script):
+            if script is None:
+                continue
+            if _is_in_empty_volume(template, container, script):
                 yield found_at(
                     container.script_path if container.call else (*container.path, "command"),
                     f"{script} does not exist: an emptyDir, which nothing fills, hides what the "
@@ -57,9 +59,10 @@ def check(subject: Subject) -> Findings:
                     "mount the volume in another folder",
                 )
 
-            file = mounted_path(template.spec, container.spec, script) if script else None
-            word = _argument_with(container, script) if script else None
+            file = mounted_path(template.spec, container.spec, script)
             files = file.files(subject.find) if file is not None else None
+            _, _, name = script.rpartition("/")
+            word = next((word for word in container.argv if name in word.text), None)
             if (
                 file is None
                 or files is None
@@ -142,8 +145,3 @@ def _is_in_empty_volume(
     commands = container.script.commands[:-1] if container.script is not None else ()
 
     return not is_shared and all(command.words[0] in _PREPARING for command in commands)
-
-
-def _argument_with(container: ManifestContainer, script: str) -> Token | None:
-    file = script.rpartition("/")[2]
-    return next((word for word in container.argv if file in word.text), None)

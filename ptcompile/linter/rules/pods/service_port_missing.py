@@ -37,9 +37,9 @@ Source: Kubernetes 1.36, Services: ports of a cluster IP.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import (
-    as_int,
-    as_mappings,
+    nested_int,
     nested_map,
+    nested_maps,
     nested_string,
     object_name,
 )
@@ -56,7 +56,7 @@ def check(subject: Subject) -> Findings:
     spec = nested_map(service, "spec")
     port = rendezvous.port
     headless = nested_string(spec, "clusterIP") == "None" or spec.get("type") == "ExternalName"
-    ports = {str(as_int(entry.get("port"))) for entry in as_mappings(spec.get("ports"))}
+    ports = {str(nested_int(entry, "port")) for entry in nested_maps(spec, "ports")}
     if headless or not ports or not port.isdigit() or port in ports:
         return
 

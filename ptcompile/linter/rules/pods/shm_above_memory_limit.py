@@ -34,13 +34,11 @@ from ptcompile.world.templates import ManifestTemplate
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
-            if is_in_memory(volume):
-                size = quantity.parse(nested_value(volume, "emptyDir", "sizeLimit"))
-            else:
-                size = None
-
-            limit = _largest_limit(template, name) if size is not None else None
-            if size is not None and limit is not None and size > limit:
+            size = quantity.parse(nested_value(volume, "emptyDir", "sizeLimit"))
+            if size is None or not is_in_memory(volume):
+                continue
+            limit = _largest_limit(template, name)
+            if limit is not None and size > limit:
                 yield found_at(
                     (*volume_path, "emptyDir", "sizeLimit"),
                     f"{size} is above the memory limit, {limit}, so the container is killed first",

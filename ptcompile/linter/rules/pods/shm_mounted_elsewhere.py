@@ -37,12 +37,10 @@ def check(subject: Subject) -> Findings:
             for entry_path, mount in container.mounts:
                 name = nested_string(mount, "name").lower()
                 folder = mount_path(mount)
-                if "shm" in name or "shared-mem" in name:
-                    volume = volume_of(template, mount)
-                else:
-                    volume = None
+                volume = volume_of(template, mount)
                 if (
                     volume is None
+                    or not ("shm" in name or "shared-mem" in name)
                     or not is_in_memory(volume.data)
                     or shm_mount(container)
                     or not folder
@@ -55,5 +53,5 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{folder} is not {SHM}, where PyTorch and NCCL look for shared memory",
                     f"mount it at {SHM}",
-                    fix_setting(f"mount {name} at {SHM}", path, SHM, safe=False),
+                    fix_setting(f"mount {name} at {SHM}", path, SHM),
                 )

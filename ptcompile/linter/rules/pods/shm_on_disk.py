@@ -23,7 +23,7 @@ Source: Kubernetes 1.36, emptyDir.
 from __future__ import annotations
 
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.kubernetes.unstructured import as_mapping, nested_value
+from ptcompile.kubernetes.unstructured import nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.volumes import shm_mount, volume_of
 
@@ -40,12 +40,10 @@ def check(subject: Subject) -> Findings:
             if not nested_value(volume.data, "emptyDir", "medium"):
                 seen.add(volume.path)
                 path = (*volume.path, "emptyDir")
-                empty_dir = {"medium": "Memory", **as_mapping(volume.data.get("emptyDir"))}
+                empty_dir = {"medium": "Memory", **nested_map(volume.data, "emptyDir")}
                 yield found_at(
                     path,
                     f"{SHM} is a folder on the node's disk, not in memory",
                     "set medium to Memory",
-                    fix_setting(
-                        "set medium to Memory", path, {**empty_dir, "medium": "Memory"}, safe=False
-                    ),
+                    fix_setting("set medium to Memory", path, {**empty_dir, "medium": "Memory"}),
                 )

@@ -27,7 +27,7 @@ Source: Kubernetes 1.36, activeDeadlineSeconds of Jobs and Pods.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_int
+from ptcompile.kubernetes.unstructured import Json, nested_int
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _MINUTE = 60
@@ -40,7 +40,7 @@ def check(subject: Subject) -> Findings:
     if subject.kind == ("batch/v1", "Job"):
         specs.append((("spec",), subject.spec))
     for spec_path, spec in specs:
-        seconds = as_int(spec.get("activeDeadlineSeconds"), _MINUTE)
+        seconds = nested_int(spec, "activeDeadlineSeconds", default=_MINUTE)
         if 0 <= seconds < _MINUTE:
             yield found_at(
                 (*spec_path, "activeDeadlineSeconds"),

@@ -38,7 +38,7 @@ Source: Kubernetes 1.36, access modes of persistent volumes.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_strings, nested_value, object_name
+from ptcompile.kubernetes.unstructured import nested_strings, object_name
 from ptcompile.linter.claims import claims_of_pod
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -52,7 +52,7 @@ def check(subject: Subject) -> Findings:
 
     for template in subject.templates:
         for path, claim in claims_of_pod(subject, template):
-            modes = as_strings(nested_value(claim, "spec", "accessModes"))
+            modes = nested_strings(claim, "spec", "accessModes")
             if modes and set(modes) <= _SINGLE_NODE_MODES:
                 is_for_one_pod = modes == ["ReadWriteOncePod"]
                 waiting = "all but the first" if is_for_one_pod else "pods on other nodes"

@@ -65,5 +65,5 @@ def check(subject: Subject) -> Findings:
                     f"the owner of every file of {object_name(claim)} ({requested}) is changed at "
                     "each start",
                     _TITLE,
-                    Fix(_TITLE, edits, safe=False),
+                    Fix(_TITLE, edits),
                 )

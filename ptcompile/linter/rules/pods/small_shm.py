@@ -37,13 +37,11 @@ def check(subject: Subject) -> Findings:
         for container in template.main_containers:
             mount = shm_mount(container)
             volume = volume_of(template, mount and mount.data)
-            if volume is not None and is_in_memory(volume.data):
-                size_limit = nested_value(volume.data, "emptyDir", "sizeLimit")
-            else:
-                size_limit = None
-
+            if volume is None or not is_in_memory(volume.data):
+                continue
+            size_limit = nested_value(volume.data, "emptyDir", "sizeLimit")
             size = quantity.parse(size_limit)
-            if volume is not None and size is not None and 0 < size.value <= _DEFAULT_BYTES:
+            if size is not None and 0 < size.value <= _DEFAULT_BYTES:
                 path = (*volume.path, "emptyDir", "sizeLimit")
                 unit = f" ({size.value} bytes)" if str(size_limit).isdigit() else ""
                 yield found_at(

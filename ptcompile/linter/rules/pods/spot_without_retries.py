@@ -42,10 +42,9 @@ def check(subject: Subject) -> Findings:
         return  # a bare Pod has no retries
     for template in subject.templates:
         label = spot_label(template)
-        if label:
-            lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)
-        else:
-            lost = None
+        if label is None:
+            continue
+        lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)
         if lost is not None and lost.recreated == "none":
             yield found_at(
                 _limit_path(subject, template),

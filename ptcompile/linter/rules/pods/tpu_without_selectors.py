@@ -29,7 +29,11 @@ Source: Google Cloud, "Deploy TPU workloads in GKE" (2026); AI-Hypercomputer/xpk
 from __future__ import annotations
 
 from ptcompile.kubernetes.pod_spec import terms_of
-from ptcompile.kubernetes.unstructured import as_mappings, nested_string, string_map
+from ptcompile.kubernetes.unstructured import (
+    nested_maps,
+    nested_string,
+    nested_string_map,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 from ptcompile.world.templates import ManifestTemplate
@@ -45,7 +49,7 @@ _SUBSTITUTES = (
 
 
 def check(subject: Subject) -> Findings:
-    labels = string_map(subject.metadata.get("labels"))
+    labels = nested_string_map(subject.metadata, "labels")
     if any(queue in labels for queue, _ in QUEUE_LABELS.values()):
         return
 
@@ -68,11 +72,11 @@ def check(subject: Subject) -> Findings:
 def _missing_labels(template: ManifestTemplate) -> list[str]:
     """Return the labels that the template should select and does not."""
     selected = {
-        *string_map(template.spec.get("nodeSelector")),
+        *nested_string_map(template.spec, "nodeSelector"),
         *(
             nested_string(expression, "key")
             for term in terms_of(template.spec)
-            for expression in as_mappings(term.get("matchExpressions"))
+            for expression in nested_maps(term, "matchExpressions")
         ),
     }
     if selected & {*_SUBSTITUTES}:

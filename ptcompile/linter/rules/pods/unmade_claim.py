@@ -59,7 +59,5 @@ def check(subject: Subject) -> Findings:
                 f"nothing in the stream creates the {claim.kind} {claim.object_name}; it has "
                 f"{names}",
                 f"use {suggestion}" if suggestion else f"use the name of an existing {claim.kind}",
-                fix_setting(f"use {suggestion}", claim.path, suggestion, safe=False)
-                if suggestion
-                else None,
+                fix_setting(f"use {suggestion}", claim.path, suggestion) if suggestion else None,
             )

@@ -25,7 +25,7 @@ Source: Kubernetes 1.36, volumes.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, nested_string
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
@@ -37,7 +37,7 @@ def check(subject: Subject) -> Findings:
             nested_string(mount, "name")
             for container in template.containers
             for key in ("volumeMounts", "volumeDevices")
-            for mount in as_mappings(container.spec.get(key))
+            for mount in nested_maps(container.spec, key)
         }
         for name, (volume_path, _) in template.volumes.items():
             if name and name not in mounted and template.containers:
@@ -45,5 +45,5 @@ def check(subject: Subject) -> Findings:
                     (*volume_path, "name"),
                     f"no container mounts the volume {name}",
                     "mount it, or remove it",
-                    fix_removing(f"remove the volume {name}", volume_path, safe=False),
+                    fix_removing(f"remove the volume {name}", volume_path),
                 )

@@ -32,7 +32,6 @@ from __future__ import annotations
 from ptcompile.kubernetes.unstructured import nested_map, nested_string, nested_value
 from ptcompile.linter.devices import stacks
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.world.templates import ManifestContainer
 
 
 def check(subject: Subject) -> Findings:
@@ -43,23 +42,22 @@ def check(subject: Subject) -> Findings:
 
         for name, (path, volume) in template.volumes.items():
             files = nested_string(volume, "hostPath", "path").rstrip("/")
-            resources = [
+            resources = tuple(
                 prefix
                 for stack in stacks()
                 if files.startswith((*stack.files,))
                 for prefix in stack.resources
-            ]
+            )
             for container in template.containers if resources else ():
                 is_mounted = any(mount.get("name") == name for _, mount in container.mounts)
-                if is_mounted and not _may_open(container, (*resources,)):
+                privileged = nested_value(container.spec, "securityContext", "privileged")
+                may_open = privileged is True or any(
+                    str(name).startswith(resources) for name in container.limits
+                )
+                if is_mounted and not may_open:
                     yield found_at(
                         (*path, "hostPath"),
                         f"container {container.name} is not privileged: its device cgroup does "
                         f"not let it open {files}",
                         "request the device of a device plugin, or set securityContext.privileged",
                     )
-
-
-def _may_open(container: ManifestContainer, resources: tuple[str, ...]) -> bool:
-    is_privileged = nested_value(container.spec, "securityContext", "privileged") is True
-    return is_privileged or any(name.startswith(resources) for name in map(str, container.limits))

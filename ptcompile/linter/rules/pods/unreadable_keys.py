@@ -33,8 +33,8 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import (
     as_int,
-    as_mappings,
     nested_map,
+    nested_maps,
     nested_string,
     nested_value,
 )
@@ -54,9 +54,9 @@ def check(subject: Subject) -> Findings:
 
         modes = {
             nested_string(volume, "name"): _mode_of(volume)
-            for volume in as_mappings(pod.view.spec.get("volumes"))
+            for volume in nested_maps(pod.view.spec, "volumes")
         }
-        for mount in as_mappings(view.spec.get("volumeMounts")):
+        for mount in nested_maps(view.spec, "volumeMounts"):
             mode = modes.get(nested_string(mount, "name"), _DEFAULT_MODE)
             if not mode & _READABLE_BY_ALL:
                 # the template's path ends before `containers`

@@ -30,26 +30,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile.kubernetes.pod_spec import REQUIRED
+from ptcompile.kubernetes.pod_spec import REQUIRED, terms_of
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
-    as_strings,
-    nested_map,
+    nested_maps,
     nested_string,
-    string_map,
+    nested_string_map,
+    nested_strings,
 )
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        required = nested_map(template.spec, "affinity", "nodeAffinity", REQUIRED)
-        terms = as_mappings(required.get("nodeSelectorTerms")) if required else []
+        terms = terms_of(template.spec)
         if not terms:
             continue
 
-        selector = string_map(template.spec.get("nodeSelector"))
+        selector = nested_string_map(template.spec, "nodeSelector")
         reasons = [_find_contradiction(selector, term) for term in terms]
         if all(reasons):
             yield found_at(
@@ -66,10 +64,15 @@ def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
         return "an empty term selects none"
 
     allowed: dict[str, set[str]] = {key: {value} for key, value in selector.items()}
-    for expression in as_mappings(term.get("matchExpressions")):
-        key = nested_string(expression, "key")
-        operator = nested_string(expression, "operator")
-        values = set(as_strings(expression.get("values")))
+    expressions = [
+        (
+            nested_string(item, "key"),
+            nested_string(item, "operator"),
+            {*nested_strings(item, "values")},
+        )
+        for item in nested_maps(term, "matchExpressions")
+    ]
+    for key, operator, values in expressions:
         if operator == "In":
             remaining = values & allowed[key] if key in allowed else values
             if not remaining:
@@ -82,10 +85,7 @@ def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
                 f"{key} is compared with {_join_values(values)}, but {operator} needs whole numbers"
             )
 
-    for expression in as_mappings(term.get("matchExpressions")):
-        key = nested_string(expression, "key")
-        operator = nested_string(expression, "operator")
-        values = set(as_strings(expression.get("values")))
+    for key, operator, values in expressions:
         if key in allowed and operator == "DoesNotExist":
             return _conflict_message(key, allowed[key], "absent")
         if key in allowed and operator == "NotIn" and allowed[key] <= values:

@@ -33,21 +33,20 @@ Source: Kubernetes 1.36, dynamic resource allocation; NVIDIA DRA driver 25.12, g
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string
 from ptcompile.linter.devices import CHANNEL_CLASS, GPU_CLASSES, claims_of, source_of_claim
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
-    namespace = subject.namespace
     for template in subject.templates:
         used_names = {
             nested_string(claim, "name")
             for container in template.containers
-            for claim in as_mappings(nested_value(container.spec, "resources", "claims"))
+            for claim in nested_maps(container.spec, "resources", "claims")
         }
         for pod_claim in claims_of(template):
-            maker = source_of_claim(subject.stream, pod_claim, namespace)
+            maker = source_of_claim(subject, pod_claim)
             if (
                 pod_claim.name in used_names
                 or maker is None

@@ -30,11 +30,9 @@ Source: Kubernetes 1.36, security contexts; Python 3.11, os.path.expanduser and 
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.containers import starts_training
+from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.linter.containers import security_setting, starts_training
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _MADE_UP_USERS = 10_000
 """The first user ID that images rarely have: those of OpenShift, or chosen not to collide with a
@@ -46,9 +44,9 @@ _HOME_MAKERS = ("useradd", "adduser", "/etc/passwd", "HOME=", "nss_wrapper")
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
-            path, user = _user(template, container)
+            path, user = security_setting(template, container, "runAsUser")
             if (
-                user < _MADE_UP_USERS
+                as_int(user) < _MADE_UP_USERS
                 or container.has_unknown_variables
                 or not starts_training(container)
             ):
@@ -66,14 +64,3 @@ def check(subject: Subject) -> Findings:
                     "be written",
                     "set HOME to a writable folder, and USER",
                 )
-
-
-def _user(template: ManifestTemplate, container: ManifestContainer) -> tuple[Path, int]:
-    """Return the container's user ID and its path; 0 if it is root or not set."""
-    own = nested_map(container.spec, "securityContext")
-    shared = nested_map(template.spec, "securityContext")
-    is_own = own.get("runAsUser") is not None
-    owner_path = container.path if is_own else (*template.path, "spec")
-    return (*owner_path, "securityContext", "runAsUser"), as_int(
-        (own if is_own else shared).get("runAsUser")
-    )

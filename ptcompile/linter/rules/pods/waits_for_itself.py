@@ -60,7 +60,9 @@ _CONDITION = Pattern(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
 
 
 def check(subject: Subject) -> Findings:
-    waiting = {init.path: _waiting_arguments(init) for init in subject.containers if init.is_init}
+    waiting = {
+        init.path: _waiting_arguments(init) for init in subject.containers if init.ends_first
+    }
     rendezvous = subject.rendezvous if any(waiting.values()) else None
     serving = _serving_pod(subject, rendezvous) if rendezvous is not None else None
     if rendezvous is None or serving is None:
@@ -98,8 +100,6 @@ def _serving_pod(subject: Subject, rendezvous: Rendezvous) -> _ServingPod | None
 
 def _waiting_arguments(container: ManifestContainer) -> list[Token]:
     """Return the arguments with scripts that wait for a port in every pod."""
-    if container.spec.get("restartPolicy") == "Always":
-        return []
     return [
         word
         for word in container.argv

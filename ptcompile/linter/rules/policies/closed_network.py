@@ -37,13 +37,12 @@ from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mapping,
-    as_mappings,
-    as_strings,
     namespace_of,
     nested_map,
+    nested_maps,
     nested_string,
-    nested_value,
-    string_map,
+    nested_string_map,
+    nested_strings,
 )
 from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 from ptcompile.linter.training_roles import count_nodes
@@ -79,7 +78,7 @@ def check(subject: Subject) -> Findings:
                     "all their ports",
                     f"allow them {peers} each other, on all ports",
                     on_key=True,
-                    severity=None if as_mapping(subject.spec.get("podSelector")) else "warning",
+                    severity=None if nested_map(subject.spec, "podSelector") else "warning",
                 )
                 break
             if (
@@ -113,7 +112,7 @@ def _training_pods(stream: Stream) -> dict[str, list[Pod]]:
 def _restricts(policy: Json, direction: str, pod: Pod) -> bool:
     """Return whether a policy restricts traffic to or from a pod."""
     spec = nested_map(policy, "spec")
-    directions = as_strings(spec.get("policyTypes")) or [
+    directions = nested_strings(spec, "policyTypes") or [
         "Ingress",
         *(["Egress"] if "egress" in spec else []),
     ]
@@ -122,9 +121,9 @@ def _restricts(policy: Json, direction: str, pod: Pod) -> bool:
 
 def _allows_peers(policy: Json, direction: str, peers: str, pod: Pod, stream: Stream) -> bool:
     """Return whether a rule allows all ports between the job's pods."""
-    for rule in as_mappings(nested_value(policy, "spec", direction.lower())):
-        ports = as_mappings(rule.get("ports"))
-        allowed_peers = as_mappings(rule.get(peers))
+    for rule in nested_maps(policy, "spec", direction.lower()):
+        ports = nested_maps(rule, "ports")
+        allowed_peers = nested_maps(rule, peers)
         all_ports = not ports or any(
             port.get("endPort") is not None or "port" not in port for port in ports
         )
@@ -158,27 +157,26 @@ def _may_be_in(selector: Json, pod: Pod, stream: Stream) -> bool:
     spaces = stream.objects.by_name(_NAMESPACE, name)
     labels = {
         _NAME_LABEL: name,
-        **(string_map(nested_value(spaces[-1], "metadata", "labels")) if spaces else {}),
+        **(nested_string_map(spaces[-1], "metadata", "labels") if spaces else {}),
     }
     return selects(selector, labels, partly=not spaces)
 
 
 def _allows_dns(policy: Json) -> bool:
     """Return whether a rule may allow the cluster's DNS, which is in kube-system."""
-    for rule in as_mappings(nested_value(policy, "spec", "egress")):
-        ports = as_mappings(rule.get("ports"))
-        peers = as_mappings(rule.get("to"))
+    for rule in nested_maps(policy, "spec", "egress"):
+        ports = nested_maps(rule, "ports")
+        peers = nested_maps(rule, "to")
+        # a name or a range may be that of DNS
         has_port = not ports or any(
-            port.get("port") in (None, 53, "53") or _is_named(port) for port in ports
+            port.get("port") in (None, 53)
+            or isinstance(port.get("port"), str)
+            or port.get("endPort") is not None
+            for port in ports
         )
         if has_port and (not peers or any(_may_be_dns(peer) for peer in peers)):
             return True
     return False
-
-
-def _is_named(port: Json) -> bool:
-    """Return whether a port is a name or a range, which may be that of DNS."""
-    return isinstance(port.get("port"), str) or port.get("endPort") is not None
 
 
 def _may_be_dns(peer: Json) -> bool:

@@ -53,7 +53,12 @@ torch/distributed/run.py.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, nested_map, nested_string, object_name
+from ptcompile.kubernetes.unstructured import (
+    nested_int,
+    nested_map,
+    nested_string,
+    object_name,
+)
 from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 
 
@@ -66,8 +71,8 @@ def check(subject: Subject) -> Findings:
             continue
 
         low, high = rendezvous.nodes
-        least = as_int(subject.spec.get("minReplicas"), 1)
-        most = as_int(subject.spec.get("maxReplicas"))
+        least = nested_int(subject.spec, "minReplicas", default=1)
+        most = nested_int(subject.spec, "maxReplicas")
         if least < low or most > high:
             yield found_at(
                 ("spec", "maxReplicas") if most > high else ("spec",),

@@ -37,11 +37,11 @@ from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mappings,
-    as_strings,
     namespace_of,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_strings,
 )
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -73,19 +73,19 @@ def check(subject: Subject) -> Findings:
 def _cluster_scoped(role: Json) -> Iterator[tuple[Path, str]]:
     """Yield the resources of a role that have no namespace."""
     groups = load_table("linter/cluster_scoped.json")["groups"]
-    for i, rule in enumerate(as_mappings(role.get("rules"))):
+    for i, rule in enumerate(nested_maps(role, "rules")):
         scoped = {
             resource
-            for group in as_strings(rule.get("apiGroups"))
+            for group in nested_strings(rule, "apiGroups")
             for resource in groups.get(group, ())
         }
-        for j, resource in enumerate(as_strings(rule.get("resources"))):
+        for j, resource in enumerate(nested_strings(rule, "resources")):
             if resource.partition("/")[0] in scoped:
                 yield ("rules", i, "resources", j), resource
 
 
 def _strange_subjects(subject: Subject) -> Findings:
-    for i, entry in enumerate(as_mappings(subject.manifest.get("subjects"))):
+    for i, entry in enumerate(nested_maps(subject.manifest, "subjects")):
         name = nested_string(entry, "name")
         space = nested_string(entry, "namespace")
         accounts = subject.objects.by_name(("v1", "ServiceAccount"), name)

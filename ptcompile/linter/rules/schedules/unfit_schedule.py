@@ -43,7 +43,7 @@ from itertools import pairwise
 
 from ptcompile.apiserver.validation.cron_job import SCHEDULE_FIELDS, why_not_schedule
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_int, nested_map, nested_string
+from ptcompile.kubernetes.unstructured import nested_int, nested_map, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _DESCRIPTORS = {"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *"}
@@ -71,7 +71,7 @@ def check(subject: Subject) -> Findings:
     times = sorted(hour * 60 + minute for hour in hours for minute in minutes)
     gap = 60 * min(later - earlier for earlier, later in pairwise([*times, times[0] + _DAY]))
     job = nested_map(subject.spec, "jobTemplate", "spec")
-    deadline = as_int(job.get("activeDeadlineSeconds"))
+    deadline = nested_int(job, "activeDeadlineSeconds")
     if deadline > gap and subject.spec.get("concurrencyPolicy") not in ("Forbid", "Replace"):
         edit = Edit("set", ("spec", "concurrencyPolicy"), "Forbid")
         yield found_at(
@@ -79,7 +79,7 @@ def check(subject: Subject) -> Findings:
             f"a run may take {deadline} seconds, but the next starts after {gap}: runs overlap, on "
             "other devices and on the same claims",
             "set concurrencyPolicy to Forbid",
-            Fix("set concurrencyPolicy to Forbid", (edit,), safe=False),
+            Fix("set concurrencyPolicy to Forbid", (edit,)),
         )
 
 

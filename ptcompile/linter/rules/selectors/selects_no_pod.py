@@ -38,14 +38,13 @@ from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mapping,
-    as_mappings,
     kind_of,
     namespace_of,
     nested_map,
+    nested_maps,
     nested_string,
-    nested_value,
+    nested_string_map,
     object_name,
-    string_map,
     without_keys,
 )
 from ptcompile.linter.references import service_users
@@ -97,7 +96,7 @@ def check(subject: Subject) -> Findings:
         return
 
     wanted = ", ".join(
-        f"{key}={value}" for key, value in string_map(selector.get("matchLabels")).items()
+        f"{key}={value}" for key, value in nested_string_map(selector, "matchLabels").items()
     )
     example = next((f", such as {item.name_label}" for item in local_pods if item.name_label), "")
     yield found_at(
@@ -146,7 +145,7 @@ def _pod_labels(stream: Stream) -> dict[str, list[_PodLabels]]:
                 )
         else:
             for template in _templates(manifest, 0):
-                labels = string_map(nested_value(template, "metadata", "labels"))
+                labels = nested_string_map(template, "metadata", "labels")
                 key = (frozenset(labels.items()), False, is_related)
                 local_pods.setdefault(key, _PodLabels(title, labels, "", False, is_related))
 
@@ -156,7 +155,7 @@ def _pod_labels(stream: Stream) -> dict[str, list[_PodLabels]]:
 def _templates(value: object, depth: int) -> Iterator[Json]:
     """Yield the pod templates anywhere in an object of a kind that is not simulated."""
     mapping = as_mapping(value)
-    if as_mappings(nested_value(mapping, "spec", "containers")) and depth:
+    if nested_maps(mapping, "spec", "containers") and depth:
         yield mapping
         return
     inner = value if isinstance(value, list) else list(mapping.values())
@@ -172,19 +171,16 @@ def _may_select(selector: Json, pod: _PodLabels) -> bool:
     if selects(selector, pod.labels):
         return True
 
-    wanted = string_map(selector.get("matchLabels"))
+    wanted = nested_string_map(selector, "matchLabels")
     keys = [
-        nested_string(expression, "key")
-        for expression in as_mappings(selector.get("matchExpressions"))
+        nested_string(expression, "key") for expression in nested_maps(selector, "matchExpressions")
     ]
     domains = {key.partition("/")[0] for key in pod.labels if "/" in key}
     absent = [key for key in (*wanted, *keys) if key not in pod.labels]
     added = [key for key in absent if _is_added(key, domains, pod)]
     known = without_keys(wanted, *added)
     expressions = [
-        item
-        for item in as_mappings(selector.get("matchExpressions"))
-        if item.get("key") not in added
+        item for item in nested_maps(selector, "matchExpressions") if item.get("key") not in added
     ]
 
     return bool(added) and selects(

@@ -29,7 +29,7 @@ torchrun.
 from __future__ import annotations
 
 from ptcompile.kinds.templates import indexed_mappings
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _RENDEZVOUS_PORTS = frozenset({23456, 29400, 29500})
@@ -44,7 +44,7 @@ def check(subject: Subject) -> Findings:
         number = next(
             (
                 candidate
-                for candidate in (as_int(port.get("targetPort")), as_int(port.get("port")))
+                for candidate in (nested_int(port, "targetPort"), nested_int(port, "port"))
                 if candidate in _RENDEZVOUS_PORTS
             ),
             None,

@@ -34,7 +34,7 @@ Source: Kubernetes 1.36, DNS for Services and pods; Services without selectors g
 from __future__ import annotations
 
 from ptcompile.kubernetes.index import is_headless
-from ptcompile.kubernetes.unstructured import string_map
+from ptcompile.kubernetes.unstructured import nested_string_map
 from ptcompile.linter.references import meets_by_name, service_users
 from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 
@@ -43,7 +43,7 @@ def check(subject: Subject) -> Findings:
     if not is_headless(subject.manifest):
         return
 
-    selector = string_map(subject.spec.get("selector"))
+    selector = nested_string_map(subject.spec, "selector")
     users = subject.cached(service_users)
     if users and not any(selector and selector.items() <= user.labels.items() for user in users):
         path = ("spec", "selector") if selector else ("spec",)

@@ -48,7 +48,7 @@ def check(subject: Subject) -> Findings:
             f"{user.title} uses this Service as its subdomain, but only a headless Service gives "
             "pods names",
             "set clusterIP to None",
-            fix_setting("make the Service headless", ("spec", "clusterIP"), "None", safe=False),
+            fix_setting("make the Service headless", ("spec", "clusterIP"), "None"),
             on_key=bool(address),
             field="spec.clusterIP",
             severity="error"

@@ -30,7 +30,7 @@ PET_MASTER_PORT.
 from __future__ import annotations
 
 from ptcompile.kubernetes.index import is_headless
-from ptcompile.kubernetes.unstructured import as_mappings
+from ptcompile.kubernetes.unstructured import nested_maps
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _SHADOWED_VARIABLES = {"master": "MASTER_PORT", "pet-master": "PET_MASTER_PORT"}
@@ -39,7 +39,7 @@ _SHADOWED_VARIABLES = {"master": "MASTER_PORT", "pet-master": "PET_MASTER_PORT"}
 def check(subject: Subject) -> Findings:
     variable = _SHADOWED_VARIABLES.get(subject.name)
     headless = is_headless(subject.manifest) or subject.spec.get("type") == "ExternalName"
-    ports = as_mappings(subject.spec.get("ports"))
+    ports = nested_maps(subject.spec, "ports")
     if variable is not None and not headless and ports:
         yield found_at(
             ("metadata", "name"),

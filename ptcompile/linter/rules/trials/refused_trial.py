@@ -52,10 +52,9 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
-    as_mappings,
     nested_map,
+    nested_maps,
     nested_string,
-    nested_value,
     placed_values,
 )
 from ptcompile.linter.rule import Findings, Subject, found_at
@@ -79,8 +78,7 @@ def check(subject: Subject) -> Findings:
         name: path for path, name in _uses(template.get("trialSpec"), (*_TEMPLATE, "trialSpec"))
     }
     declared = [
-        nested_string(parameter, "name")
-        for parameter in as_mappings(template.get("trialParameters"))
+        nested_string(parameter, "name") for parameter in nested_maps(template, "trialParameters")
     ]
     for i, name in enumerate(declared if template.get("trialSpec") else ()):
         if name and name not in uses:
@@ -99,10 +97,9 @@ def check(subject: Subject) -> Findings:
 
 def _unknown_references(subject: Subject) -> Findings:
     parameters = [
-        nested_string(parameter, "name")
-        for parameter in as_mappings(subject.spec.get("parameters"))
+        nested_string(parameter, "name") for parameter in nested_maps(subject.spec, "parameters")
     ]
-    declared = as_mappings(nested_value(subject.spec, "trialTemplate", "trialParameters"))
+    declared = nested_maps(subject.spec, "trialTemplate", "trialParameters")
     for i, parameter in enumerate(declared if parameters else ()):
         reference = nested_string(parameter, "reference")
         if reference and reference not in parameters and not _is_of_trial(reference):

@@ -51,7 +51,7 @@ def check(subject: Subject) -> Findings:
 
     role = job.roles[0]
     if service_selects(service, job.pod(role, 0).view.labels) and service_selects(
-        service, job.pod(role, role.count - 1).view.labels
+        service, job.last_pod(role).view.labels
     ):
         path = _host_path(subject, rendezvous.host)
         yield found_at(
