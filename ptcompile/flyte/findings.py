@@ -82,20 +82,12 @@ def _follow_path(node: ast.expr, path: Path) -> ast.expr:
 
 def _node_span(node: ast.expr | ast.arg | ast.stmt, lines: list[str]) -> Span:
     """Return a node's span; for a function or a multi-line call, only the first line."""
-    end = node.end_lineno or node.lineno
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or end > node.lineno:
-        line = lines[node.lineno - 1]
-        return Span(
-            node.lineno, _column_of(line, node.col_offset), node.lineno, len(line.rstrip()) + 1
-        )
-
-    line = lines[end - 1]
-    return Span(
-        node.lineno,
-        _column_of(line, node.col_offset),
-        end,
-        _column_of(line, node.end_col_offset or 0),
-    )
+    line = lines[node.lineno - 1]
+    end = _column_of(line, node.end_col_offset or 0)
+    is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    if is_function or (node.end_lineno or 0) > node.lineno:
+        end = len(line.rstrip()) + 1
+    return Span(node.lineno, _column_of(line, node.col_offset), node.lineno, end)
 
 
 def _column_of(line: str, offset: int) -> int:
@@ -282,13 +274,14 @@ def call_path(path: Path, origins: Origins) -> Path:
     for spec_path, flyte_path in (*origins, *ORIGINS):
         if path[: len(spec_path)] == spec_path:
             rest = path[len(spec_path) :]
-            return (*flyte_path, *(map(_flyte_name, rest) if "resources" in spec_path else rest))
+            if "resources" in spec_path:
+                rest = tuple(_FLYTE_NAMES.get(step, step) for step in rest)
+            return (*flyte_path, *rest)
     return path
 
 
-def _flyte_name(step: str | int) -> str | int:
-    """Return flytekit's name of a resource."""
-    return next((flyte for flyte, spec in FIELDS.items() if spec == step), step)
+_FLYTE_NAMES: dict[str | int, str] = {spec: flyte for flyte, spec in FIELDS.items()}
+"""flytekit's names of resources, by the spec's."""
 
 
 _SPEC_FIELDS = re.compile(

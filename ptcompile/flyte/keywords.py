@@ -120,11 +120,11 @@ def drop_mistyped(knobs: Knobs, problems: CallProblems) -> Knobs:
 
 def named_images(knobs: Knobs) -> dict[str, str]:
     """Return the images that templates may name."""
+    images = dict(knobs.get("images") or {})
     default = knobs.get("image")
-    return {
-        **(knobs.get("images") or {}),
-        **({"default": default} if isinstance(default, str) else {}),
-    }
+    if isinstance(default, str):
+        images["default"] = default
+    return images
 
 
 def task_resources(knobs: Knobs, problems: CallProblems) -> Amounts:

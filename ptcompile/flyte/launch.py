@@ -291,13 +291,13 @@ def _runner_launch(
 
 def _image_contents(module: str, *, torchrun: bool, embed: bool) -> Problem:
     """Return a note on what the image must contain."""
-    needs = [*(["torch"] if torchrun else []), *([] if embed else ["ptcompile"])]
+    needs = ["torch"] if torchrun else []
+    help = None
+    if not embed:
+        needs.append("ptcompile")
+        help = "install ptcompile in it, or ship its runner in a ConfigMap: --embed, embed=True"
     packages = f"{', '.join(needs)} and " if needs else ""
     message = f"the image needs {packages}the module {module} with all that it imports"
-    if embed:
-        help = None
-    else:
-        help = "install ptcompile in it, or ship its runner in a ConfigMap: --embed, embed=True"
     return call_note("image-contents", ("container_image",), message, help)
 
 

@@ -95,16 +95,12 @@ class _Legacy(NamedTuple):
 
 def inputs(**types: Any) -> Callable[[Task], Task]:
     """Declare a legacy task's inputs: `@inputs(int_list=[Types.Integer])`."""
-    return lambda task: _with_declarations(
-        task, _legacy_of(task)._replace(inputs={k: _to_hint(kind) for k, kind in types.items()})
-    )
+    return lambda task: _declare(task, "inputs", types)
 
 
 def outputs(**types: Any) -> Callable[[Task], Task]:
     """Declare a legacy task's outputs: `@outputs(result=Types.Integer)`."""
-    return lambda task: _with_declarations(
-        task, _legacy_of(task)._replace(outputs={k: _to_hint(kind) for k, kind in types.items()})
-    )
+    return lambda task: _declare(task, "outputs", types)
 
 
 def adapt_legacy(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -167,14 +163,14 @@ def undeclared_parameters(function: Callable[..., Any]) -> list[Problem]:
     ]
 
 
-def _legacy_of(task: Task) -> _Legacy:
+def _declare(task: Task, field: str, types: Mapping[str, Any]) -> Task:
+    """Return the task with the declarations of its inputs or its outputs."""
     if not isinstance(task, Task):
         raise TypeError("@inputs and @outputs go above @pytorch_task")
-    return getattr(task.function, "legacy", None) or _Legacy(task.function)
 
-
-def _with_declarations(task: Task, legacy: _Legacy) -> Task:
-    return replace(task, function=wrap_legacy(legacy))
+    legacy: _Legacy = getattr(task.function, "legacy", None) or _Legacy(task.function)
+    hints: Any = {field: {name: _to_hint(kind) for name, kind in types.items()}}
+    return replace(task, function=wrap_legacy(legacy._replace(**hints)))
 
 
 def _to_hint(kind: Any) -> Any:
@@ -257,7 +253,7 @@ def _convert_legacy(
         if value is None or isinstance(value, str)
     }
     amounts_by_field = amounts.read_legacy(texts, problems)
-    halves = (
+    requests, limits = (
         Resources(
             **{
                 field: getattr(amounts_by_field[key], half)
@@ -267,14 +263,12 @@ def _convert_legacy(
         )
         for half in ("request", "limit")
     )
-    requests, limits = halves
     converted = convert(config, name, {**knobs, "requests": requests, "limits": limits}, called)
 
-    return replace(converted, problems=(*problems, *map(_as_workers_count, converted.problems)))
+    for problem in converted.problems:
+        if problem.path == _REPLICAS_PATH:
+            # the decorator has another keyword for the number of workers
+            problem = problem._replace(path=("workers_count",), fix=None)
+        problems.append(problem)
 
-
-def _as_workers_count(problem: Problem) -> Problem:
-    """Return a problem with the number of workers under the decorator's own keyword."""
-    if problem.path != _REPLICAS_PATH:
-        return problem
-    return problem._replace(path=("workers_count",), fix=None)
+    return replace(converted, problems=tuple(problems))

@@ -67,42 +67,32 @@ class ConfigSection:
 
     def text(self, key: str) -> str:
         """Return the string at `key`, or "" if it is absent."""
-        value = self.section.get(key)
-        if isinstance(value, str):
-            return value
-        self._report_type(key, value, "text")
-        return ""
+        return self._value(key, str, "text") or ""
 
     def mapping(self, key: str) -> JsonDict:
         """Return the mapping at `key`, or {} if it is absent."""
-        value = self.section.get(key)
-        if isinstance(value, Mapping):
-            return dict(value)
-        self._report_type(key, value, "a mapping")
-        return {}
+        return dict(self._value(key, Mapping, "a mapping") or {})
 
     def sequence(self, key: str) -> list[Any]:
         """Return the list at `key`, or [] if it is absent."""
-        value = self.section.get(key)
-        if isinstance(value, list | tuple):
-            return list(value)
-        self._report_type(key, value, "a list")
-        return []
+        return list(self._value(key, (list, tuple), "a list") or ())
 
     def fields(self, table: Mapping[str, tuple[str, type, str]]) -> JsonDict:
         """Return the values of a table's keys under Kubernetes' field names."""
         out: JsonDict = {}
         for key, (field, kind, expected) in table.items():
-            value = self.section.get(key)
-            if isinstance(value, kind):
-                out[field] = value
-            else:
-                self._report_type(key, value, expected)
+            out[field] = self._value(key, kind, expected)
         return without_falsy(out)
 
-    def _report_type(self, key: str, value: object, expected: str) -> None:
-        if value is not None:
-            self.problems.error("spec-wrong-type", ("k8s", key), f"{value!r} is not {expected}")
+    def _value(self, key: str, kind: type | tuple[type, ...], expected: str) -> Any:
+        """Return the value at `key`, or None if it is absent or of another type, which is
+        reported.
+        """
+        value = self.section.get(key)
+        if value is None or isinstance(value, kind):
+            return value
+        self.problems.error("spec-wrong-type", ("k8s", key), f"{value!r} is not {expected}")
+        return None
 
 
 def string_pairs(settings: ConfigSection, key: str) -> dict[str, str]:
@@ -317,8 +307,8 @@ def _resource_tolerations(settings: ConfigSection) -> dict[str, list[JsonDict]]:
     """
     out: dict[str, list[JsonDict]] = {}
     for resource, items in settings.mapping("resource-tolerations").items():
-        out[str(resource)] = as_dicts(items)
-        if len(out[str(resource)]) != (len(items) if isinstance(items, list | tuple) else -1):
+        tolerations = out[str(resource)] = as_dicts(items)
+        if not isinstance(items, list | tuple) or len(tolerations) != len(items):
             path = ("k8s", "resource-tolerations", str(resource))
             settings.problems.error("spec-wrong-type", path, "is not a list of tolerations")
 
@@ -336,10 +326,11 @@ def _spot_fields(settings: ConfigSection) -> JsonDict:
     labels = {str(k): str(v) for k, v in settings.mapping("interruptible-node-selector").items()}
     expressions = []
     for requirement in _requirements(settings, "interruptible-node-selector-requirement"):
-        if _is_single_label(requirement):
-            labels[str(requirement["key"])] = str(requirement["values"][0])
-        else:
-            expressions.append(requirement)
+        match requirement:
+            case {"operator": "In", "key": key, "values": [value]}:
+                labels[str(key)] = str(value)
+            case _:
+                expressions.append(requirement)
 
     out = {
         "nodeLabels": labels,
@@ -354,17 +345,6 @@ def _requirements(settings: ConfigSection, key: str) -> list[JsonDict]:
     """Return the node selector requirement at `key` as a list, empty if it is absent."""
     requirement = settings.mapping(key)
     return [requirement] if requirement else []
-
-
-def _is_single_label(requirement: JsonDict) -> bool:
-    """Return whether a requirement only asks for one node label."""
-    values = requirement.get("values")
-    return (
-        requirement.get("operator") == "In"
-        and "key" in requirement
-        and isinstance(values, list)
-        and len(values) == 1
-    )
 
 
 def _profile_defaults(settings: ConfigSection) -> JsonDict:
@@ -392,18 +372,13 @@ def _pod_template(settings: ConfigSection) -> JsonDict:
         pod["dnsPolicy"] = (
             "ClusterFirstWithHostNet"  # required to resolve cluster names on the host network
         )
-    container = settings.fields(CONTAINER_KEYS) | _env_from(settings)
+    container = settings.fields(CONTAINER_KEYS)
+    kinds = {"default-env-from-configmaps": "configMapRef", "default-env-from-secrets": "secretRef"}
+    for key, reference in kinds.items():
+        for name in settings.sequence(key):
+            # a missing one is allowed, as in Flyte
+            entry = {reference: {"name": str(name), "optional": True}}
+            container.setdefault("envFrom", []).append(entry)
     if container:
         pod["containers"] = [{"name": MAIN, **container}]
     return {"spec": pod} if pod else {}
-
-
-def _env_from(settings: ConfigSection) -> JsonDict:
-    """Return ConfigMaps and Secrets as variables; a missing one is allowed, as in Flyte."""
-    kinds = {"default-env-from-configmaps": "configMapRef", "default-env-from-secrets": "secretRef"}
-    items = [
-        {ref: {"name": str(name), "optional": True}}
-        for key, ref in kinds.items()
-        for name in settings.sequence(key)
-    ]
-    return {"envFrom": items} if items else {}

@@ -10,7 +10,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.flyte import resources as foreign
 from ptcompile.flyte.problems import CallProblems
 from ptcompile.flyte.resources import Amounts
-from ptcompile.kubernetes.unstructured import Json, JsonDict, without_falsy, without_keys
+from ptcompile.kubernetes.unstructured import JsonDict, without_falsy, without_keys
 from ptcompile.spec.checks import MAIN
 
 _IMAGE_TEMPLATE = re.compile(
@@ -130,8 +130,8 @@ def read_template(
         )
         return TaskPodTemplate({}, labels, annotations, None)
 
-    primary = primary or _guess_main(containers)
     names = [str(container.get("name")) for container in containers]
+    primary = primary or _guess_main(names)
     if names and primary not in names:
         message = (
             f"no container is called {primary!r}, so the task runs in another container, beside "
@@ -168,10 +168,8 @@ def _template_parts(value: Any) -> tuple[Any, dict[str, str], dict[str, str], st
     if isinstance(value, Mapping):
         data = foreign.to_plain_data(value)
         metadata = foreign.as_dict(data.get("metadata"))
-        labels, annotations = (
-            foreign.as_dict(metadata.get(key)) for key in ("labels", "annotations")
-        )
-        return data.get("spec") or {}, labels, annotations, None
+        labels = foreign.as_dict(metadata.get("labels"))
+        return data.get("spec") or {}, labels, foreign.as_dict(metadata.get("annotations")), None
 
     spec = foreign.to_plain_data(getattr(value, "pod_spec", None)) or {}
     labels = getattr(value, "labels", None) or {}
@@ -180,11 +178,10 @@ def _template_parts(value: Any) -> tuple[Any, dict[str, str], dict[str, str], st
     return spec, dict(labels), dict(annotations), getattr(value, "primary_container_name", None)
 
 
-def _guess_main(containers: list[Json]) -> str:
+def _guess_main(names: list[str]) -> str:
     """Return the main container of a plain template: by Flyte's and our names, else the only
     one.
     """
-    names = [str(container.get("name")) for container in containers]
     usual = next((name for name in (MAIN, "primary") if name in names), None)
     return usual or (names[0] if len(names) == 1 else MAIN)
 
@@ -229,6 +226,8 @@ def read_secrets(requests: Iterable[Any], problems: CallProblems) -> Secrets:
             problems.error("spec-missing-field", ("secret_requests", i, "group"), why, help)
             continue
 
+        version = getattr(request, "group_version", None)
+        env_var = getattr(request, "env_var", None)
         kind = getattr(request, "mount_requirement", "ANY")
         kind = kind if isinstance(kind, str) else getattr(kind, "name", "ANY")
         if kind == "ENV_VAR" and not key:
@@ -238,21 +237,11 @@ def read_secrets(requests: Iterable[Any], problems: CallProblems) -> Secrets:
                 "is missing: a variable holds one key",
             )
         elif kind == "ENV_VAR":
-            parts = [
-                part.upper()
-                for part in (group, getattr(request, "group_version", None), key)
-                if part
-            ]
-            name = getattr(request, "env_var", None) or "_FSEC_" + "_".join(parts)
+            parts = [part.upper() for part in (group, version, key) if part]
+            name = env_var or "_FSEC_" + "_".join(parts)
             out.env[name] = {"secretKeyRef": {"name": group, "key": key}}
         else:
-            _add_secret_file(
-                out,
-                group,
-                getattr(request, "group_version", None),
-                key,
-                getattr(request, "env_var", None),
-            )
+            _add_secret_file(out, group, version, key, env_var)
 
     return out
 
@@ -271,12 +260,12 @@ def _add_secret_file(
         out.mounts.append({"name": volume["name"], "mountPath": folder, "readOnly": True})
         if key:
             volume["secret"]["items"] = []
+
+    secret = volume["secret"]
     if not key:
-        volume["secret"].pop("items", None)
-    elif "items" in volume["secret"] and all(
-        item["key"] != key for item in volume["secret"]["items"]
-    ):
-        volume["secret"]["items"].append({"key": key, "path": key.lower()})
+        secret.pop("items", None)
+    elif "items" in secret and all(item["key"] != key for item in secret["items"]):
+        secret["items"].append({"key": key, "path": key.lower()})
 
     out.env["FLYTE_SECRETS_DEFAULT_DIR"] = SECRETS_PATH
     if env_var and key:

@@ -17,7 +17,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.flyte.problems import CallProblems
 from ptcompile.hardware.accelerators import row_of
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import JsonDict, without_falsy, without_keys
+from ptcompile.kubernetes.unstructured import JsonDict, as_mapping, without_falsy, without_keys
 
 RESTART_POLICIES = {
     "ALWAYS": "Always",
@@ -51,7 +51,7 @@ def read_policy(
 
 def as_dict(value: Any) -> JsonDict:
     """Return a copy of a mapping, or {} for any other value."""
-    return dict(value) if isinstance(value, Mapping) else {}
+    return dict(as_mapping(value))
 
 
 def as_dicts(value: Any) -> list[JsonDict]:
@@ -172,8 +172,12 @@ def device_slices(names: Iterable[str]) -> list[tuple[str, str | None]]:
     out: list[tuple[str, str | None]] = []
     for device in names:
         name, _, part = device.partition("/")
-        slices = (part,) if part else (*((WHOLE, *PARTITIONS[name]) if name in PARTITIONS else ()),)
-        out += [(name, part) for part in (None, *slices) if (name, part) not in out]
+        parts: list[str | None] = [None]
+        if part:
+            parts.append(part)
+        elif name in PARTITIONS:
+            parts += [WHOLE, *PARTITIONS[name]]
+        out += [(name, part) for part in parts if (name, part) not in out]
     return out
 
 
@@ -273,22 +277,17 @@ def _quantity_text(value: Any, name: str, path: Path, problems: CallProblems) ->
         return None
 
     text = value if isinstance(value, str) else repr(value)
-    if not quantity.is_quantity(text) or text.startswith("-"):
-        if not text.startswith("-"):
-            reason = f"{value!r} is not a Kubernetes quantity"
-        else:
-            reason = f"{value!r} is negative"
+    if text.startswith("-"):
+        reason = f"{value!r} is negative"
+    elif not quantity.is_quantity(text):
+        reason = f"{value!r} is not a Kubernetes quantity"
+    else:
+        return text
 
-        suggestion = quantity.likely_quantity(text)
-        problems.error(
-            "spec-invalid-value",
-            path,
-            reason,
-            f"did you mean {suggestion}?" if suggestion else 'use a quantity, such as "4Gi"',
-        )
-        return None
-
-    return text
+    suggestion = quantity.likely_quantity(text)
+    help = f"did you mean {suggestion}?" if suggestion else 'use a quantity, such as "4Gi"'
+    problems.error("spec-invalid-value", path, reason, help)
+    return None
 
 
 def _pair_amounts(requests: dict[str, str | None], limits: dict[str, str | None]) -> Amounts:

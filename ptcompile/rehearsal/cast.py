@@ -56,12 +56,8 @@ def command_line(pod: Pod, processes: int, pods: int) -> tuple[str, ...]:
         name.startswith("PET_") for name in pod.env
     )
     if launch.launcher == "torchrun" or image_starts_torchrun:
-        return (
-            "torchrun",
-            *_torchrun_options(launch.arguments, processes),
-            SCRIPT,
-            *_script_arguments(pod),
-        )
+        arguments = launch.entry[1:] if launch.launcher == "torchrun" else pod.args or ()
+        return ("torchrun", *_torchrun_options(launch.arguments, processes), SCRIPT, *arguments)
     if launch.launcher in ("command", "image"):
         return ("python", SCRIPT)
     if launch.launcher == "accelerate" and launcher_of(launch.entry):
@@ -94,13 +90,6 @@ def _torchrun_options(arguments: tuple[str, ...], processes: int) -> Iterator[st
         index += len(option)
 
 
-def _script_arguments(pod: Pod) -> tuple[str, ...]:
-    """Return the arguments of the script."""
-    if pod.launch.launcher == "torchrun":
-        return tuple(pod.launch.entry[1:])
-    return tuple(pod.args or ())
-
-
 def _accelerate_options(pod: Pod, processes: int, pods: int) -> Iterator[str]:
     options = pod.launch.options
     if "config-file" in options and "nnodes" not in options and pods > 1:
@@ -108,7 +97,8 @@ def _accelerate_options(pod: Pod, processes: int, pods: int) -> Iterator[str]:
             "accelerate reads its machines from a config file, which is missing: use --own-command"
         )
 
-    nodes = int(options.get("nnodes", "1")) if options.get("nnodes", "1").isdigit() else 1
+    nnodes = options.get("nnodes", "")
+    nodes = int(nnodes) if nnodes.isdigit() else 1
     if processes * nodes > 1:
         # accelerate sets this itself if it finds GPUs
         yield "--multi_gpu"
@@ -274,10 +264,10 @@ def _actor(
 ) -> Actor:
     processes = min(max_processes, pod.rendezvous.processes or max_processes)
     hostname = f"node-{number}" if pod.on_host else pod.hostname or f"{pod.name}-{number:05d}"
+    own_names = [hostname]
     if "." in pod.own_fqdn and not pod.on_host:
-        fqdn = f"{hostname}.{pod.own_fqdn.partition('.')[2]}"
-    else:
-        fqdn = None
+        _, _, domain = pod.own_fqdn.partition(".")
+        own_names.insert(0, f"{hostname}.{domain}")
 
     return Actor(
         number=number,
@@ -285,7 +275,7 @@ def _actor(
         role=pod.role,
         place=pod.index,
         hostname=hostname,
-        own_names=(fqdn, hostname) if fqdn else (hostname,),
+        own_names=tuple(own_names),
         names=tuple(dict.fromkeys((*dns_names(pod.view), *_service_names(pod, headless=True)))),
         service_names=tuple(_service_names(pod, headless=False)),
         argv=_own_command(pod) if own_command else command_line(pod, processes, pods),

@@ -95,7 +95,7 @@ LINGER_SECONDS = 20.0
 """Seconds without changes that the other pods have to end after a pod failed without a fault."""
 TRAINING_SECONDS = 300.0
 """Seconds that a script has until its processes train; then the times of the faults count."""
-_TIMED_KINDS = ("kill", "drain", "fail-process")
+TIMED_KINDS = ("kill", "drain", "fail-process")
 """Faults whose times count from the moment when all pods train."""
 _TICK_SECONDS = 0.1
 _LOOK_SECONDS = 0.5
@@ -192,11 +192,10 @@ class Course:
         self._schedule: list[_Due] = []
         self._waiting: dict[FailureCounter | None, tuple[set[int], float]] = {}
         """Pods that the operator recreates together, and when."""
+        self._timed_faults = [fault for fault in faults if fault.kind in TIMED_KINDS]
         self._planned: list[tuple[float, Fault]] = []
         """Faults that are not injected yet, and when they are due."""
-        self._repetition = Repetition(
-            is_disturbed=any(fault.kind not in _TIMED_KINDS for fault in faults)
-        )
+        self._repetition = Repetition(is_disturbed=len(self._timed_faults) < len(faults))
         self._line = ProgressLine()
         self._sight = _Sight()
         self._kill_times: dict[int, float] = {}
@@ -235,7 +234,8 @@ class Course:
             self._process_events()
             if self.training is None and (sign := self._sign_of_training()):
                 self.training = Training(self.now, sign)
-                self._plan_faults()
+                for fault in self._timed_faults:
+                    self._planned.append((self.now + self._scale(fault.at), fault))
             if not self._is_finishing and self._may_finish():
                 self._finish()
             if (line := self._progress_line()) != last_line:
@@ -330,12 +330,6 @@ class Course:
                 del self._waiting[key]
                 self._recreate(sorted(pods))
 
-    def _plan_faults(self) -> None:
-        """Plan the faults whose times count from the moment when all pods train."""
-        for fault in self._faults:
-            if fault.kind in _TIMED_KINDS:
-                self._planned.append((self.now + self._scale(fault.at), fault))
-
     def _inject(self, fault: Fault) -> None:
         if fault.pod in self._exits or fault.pod in self._lost_pods:
             self.skipped.append((fault, self._state_text(fault.pod)))
@@ -348,18 +342,10 @@ class Course:
             self._fail_process(fault)
             return
 
-        if self._recreated:
-            peers = [pod for pod in self._recreated[fault.pod] if pod != fault.pod]
-        else:
-            peers = []
-
+        group = self._recreated[fault.pod] if self._recreated else ()
+        peers = [pod for pod in group if pod != fault.pod]
         answer = self._operator.answer(fault.pod, None) if self._operator is not None else None
-        if (
-            answer is not None
-            and not answer.pods
-            and self._recreated
-            and self._recreated[fault.pod]
-        ):
+        if group and answer is not None and not answer.pods:
             self._note(f"pod {fault.pod} is lost for good: {answer.text}")
             fault = fault._replace(back=None)
             peers = []
@@ -390,14 +376,12 @@ class Course:
     def _ask_operator(self, pod: int, status: int) -> None:
         """Let the operator or the kubelet answer a pod that failed without a fault."""
         answer = self._operator.answer(pod, status) if self._operator is not None else None
-        if self._backend.ran_out_of_memory(pod):
-            out_of_memory = ", out of memory (OOMKilled)"
-        else:
-            out_of_memory = ""
-
-        what = f"pod {pod} failed with status {status}{out_of_memory}"
+        is_out_of_memory = self._backend.ran_out_of_memory(pod)
+        what = f"pod {pod} failed with status {status}"
+        if is_out_of_memory:
+            what += ", out of memory (OOMKilled)"
         if answer is None:
-            if out_of_memory:
+            if is_out_of_memory:
                 self._note(what)
             return
 
@@ -441,17 +425,15 @@ class Course:
     def _state_text(self, pod: int) -> str:
         if pod in self._lost_pods:
             return f"pod {pod} was gone already"
-        status = self._exits.get(pod)
-        return (
-            f"pod {pod} had "
-            f"{'already succeeded' if status == 0 else f'already failed with status {status}'}"
-        )
+        status = self._exits[pod]
+        end = f"failed with status {status}" if status else "succeeded"
+        return f"pod {pod} had already {end}"
 
     def _skip_planned(self) -> None:
         """Record the faults that were never injected."""
         faults = [fault for _, fault in self._planned]
         if self.training is None:
-            faults = [fault for fault in self._faults if fault.kind in _TIMED_KINDS]
+            faults = self._timed_faults
         for fault in faults:
             running = fault.pod not in self._exits and fault.pod not in self._lost_pods
             self.skipped.append(
@@ -469,9 +451,7 @@ class Course:
         if self._schedule or self._waiting or self._planned:
             return False
         if self._settings.blind:
-            return self.training is not None or not any(
-                fault.kind in _TIMED_KINDS for fault in self._faults
-            )
+            return self.training is not None or not self._timed_faults
         return self.training is not None and (self._are_all_training() or self._is_quiet())
 
     def _finish(self) -> None:
@@ -532,13 +512,11 @@ class Course:
         running = self._running_pods()
         for pod in running:
             rounds = self._rounds(pod)
-            if (
-                not rounds
-                or rounds[-1].nodes != len(running)
-                or rounds[-1].time < self._last_starts[pod]
-            ):
+            if not rounds:
                 return False
-            if rounds[-1].time < self._last_fault:
+            last = rounds[-1]
+            began = max(self._last_starts[pod], self._last_fault)
+            if last.nodes != len(running) or last.time < began:
                 return False
 
         return bool(running)

@@ -63,12 +63,12 @@ def _is_below(path: "str | None", folder: str) -> bool:
     return path is not None and os.path.join(path, "").startswith(os.path.join(folder, ""))
 
 
-def _mount(*arguments: str) -> None:
-    _run("mount", "--no-mtab", *arguments)
+def _mount(*arguments: str, pass_fds: "tuple[int, ...]" = ()) -> None:
+    _run("mount", "--no-mtab", *arguments, pass_fds=pass_fds)
 
 
-def _run(*command: str) -> None:
-    subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+def _run(*command: str, pass_fds: "tuple[int, ...]" = ()) -> None:
+    subprocess.run(command, check=True, capture_output=True, text=True, pass_fds=pass_fds)  # noqa: S603
 
 
 def _configure_network(address: str, service_address: "str | None") -> None:
@@ -100,13 +100,6 @@ def _open_beneath(top: str, below: str) -> int:
     return folder
 
 
-def _bind_open_folder(folder: int, path: str) -> None:
-    """Mount an open folder; its name is not looked up again."""
-    command = ["mount", "--no-mtab", "--no-canonicalize", "--bind", f"/proc/self/fd/{folder}", path]
-    subprocess.run(command, check=True, capture_output=True, text=True, pass_fds=(folder,))  # noqa: S603
-    os.close(folder)
-
-
 def _mount_volumes(root: str, mounts: "list[dict[str, Any]]") -> "list[str]":
     """Make a root in which every volume has its mount point, and change to it. Return the writable
     mount points.
@@ -121,7 +114,11 @@ def _mount_volumes(root: str, mounts: "list[dict[str, Any]]") -> "list[str]":
     for mount in sorted(mounts, key=lambda mount: os.path.realpath(mount["path"])):
         path = os.path.realpath(mount["path"])
         _make_folder(root, path)
-        _bind_open_folder(_open_beneath(mount["top"], mount["below"]), root + path)
+        # the folder is mounted as it was opened: its name is not looked up again
+        folder = _open_beneath(mount["top"], mount["below"])
+        source = f"/proc/self/fd/{folder}"
+        _mount("--no-canonicalize", "--bind", source, root + path, pass_fds=(folder,))
+        os.close(folder)
         if mount["is_read_only"]:
             _mount("-o", "remount,bind,ro", root + path)
         else:

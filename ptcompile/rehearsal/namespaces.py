@@ -62,7 +62,8 @@ class Namespaces:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={"PATH": path}, start_new_session=True,
         )  # fmt: skip
-        first = self._read_event(_require_pipe(self._process.stdout))
+        stdout = _require_pipe(self._process.stdout)
+        first = json.loads(stdout.readline() or "{}")
         if first.get("event") != "ready":
             why = first.get("why") or _require_pipe(self._process.stderr).read().strip()
             self.close()
@@ -71,7 +72,7 @@ class Namespaces:
                 f"{why}{_permission_hint()}"
             )
 
-        self._events = _require_pipe(self._process.stdout).fileno()
+        self._events = stdout.fileno()
         os.set_blocking(self._events, False)
         self._pending = b""
         self._limits = MemoryLimits(os.path.basename(folder))
@@ -80,12 +81,6 @@ class Namespaces:
         self._training: dict[int, Joined] = {}
         """What the processes of pods had joined at the last look."""
         self._is_looking = False
-
-    @staticmethod
-    def _read_event(stream: IO[str]) -> JsonDict:
-        line = stream.readline()
-        event: JsonDict = json.loads(line) if line else {}
-        return event
 
     def start(self, pod: int, config: JsonDict) -> None:
         """Start a pod from a configuration: argv, env, address, host name, folder, and files to

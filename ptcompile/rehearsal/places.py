@@ -116,12 +116,12 @@ class Places:
         """
         mounts = []
         for volume in actor.surroundings.volumes:
-            own = os.path.join(self._volumes(actor.number), "empty", volume.name)
             if volume.claim is None:
-                os.makedirs(own, exist_ok=True)
-            top = os.path.realpath(
-                own if volume.claim is None else self._settings.mounts[volume.claim]
-            )
+                folder = os.path.join(self._volumes(actor.number), "empty", volume.name)
+                os.makedirs(folder, exist_ok=True)
+            else:
+                folder = self._settings.mounts[volume.claim]
+            top = os.path.realpath(folder)
             mounts.append({
                 "path": volume.path,
                 "top": top,
@@ -213,17 +213,10 @@ class Places:
         if program not in MODULES:
             return [self._python, *arguments]
 
-        conf = [
-            argument
-            for argument in arguments
-            if argument.startswith(("--rdzv-conf", "--rdzv_conf"))
-        ]
-        if (
-            self._settings.scale != 1
-            and not conf
-            and "PET_RDZV_CONF" not in actor.env
-            and program == "torchrun"
-        ):
+        has_conf = "PET_RDZV_CONF" in actor.env or any(
+            argument.startswith(("--rdzv-conf", "--rdzv_conf")) for argument in arguments
+        )
+        if self._settings.scale != 1 and not has_conf and program == "torchrun":
             arguments = ["--rdzv-conf=", *arguments]
 
         return [self._python, "-m", MODULES[program], *map(self._scale_argument, arguments)]
@@ -265,14 +258,11 @@ class Places:
                 dns_lines.append(f"{self._service_address(actor.number)} {names}")
 
         for actor in self._actors:
+            lines = [*_LOOPBACK_HOSTS]
             if actor.number in self._addresses:
-                own_lines = [f"{self._addresses[actor.number]} {' '.join(actor.own_names)}"]
-            else:
-                own_lines = []
-            _overwrite(
-                os.path.join(self._root, f"hosts{actor.number}"),
-                "\n".join([*_LOOPBACK_HOSTS, *own_lines, *dns_lines]) + "\n",
-            )
+                lines.append(f"{self._addresses[actor.number]} {' '.join(actor.own_names)}")
+            path = os.path.join(self._root, f"hosts{actor.number}")
+            _overwrite(path, "\n".join([*lines, *dns_lines, ""]))
 
 
 def names_in_dns(names: Iterable[str]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptcompile.diagnosis.model import origin_to_dict, place_of
 from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.rehearsal.cast import Actor
-from ptcompile.rehearsal.course import Observation
+from ptcompile.rehearsal.course import TIMED_KINDS, Observation
 from ptcompile.rehearsal.runner import Rehearsal
 from ptcompile.rehearsal.verdict import END_TEXTS
 from ptcompile.report.layout import join_escaped, table, with_label
@@ -24,7 +24,14 @@ def text(rehearsal: Rehearsal) -> str:
     ]
     faults = [fault_text(fault) for fault in rehearsal.faults] or ["none"]
     target = f", target {rehearsal.job.target}" if rehearsal.job.target else ""
-    ended = f"after {rehearsal.seconds:.0f} s" + (", by the time limit" * rehearsal.limited)
+    ended = f"after {rehearsal.seconds:.0f} s"
+    if rehearsal.limited:
+        ended += ", by the time limit"
+    claims = [f"{END_TEXTS[verdict.claimed.end]}: {verdict.claimed.why}"]
+    # only several faults need the steps of the prediction
+    if len(rehearsal.faults) > 1:
+        claims += [f"after {step.at:.0f} s: {step.text}" for step in verdict.claimed.steps]
+    logs = rehearsal.settings.keep_logs
     lines = [
         f"{rehearsal.job.title}{target}, PyTorch {rehearsal.torch}",
         *with_label("faults", faults),
@@ -38,16 +45,13 @@ def text(rehearsal: Rehearsal) -> str:
         "",
         *table(rows),
         "",
-        *with_label(
-            "simulate",
-            [f"{END_TEXTS[verdict.claimed.end]}: {verdict.claimed.why}", *_step_texts(rehearsal)],
-        ),
+        *with_label("simulate", claims),
         *with_label("seen", [f"{END_TEXTS[verdict.seen]} ({ended})"]),
         *with_label("differs", verdict.differences),
         *with_label("verdict", [_verdict_text(rehearsal)]),
         *with_label("first cause", _cause_texts(rehearsal)),
         *with_label("hint", rehearsal.hints),
-        *with_label("logs", [rehearsal.settings.keep_logs] if rehearsal.settings.keep_logs else []),
+        *with_label("logs", [logs] if logs else []),
         *with_label("stand-ins", rehearsal.stand_ins),
     ]
 
@@ -65,20 +69,13 @@ _SIGN_TEXTS = {
 
 def _training_texts(rehearsal: Rehearsal) -> list[str]:
     """Return from when the times of faults count, if a script trains that does not report it."""
-    timed = any(fault.kind in ("kill", "drain", "fail-process") for fault in rehearsal.faults)
+    timed = any(fault.kind in TIMED_KINDS for fault in rehearsal.faults)
     if rehearsal.training is None or not timed or not rehearsal.settings.blind:
         return []
     return [
         f"{rehearsal.training.seconds:.0f} s after the start: "
         f"{_SIGN_TEXTS[rehearsal.training.sign]}"
     ]
-
-
-def _step_texts(rehearsal: Rehearsal) -> list[str]:
-    """Return the steps of the prediction, which only several faults need."""
-    if len(rehearsal.faults) < 2:
-        return []
-    return [f"after {step.at:.0f} s: {step.text}" for step in rehearsal.verdict.claimed.steps]
 
 
 def _verdict_text(rehearsal: Rehearsal) -> str:
@@ -133,22 +130,18 @@ def fault_text(fault: Fault) -> str:
 def _pod_row(actor: Actor, observation: Observation, rehearsal: Rehearsal) -> list[str]:
     last = observation.rounds[-1] if observation.rounds else observation.joined
     ended = "running" if observation.exit is None else str(observation.exit)
+    expected_world = sum(pod.processes for pod, seen in rehearsal.pods if not seen.lost)
 
     return [
         f"{actor.number} {actor.name}",
         actor.rank or "any",
         str(last.group) if last else "-",
-        str(_expected_world_size(rehearsal)),
+        str(expected_world),
         str(last.world) if last else "-",
         str(observation.starts),
         "lost" if observation.lost else ended,
         observation.error or "",
     ]
-
-
-def _expected_world_size(rehearsal: Rehearsal) -> int:
-    """Return the world size expected at the end."""
-    return sum(actor.processes for actor, observation in rehearsal.pods if not observation.lost)
 
 
 def to_dict(rehearsal: Rehearsal) -> JsonDict:

@@ -167,14 +167,11 @@ def _play(
             *_environment_stand_ins(rehearsed.actors[0].image, ground, settings),
             *rehearsed.stand_ins,
             *_version_stand_ins(job, rehearsed.actors[0].image, ground, settings),
-            *_recreation_stand_ins(job, faults),
-            *_file_stand_ins(places, logs),
-            *_limit_stand_ins(rehearsed, ground),
+            *_course_stand_ins(job, faults, rehearsed, ground, places, logs),
         )
+        cause = None
         if any(observation.exit for observation in observations):
             cause = _first_cause(logs)
-        else:
-            cause = None
 
     return course, observations, ground, stand_ins, cause
 
@@ -217,14 +214,19 @@ def _version_stand_ins(
         )
 
 
-def _recreation_stand_ins(job: SimulatedJob, faults: Sequence[Fault]) -> Iterator[str]:
-    """Yield a sentence if a fault recreates a pod that the operator does not recreate."""
+def _course_stand_ins(
+    job: SimulatedJob,
+    faults: Sequence[Fault],
+    rehearsed: Cast,
+    ground: Ground,
+    places: Places,
+    logs: Sequence[PodLog],
+) -> Iterator[str]:
+    """Yield sentences about pods that only faults recreate, the files next to the script, logs that
+    were too long, and limits that are not enforced.
+    """
     if any(fault.back is not None and not recreated_with(job, fault.pod) for fault in faults):
         yield "the faults recreate a lost pod, which the operator does not"
-
-
-def _file_stand_ins(places: Places, logs: Sequence[PodLog]) -> Iterator[str]:
-    """Yield sentences about the files next to the script and about logs that were too long."""
     if places.files is not None and (text := describe_files(places.files)):
         yield text
     if shortened := [os.path.basename(log.path) for log in logs if log.is_shortened]:
@@ -234,9 +236,6 @@ def _file_stand_ins(places: Places, logs: Sequence[PodLog]) -> Iterator[str]:
             f"{', '.join(shortened)}"
         )
 
-
-def _limit_stand_ins(rehearsed: Cast, ground: Ground) -> Iterator[str]:
-    """Yield a sentence about limits that are not enforced."""
     if not ground.limits_memory and any(actor.surroundings.memory for actor in rehearsed.actors):
         yield (
             "memory limits are not enforced: this machine does not let the rehearsal create cgroups"

@@ -67,15 +67,13 @@ def predict_end(
     starts failed pods again.
     """
     rendezvous = job_rendezvous(job)
-    can_meet = can_rendezvous(job, rendezvous) if rendezvous is not None else False
+    if rendezvous is None:
+        return Prediction("fail", "the job has no training pods")
+
+    can_meet = can_rendezvous(job, rendezvous)
     if can_meet is not True:
-        if rendezvous is not None:
-            notes = "; ".join(rendezvous.notes)
-        else:
-            notes = "the job has no training pods"
-        return Prediction(
-            "fail" if can_meet is False else None, notes or "it depends on things outside the files"
-        )
+        why = "; ".join(rendezvous.notes) or "it depends on things outside the files"
+        return Prediction("fail" if can_meet is False else None, why)
 
     agents = agents_of(job, rendezvous, torch)
     if not faults:

@@ -64,14 +64,19 @@ def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
         name = nested_string(mount, "name")
         path = posixpath.normpath(nested_string(mount, "mountPath") or "/")
         source = sources.get(name, {})
+        claim = nested_string(source, "persistentVolumeClaim", "claimName")
+        # an empty folder, or a claim with a folder of this machine
+        is_available = (
+            "emptyDir" in source or "ephemeral" in source or (bool(claim) and claim in claims)
+        )
         if path == SHM_PATH and nested_value(source, "emptyDir", "medium") == "Memory":
             shm = _bytes(nested_value(source, "emptyDir", "sizeLimit")) or memory
-        elif _is_available(source, claims) and path.startswith("/") and path != "/":
-            claim = nested_string(source, "persistentVolumeClaim", "claimName") or None
+        elif is_available and path.startswith("/") and path != "/":
             sub_path = posixpath.normpath(nested_string(mount, "subPath") or ".")
             if sub_path.startswith(("/", "..")) or mount.get("subPathExpr"):
                 continue
-            volumes.append(PodVolume(path, name, claim, sub_path, mount.get("readOnly") is True))
+            is_read_only = mount.get("readOnly") is True
+            volumes.append(PodVolume(path, name, claim or None, sub_path, is_read_only))
         else:
             continue
 
@@ -84,12 +89,6 @@ def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
         volumes=tuple(volumes),
         absent=tuple(name for name in sources if name not in provided),
     )
-
-
-def _is_available(source: Json, claims: Container[str]) -> bool:
-    """Return whether a volume is an empty folder, or a claim with a folder of this machine."""
-    claim = nested_string(source, "persistentVolumeClaim", "claimName")
-    return "emptyDir" in source or "ephemeral" in source or (bool(claim) and claim in claims)
 
 
 def _bytes(value: object) -> int | None:

@@ -192,7 +192,9 @@ class Interpreter(Expander):
         self.asked = asked
         inner = state.copy()
         status = self.sequence(items, inner)
-        status = any_of([*self.exits, *([status] if inner.reaches_next else [])], self.fatal)
+        if inner.reaches_next:
+            self.exits.append(status)
+        status = any_of(self.exits, self.fatal)
         self.fatal, self.exits, self.asked = outer
         if inner.ended == "endless" and not self.in_background:
             state.ended = "endless"
@@ -446,9 +448,12 @@ class Interpreter(Expander):
         status = self.run(body, state)
         for name, variable in self.hidden.pop().items():
             state.variables.pop(name, None)
-            state.variables |= {name: variable} if variable is not None else {}
+            if variable is not None:
+                state.variables[name] = variable
         self.depth -= _CALL_DEPTH
-        status = any_of([*self.returns, *([status] if state.reaches_next else [])])
+        if state.reaches_next:
+            self.returns.append(status)
+        status = any_of(self.returns)
         self.text, self.file, self.returns, state.arguments = outer
         state.leave("return")
 
@@ -517,11 +522,8 @@ class Interpreter(Expander):
             return self.script(call, argv, state, {**assigned, **given}, is_exec=is_exec)
 
         index = self.record(argv, state, assigned)
-        if "timeout" not in words[: inner.start]:
-            text = endless_program(words[inner.start :])
-        else:
-            text = None
-        if text is not None:
+        text = endless_program(words[inner.start :])
+        if text is not None and "timeout" not in words[: inner.start]:
             self.commands[index] = self.commands[index]._replace(is_endless=True)
             self.never_ends(text, state)
         if "sleep" in words[: inner.start + 1]:

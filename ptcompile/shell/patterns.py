@@ -134,15 +134,13 @@ def _operand(tokens: list[str], lookup: Lookup) -> int:
             raise ValueError
         return value
 
-    if word.isidentifier():
-        word = _needed(lookup(word))
-    return int(word or "0")
+    if not word.isidentifier():
+        return int(word)
 
-
-def _needed(text: str | None) -> str:
+    text = lookup(word)
     if text is None:
         raise ValueError
-    return text
+    return int(text or "0")
 
 
 def _quotient(left: int, right: int) -> int:

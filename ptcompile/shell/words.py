@@ -333,8 +333,9 @@ def _changed(text: str, operator: str, argument: str) -> str | None:
         old, _, new = argument.partition("/")
         if _GLOB.search(old):
             return None
-        if operator == "/" and old[:1] in ("#", "%"):
-            anchor, part = old[0], old[1:]
+        anchor = old[:1]
+        if operator == "/" and anchor in ("#", "%"):
+            part = old[1:]
             kept = text.removeprefix(part) if anchor == "#" else text.removesuffix(part)
             if len(kept) == len(text):
                 return text
@@ -354,8 +355,10 @@ def _alternatives(word: Word) -> list[Word]:
     """
     signs: list[Part | str] = []
     for part in word.parts:
-        is_plain = isinstance(part, nodes.Literal) and not part.quoted
-        signs += part.text if is_plain and isinstance(part, nodes.Literal) else [part]
+        if isinstance(part, nodes.Literal) and not part.quoted:
+            signs += part.text
+        else:
+            signs.append(part)
     opened = signs.count("{")
     if not 0 < opened <= _MAX_BRACES or len(signs) > MAX_ITEMS:
         return [word]

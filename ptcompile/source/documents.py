@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
+from operator import itemgetter
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import limits
@@ -175,16 +176,13 @@ class Document:
             self._scalars = scalars(root) if root is not None else []
         from bisect import bisect_right
 
-        index = (
-            bisect_right(
-                self._scalars, (offset - self._start, len(self._source.text) if self._source else 0)
-            )
-            - 1
-        )
-        if index < 0 or offset - self._start >= self._scalars[index][1]:
+        inner = offset - self._start
+        index = bisect_right(self._scalars, inner, key=itemgetter(0)) - 1
+        if index < 0:
             return None
 
-        return self._start + self._scalars[index][0]
+        start, end = self._scalars[index]
+        return self._start + start if inner < end else None
 
     def positions(self) -> ValueNode | None:
         """Return the positions of its values, as offsets from `start()`; None for a document
@@ -227,27 +225,26 @@ class Source:
         """Return offsets into the text as lines and columns from 1; the end is exclusive."""
         from bisect import bisect_right
 
-        if self._line_starts is None:
-            self._line_starts = self._starts()
-        starts = self._line_starts
+        starts = self._starts()
+        end = max(start, end)
         line = bisect_right(starts, start)
-        end_line = bisect_right(starts, max(start, end))
+        end_line = bisect_right(starts, end)
 
-        return Span(
-            line, start - starts[line - 1] + 1, end_line, max(start, end) - starts[end_line - 1] + 1
-        )
+        return Span(line, start - starts[line - 1] + 1, end_line, end - starts[end_line - 1] + 1)
 
     def _starts(self) -> array[int]:
-        import re
-        from array import array
+        """Return the offsets at which the lines start, which are found on first use."""
+        if self._line_starts is None:
+            import re
+            from array import array
 
-        return array("I", chain((0,), (match.end() for match in re.finditer("\n", self.text))))
+            ends = (match.end() for match in re.finditer("\n", self.text))
+            self._line_starts = array("I", chain((0,), ends))
+        return self._line_starts
 
     def offset(self, line: int, column: int) -> int:
         """Return the offset of a line and a column, both from 1."""
-        if self._line_starts is None:
-            self.span(0, 0)
-        return (self._line_starts or (0,))[line - 1] + column - 1
+        return self._starts()[line - 1] + column - 1
 
     def in_scalar(self, line: int, column: int) -> bool:
         """Return whether a position is inside a value or a key, where a `#` does not begin a
@@ -329,28 +326,28 @@ def read(
         return _without_documents(filename, "too-large", message, "split the file")
 
     problems: list[Problem] = []
-    if not isinstance(source, str):
-        if source[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            problems.append(_utf16())
-            text = source.decode("utf-16", errors="replace")
-        else:
-            try:
-                text = source.decode("utf-8")
-            except UnicodeDecodeError as error:
-                message = f"the byte 0x{source[error.start]:02x} is not UTF-8"
-                before = source[: error.start].decode("utf-8")
-                return _without_documents(
-                    filename, "bad-encoding", message, "save the file as UTF-8", before
-                )
-    else:
+    if isinstance(source, str):
         text = source
+    elif source[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        problems.append(_UTF_16)
+        text = source.decode("utf-16", errors="replace")
+    else:
+        try:
+            text = source.decode("utf-8")
+        except UnicodeDecodeError as error:
+            message = f"the byte 0x{source[error.start]:02x} is not UTF-8"
+            before = source[: error.start].decode("utf-8")
+            return _without_documents(
+                filename, "bad-encoding", message, "save the file as UTF-8", before
+            )
 
     result = Source(text.removeprefix("\ufeff"), filename)
     if is_batch_script(result.text, filename):
         result.is_script = True
         result.problems = (_batch_script(result),)
         return result
-    if _is_error_of_program(result.text):
+    beginning = result.text[:200].lstrip()[:6]
+    if beginning.casefold() in _ERRORS and "apiVersion" not in result.text:
         message = "the text is the error of a program that should have written manifests"
         help = (
             "see why it failed; in a pipe of a shell, set -o pipefail makes its failure that of "
@@ -387,15 +384,8 @@ def _batch_script(result: Source) -> Problem:
     )
 
 
-def _is_error_of_program(text: str) -> bool:
-    """Return whether a text begins with a line such as `Error: ...` of Helm, kubectl or
-    Kustomize and has no object.
-    """
-    start = text[:200].lstrip()
-    return start[:6].casefold() in _ERRORS and "apiVersion" not in text
-
-
 _ERRORS = frozenset({"error:", "error ", "fatal:", "panic:"})
+"""How an error of Helm, kubectl or Kustomize begins."""
 
 
 def excess_of(source: str | bytes) -> str | None:
@@ -436,20 +426,16 @@ def from_data(data: object) -> Source:
     return result
 
 
-def _utf16() -> Problem:
-    message = "the file is UTF-16, of which kubectl reads only one document"
-    span = Span(1, 1, 1, 1)
-
-    return Problem(
-        "bad-encoding",
-        (),
-        message,
-        "save the file as UTF-8",
-        "warning",
-        "style",
-        "ptcompile",
-        span=span,
-    )
+_UTF_16 = Problem(
+    "bad-encoding",
+    (),
+    "the file is UTF-16, of which kubectl reads only one document",
+    "save the file as UTF-8",
+    "warning",
+    "style",
+    "ptcompile",
+    span=Span(1, 1, 1, 1),
+)
 
 
 def _without_documents(
@@ -606,8 +592,9 @@ def _split_documents(
         for count, separator in enumerate(_SEPARATOR.finditer(text)):
             begin, end = separator.span()
             if count == 0:
-                # the first document has no line `---`
-                is_unmarked = not _is_blank(text[:begin])
+                # the first document has no line `---`, but comments alone are no document
+                lines = map(str.strip, text[:begin].splitlines())
+                is_unmarked = any(line and line[0] != "#" for line in lines)
             if count + is_unmarked >= most:
                 finding = ReaderProblem(
                     "too-large", f"the file has more than {most} documents", "split it", 0, 1
@@ -640,11 +627,6 @@ def _split_documents(
             start = end
     if start < len(text):
         yield offset + _skip_mark(source, text, start, offset, problems), offset + len(text), line
-
-
-def _is_blank(text: str) -> bool:
-    """Return whether a text before the first line `---` has only comments."""
-    return all(not line or line[0] == "#" for line in map(str.strip, text.splitlines()))
 
 
 def _skip_mark(source: Source, text: str, start: int, offset: int, problems: list[Problem]) -> int:

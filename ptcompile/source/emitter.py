@@ -201,21 +201,14 @@ def _line(value: str) -> str:
         return ""
     if not needs_quotes(value):
         return value
-    if _is_clearer_in_single_quotes(value):
-        return f"'{value}'"
-    return double_quote(value)
-
-
-def _is_clearer_in_single_quotes(value: str) -> bool:
-    """Return whether double quotes would escape characters that single quotes do not, as in
-    JSON.
-    """
-    return (
+    # as in JSON, double quotes would escape characters that single quotes do not
+    is_clearer_in_single_quotes = (
         ('"' in value or "\\" in value)
         and "'" not in value
         and value.isprintable()
         and not _escaped.search(value)
     )
+    return f"'{value}'" if is_clearer_in_single_quotes else double_quote(value)
 
 
 def _key(key: str) -> str:
@@ -246,17 +239,17 @@ def _escape(match: Match[str]) -> str:
 
 def _block(value: str, indent: str) -> str:
     """Return multi-line text as a literal block if that is safe, else quoted."""
-    if not _literal_is_safe(value):
+    # leading whitespace needs an indentation indicator; readers differ about lines of only
+    # whitespace
+    if (
+        value[0] in " \t\n"
+        or value.isspace()
+        or _unsafe_literal.search(value)
+        or any(line.isspace() for line in value.split("\n"))
+    ):
         return double_quote(value)
+
     body = value.rstrip("\n")
     chomp = {0: "-", 1: ""}.get(len(value) - len(body), "+")
     lines = value.split("\n") if chomp == "-" else value[:-1].split("\n")
     return "\n".join((f"|{chomp}", *(indent + line if line else "" for line in lines)))
-
-
-def _literal_is_safe(value: str) -> bool:
-    # leading whitespace needs an indentation indicator; readers differ about lines of only
-    # whitespace
-    if value[0] in " \t\n" or value.isspace() or _unsafe_literal.search(value):
-        return False
-    return not any(line.isspace() for line in value.split("\n"))

@@ -18,6 +18,7 @@ from ptcompile.source.nodes import (
     MAX_DEPTH,
     MAX_DOCUMENT,
     MAX_VALUES,
+    TOO_DEEP,
     Parsed,
     ReaderProblem,
     UnreadableError,
@@ -50,10 +51,7 @@ def describe(context: str, problem: str, character: str) -> tuple[str, str]:
     return "this cannot be read as YAML", "quote the value, or fix the indentation"
 
 
-_TOO_DEEP = (
-    f"nested more than {MAX_DEPTH} levels deep",
-    "flatten it: no Kubernetes object nests this deep",
-)
+_TOO_DEEP = (TOO_DEEP, "flatten it: no Kubernetes object nests this deep")
 
 _CORE = "tag:yaml.org,2002:"
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ][0-9:.]+(?:Z|[-+][0-9:]+)?)?")
@@ -75,19 +73,16 @@ def decode_tagged(event: Any, text: str) -> Any:
         "int": isinstance(value, int) and not isinstance(value, bool),
         "float": isinstance(value, int | float) and not isinstance(value, bool),
         "null": value is None,
+        "timestamp": _TIMESTAMP.fullmatch(text) is not None,
     }
-    if tag == "timestamp":
-        if not _TIMESTAMP.fullmatch(text):
-            raise unreadable_error(
-                event, "yaml-syntax", f"the value is not a !!{tag}", "remove the tag"
-            )
-        return text
     if tag not in fits:
         return text
     if not fits[tag]:
         raise unreadable_error(
             event, "yaml-syntax", f"the value is not a !!{tag}", "remove the tag"
         )
+    if tag == "timestamp":
+        return text
     if isinstance(value, float) and value - value != 0:
         return Infinite(text)
 
@@ -142,31 +137,55 @@ class ParsedValue(NamedTuple):
     parts: tuple[ParsedValue, ...] | None = None
 
 
-class Frame:
-    """A collection that is still being read."""
+class _Positions:
+    """The positions of a mapping or a list whose end has not been read yet."""
 
-    __slots__ = (
-        "anchor",
-        "children",
-        "data",
-        "flow",
-        "key",
-        "merged",
-        "parts",
-        "size",
-        "start",
-        "values",
-    )
+    __slots__ = ("children", "flow", "key", "start")
 
-    def __init__(self, event: Any, data: JsonDict | list[Any]) -> None:
-        self.data: Any = data
-        self.children: Any = {} if type(data) is dict else []
+    def __init__(self, event: Any, children: JsonDict | list[Any]) -> None:
+        self.children: Any = children
         self.start: int = event.start_mark.index
         self.flow = bool(event.flow_style)
+        # a key and its offsets, until its value is read
+        self.key: tuple[Any, int, int] | None = None
+
+    def add(self, node: ValueNode, event: Any) -> bool:
+        """Add a value, or a key that waits for its value. Return whether it was a value."""
+        if type(self.children) is list:
+            self.children.append(node)
+        elif self.key is None:
+            self.key = event.value, node.start, node.end
+            return False
+        else:
+            name, start, end = self.key
+            self.children[name] = (start, end, node)
+            self.key = None
+
+        return True
+
+    def closed(self, event: Any) -> ValueNode:
+        """Return the finished collection. A block ends with its last value, not where the next
+        token begins.
+        """
+        children = self.children
+        if self.flow:
+            end = event.end_mark.index
+        elif type(children) is dict:
+            end = max([node.end for _, _, node in children.values()], default=self.start)
+        else:
+            end = children[-1].end if children else self.start
+        return ValueNode(self.start, max(end, self.start), children)
+
+
+class Frame(_Positions):
+    """A collection that is still being read."""
+
+    __slots__ = ("anchor", "data", "merged", "parts", "size", "values")
+
+    def __init__(self, event: Any, data: JsonDict | list[Any]) -> None:
+        super().__init__(event, {} if type(data) is dict else [])
+        self.data: Any = data
         self.anchor: str | None = event.anchor
-        self.key: tuple[Any, int, int] | None = (
-            None  # a key and its offsets, until its value is read
-        )
         # keys from a merge: the mapping may override them
         self.merged: set[str] = set()
         # items of a list: a merge must know which are aliases
@@ -251,21 +270,8 @@ def _merge(frame: Frame, value: ParsedValue, event: Any) -> None:
 
 def close(frame: Frame, event: Any) -> ParsedValue:
     """Return a finished collection as a value."""
-    end = event.end_mark.index
-    if not frame.flow:
-        # the parser ends a block where the next token begins; its end for users is the end of its
-        # last value
-        children = frame.children
-        last = children[-1].end if type(children) is list and children else frame.start
-        if type(children) is dict:
-            end = max((node.end for _, _, node in children.values()), default=last)
-        else:
-            end = last
-
-    node = ValueNode(frame.start, max(end, frame.start), frame.children)
     parts = tuple(frame.parts) if type(frame.data) is list else None
-
-    return ParsedValue(frame.data, node, frame.values, frame.size, parts=parts)
+    return ParsedValue(frame.data, frame.closed(event), frame.values, frame.size, parts=parts)
 
 
 _UNPRINTABLE = Pattern("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -515,7 +521,7 @@ def _read_positions(text: str) -> ValueNode | None:
     scalar = kinds.ScalarEvent
     starts = (kinds.MappingStartEvent, kinds.SequenceStartEvent)
     ends = (kinds.MappingEndEvent, kinds.SequenceEndEvent)
-    stack: list[_OpenCollection] = []
+    stack: list[_Positions] = []
     root: ValueNode | None = None
     total = 0
     for event in events(text):
@@ -525,7 +531,7 @@ def _read_positions(text: str) -> ValueNode | None:
         elif event_type in starts:
             if len(stack) >= MAX_DEPTH:
                 return None
-            stack.append(_OpenCollection(event, {} if event_type is starts[0] else []))
+            stack.append(_Positions(event, {} if event_type is kinds.MappingStartEvent else []))
             continue
         elif event_type in ends:
             node = stack.pop().closed(event)
@@ -540,45 +546,3 @@ def _read_positions(text: str) -> ValueNode | None:
             return None
 
     return root
-
-
-class _OpenCollection:
-    """A mapping or a list whose end has not been read yet."""
-
-    __slots__ = ("children", "flow", "key", "start")
-
-    def __init__(
-        self, event: Any, children: dict[str, tuple[int, int, ValueNode]] | list[ValueNode]
-    ) -> None:
-        self.children = children
-        self.start: int = event.start_mark.index
-        self.flow = bool(event.flow_style)
-        self.key: tuple[str, int, int] | None = None
-
-    def add(self, node: ValueNode, event: Any) -> bool:
-        """Add a value, or a key that waits for its value. Return whether it was a value."""
-        children = self.children
-        key = self.key
-        if type(children) is list:
-            children.append(node)
-        elif key is None:
-            self.key = event.value, node.start, node.end
-            return False
-        elif type(children) is dict:
-            children[key[0]] = (key[1], key[2], node)
-            self.key = None
-
-        return True
-
-    def closed(self, event: Any) -> ValueNode:
-        """Return the finished collection. A block ends with its last value, not where the next
-        token begins.
-        """
-        children = self.children
-        if self.flow:
-            end: int = event.end_mark.index
-        elif type(children) is dict:
-            end = max([node.end for _, _, node in children.values()], default=self.start)
-        else:
-            end = children[-1].end if children and type(children) is list else self.start
-        return ValueNode(self.start, max(end, self.start), children)

@@ -15,8 +15,9 @@ longer does so.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.machinery import ExtensionFileLoader, PathFinder
+from itertools import pairwise
 
 from ptcompile._internal.lazy import Pattern, bounded_cache
 from ptcompile._internal.namedtuple import Any
@@ -275,7 +276,9 @@ def read_dumped_document(text: str) -> Parsed:
 
     items: list[Any] = []
     findings: list[ReaderProblem] = []
-    for start, stop in _spans(text, head.end(), end.start()):
+    body = text[head.end() : end.start()]
+    starts = [head.end() + match.start() for match in _item.finditer(body)]
+    for start, stop in pairwise([*starts, end.start()]):
         parsed = read_document("  " + text[start + 2 : stop])
         findings += [
             item._replace(start=start + item.start, end=start + item.end)
@@ -284,9 +287,3 @@ def read_dumped_document(text: str) -> Parsed:
         items.append(parsed.data)
 
     return Parsed({"apiVersion": "v1", "items": items, "kind": "List"}, None, findings)
-
-
-def _spans(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each item, with its hyphen."""
-    starts = [begin + match.start() for match in _item.finditer(text[begin:end])]
-    yield from zip(starts, [*starts[1:], end], strict=True)

@@ -11,9 +11,9 @@ from functools import partial
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem, own_problem
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import JsonDict, nested_value
 from ptcompile.source.exact_reader import parse
-from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, ReaderProblem
+from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, TOO_DEEP, ReaderProblem
 from ptcompile.source.scalars import through_json
 
 _whitespace = re.compile(r"[ \t\r\n]*")
@@ -70,15 +70,10 @@ def read_json(text: str, *, is_dump: bool = False) -> tuple[list[JsonValue], Rea
             return values, _not_json(offset)
         except RecursionError:
             return values, ReaderProblem(
-                "too-deep",
-                _too_deep_message(),
-                "move the inner parts out",
-                offset,
-                offset + 1,
-                "ptcompile",
+                "too-deep", TOO_DEEP, "move the inner parts out", offset, offset + 1, "ptcompile"
             )
 
-        items = data.get("items") if is_dump and isinstance(data, dict) else None
+        items = nested_value(data, "items") if is_dump else None
         parts = items if isinstance(items, list) else None
         values.append(_value(text, data, offset, end, parts, repeated=bool(repeated)))
         offset = _skip_whitespace(text, end)
@@ -100,10 +95,6 @@ def _object(repeated: list[bool], pairs: list[tuple[str, Any]]) -> JsonDict:
 
 def _reject_constant(_: str) -> None:
     raise _NotFiniteError
-
-
-def _too_deep_message() -> str:
-    return f"nested more than {MAX_DEPTH} levels deep"
 
 
 def _not_json(offset: int) -> ReaderProblem:
@@ -197,7 +188,7 @@ def not_json_problem(data: Any) -> Problem | None:
             ):
                 item_path = (*path, key)
                 if isinstance(collection, dict) and not isinstance(key, str):
-                    return _not_json_problem(
+                    return own_problem(
                         "unsupported-yaml", path, f"the key {key!r} is not a string", "use a string"
                     )
 
@@ -205,23 +196,22 @@ def not_json_problem(data: Any) -> Problem | None:
                     below.append((item_path, value))
                 elif not isinstance(value, _SCALARS):
                     message = f"a value of type {type(value).__name__} is not JSON"
-                    return _not_json_problem(
+                    return own_problem(
                         "unsupported-yaml",
                         item_path,
                         message,
                         "convert it to a string, number, list or dict",
                     )
                 elif isinstance(value, float) and value - value != 0:
-                    return _not_json_problem(
+                    return own_problem(
                         "unsupported-yaml", item_path, f"{value} is not JSON", "use a finite number"
                     )
 
         if depth > MAX_DEPTH:
-            return _not_json_problem(
-                "too-deep", level[0][0][:8], _too_deep_message(), "move the inner parts out"
-            )
+            path, _ = level[0]
+            return own_problem("too-deep", path[:8], TOO_DEEP, "move the inner parts out")
         if values > MAX_VALUES:
-            return _not_json_problem(
+            return own_problem(
                 "too-large",
                 (),
                 f"the document has more than {MAX_VALUES} values",
@@ -231,7 +221,3 @@ def not_json_problem(data: Any) -> Problem | None:
         level = below
 
     return None
-
-
-def _not_json_problem(name: str, path: Path, message: str, help: str) -> Problem:
-    return own_problem(name, path, message, help)

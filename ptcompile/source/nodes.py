@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Authority, Path, Severity, Stage
+from ptcompile.kubernetes.unstructured import entries_of
 
 MAX_DEPTH = 100
 """Maximum nesting of collections; real manifests stay below 30."""
+TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep"
 MAX_VALUES = 100_000
 """Maximum number of values in one document, without keys; an alias counts as the values it
 refers to.
@@ -81,7 +83,7 @@ def walk(root: ValueNode, path: Path) -> tuple[list[tuple[int, int, ValueNode]],
             rest, exact = walk(node, path[index + 1 :]) if index + 1 < len(path) else ([], False)
             return (steps + rest, True) if exact else (steps, False)
         steps.append(step)
-        node = step[2]
+        _, _, node = step
 
     return steps, True
 
@@ -92,15 +94,11 @@ def leaf_nodes(
     """Yield the path of each scalar, empty mapping and empty list of a value, with its node if
     the path has one.
     """
-    if isinstance(value, Mapping) and value:
-        parts: Iterable[tuple[str | int, Any]] = value.items()
-    elif isinstance(value, list) and value:
-        parts = enumerate(value)
-    else:
+    if not value or not isinstance(value, Mapping | list):
         yield path, node
         return
 
-    for part, inner in parts:
+    for part, inner in entries_of(value):
         step = _step(node, part) if node is not None else None
         yield from leaf_nodes(step[2] if step is not None else None, inner, (*path, part))
 
@@ -122,8 +120,8 @@ def find(root: ValueNode, offset: int) -> tuple[Path, bool]:
         if inner is None:
             break
 
-        path = (*path, inner[0])
-        node = inner[1]
+        part, node = inner
+        path = (*path, part)
 
     return path, False
 

@@ -19,7 +19,15 @@ from ptcompile.diagnostics import (
     own_problem,
     problem_at,
 )
-from ptcompile.kubernetes.unstructured import Json, as_list, get, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_list,
+    get,
+    namespace_of,
+    nested_map,
+    nested_string,
+    nested_value,
+)
 from ptcompile.source import documents as source
 from ptcompile.source.fast_reader import read_document, read_dumped_document
 
@@ -62,8 +70,8 @@ def read_dump(stream: Any, filename: str | None, parameter: str) -> source.Sourc
     return read(stream, filename, parameter, parse=read_dumped_document)
 
 
-def objects_in(data: Json) -> Iterable[tuple[Path, Json]]:
-    """Return the objects of a document with their paths: the document itself, or the items of a
+def objects_in(data: Json) -> Iterator[tuple[Path, Json]]:
+    """Yield the objects of a document with their paths: the document itself, or the items of a
     list kind.
 
     As in kubectl, items of a ConfigMapList without apiVersion and kind are ConfigMaps of the list's
@@ -71,21 +79,16 @@ def objects_in(data: Json) -> Iterable[tuple[Path, Json]]:
     """
     items = data.get("items")
     if not _is_list(data) or not isinstance(items, list):
-        return [((), data)]
+        yield (), data
+        return
 
     kind = str(data["kind"]).removesuffix("List")
-    api_version = data.get("apiVersion")
-
-    return [
-        (
-            ("items", i),
-            item
-            if not kind or _has_kind(item)
-            else {"apiVersion": api_version, "kind": kind, **item},
-        )
-        for i, item in enumerate(items)
-        if isinstance(item, Mapping)
-    ]
+    for index, item in enumerate(items):
+        if not isinstance(item, Mapping):
+            continue
+        if kind and not item.get("kind") and not item.get("apiVersion"):
+            item = {"apiVersion": data.get("apiVersion"), "kind": kind, **item}
+        yield ("items", index), item
 
 
 def objects_of(stream: source.Source) -> Iterator[Json]:
@@ -104,14 +107,11 @@ def _is_list(data: Json) -> bool:
     )
 
 
-def _has_kind(item: Json) -> bool:
-    return bool(item.get("kind") or item.get("apiVersion"))
-
-
 def not_objects(data: Json) -> Iterable[Problem]:
     """Yield a problem for each item of a list kind that is not an object."""
-    items = data.get("items") if _is_list(data) or data.get("kind") == "List" else None
-    for index, item in enumerate(as_list(items)):
+    if not _is_list(data) and data.get("kind") != "List":
+        return
+    for index, item in enumerate(as_list(data.get("items"))):
         if not isinstance(item, Mapping):
             yield problem_at(
                 "not-a-mapping", ("items", index), "an object must be a mapping", "remove it"
@@ -134,11 +134,10 @@ def is_ours(data: Json) -> bool:
 
 def no_documents(*, blocks_compile: bool = False) -> Problem:
     """Return the problem of a stream without documents."""
-    message = "the file has no document"
     return Problem(
         "no-documents",
         (),
-        message,
+        "the file has no document",
         "write one",
         authority="ptcompile",
         blocks_compile=blocks_compile,
@@ -149,12 +148,10 @@ def repeated_spec(data: Any, seen: set[tuple[str, str]]) -> list[Problem]:
     """Return an error if a TrainingJob has the namespace and name of one in `seen`, else add
     them to `seen`.
     """
-    if isinstance(data, Mapping) and data.get("kind") == "TrainingJob":
-        metadata = data.get("metadata")
-    else:
-        metadata = None
+    if not isinstance(data, Mapping) or data.get("kind") != "TrainingJob":
+        return []
 
-    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    name = nested_value(data, "metadata", "name")
     if not is_ours(data) or not isinstance(name, str):
         return []
 
@@ -322,10 +319,9 @@ def _prefix_fix(fix: Fix | None, under: Path) -> Fix | None:
 def resource_name(manifest: Json) -> str | None:
     """Return `Kind/name`, as far as an object has them."""
     kind = manifest.get("kind")
-    metadata = manifest.get("metadata")
     if not isinstance(kind, str):
         return None
-    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    name = nested_value(manifest, "metadata", "name")
     return f"{kind}/{name}" if isinstance(name, str) else kind
 
 
@@ -341,11 +337,7 @@ def missing_keys(manifest: Json) -> list[Problem]:
     """Return the errors of an object without apiVersion or kind, which every Kubernetes client
     rejects.
     """
-    missing = [
-        key
-        for key in ("apiVersion", "kind")
-        if not isinstance(manifest.get(key), str) or not manifest[key]
-    ]
+    missing = [key for key in ("apiVersion", "kind") if not nested_string(manifest, key)]
     return [_missing_key(key, manifest) for key in missing]
 
 

@@ -53,29 +53,20 @@ def suppress(source: Source, diagnostics: Sequence[Diagnostic], selection: Selec
 
     problems: list[Problem] = []
     ignores = list(_ignores(source, selection.codes, problems))
-    file_ignores: dict[str, list[_Ignore]] = {}
-    for ignore in ignores:
-        for name in ignore.names if ignore.last > ignore.first else ():
-            file_ignores.setdefault(name, []).append(ignore)
-    line_ignores = _single_line_ignores(ignores)
+    file_ignores = _by_name(ignore for ignore in ignores if ignore.last > ignore.first)
+    line_ignores = _by_name(ignore for ignore in ignores if ignore.last == ignore.first)
     suppressed, used = _match(
         [d for d in diagnostics if not d.blocks_compile], line_ignores, file_ignores
     )
     _, useless = _match([d for d in diagnostics if d.blocks_compile], line_ignores, file_ignores)
     for ignore in ignores:
         if ignore in useless and ignore not in used:
-            problem = _problem(
-                "bad-ignore",
-                ignore.span,
-                "errors that keep a spec from compiling cannot be ignored",
-            )
-            problems.append(problem._replace(help="fix the error and remove the comment"))
+            message = "errors that keep a spec from compiling cannot be ignored"
+            help = "fix the error and remove the comment"
+            problems.append(_problem("bad-ignore", ignore.span, message, help))
         elif ignore not in used and any(selection.includes(name, "style") for name in ignore.names):
-            problems.append(
-                _problem(
-                    "unused-ignore", ignore.span, "unused ignore comment: it matches no finding"
-                )
-            )
+            message = "unused ignore comment: it matches no finding"
+            problems.append(_problem("unused-ignore", ignore.span, message, "remove it"))
 
     covered = {id(diagnostic) for diagnostic in suppressed}
     return Suppressed(
@@ -119,28 +110,25 @@ def _covering(ignores: Sequence[_Ignore], ranges: Iterable[tuple[int, int]]) -> 
         done = max(done, end)
 
 
-def _single_line_ignores(ignores: Sequence[_Ignore]) -> dict[str, list[_Ignore]]:
-    """Return the comments that cover a single line, by rule name, in line order."""
+def _by_name(ignores: Iterable[_Ignore]) -> dict[str, list[_Ignore]]:
+    """Return the comments by rule name, in their order."""
     by_name: dict[str, list[_Ignore]] = {}
     for ignore in ignores:
-        for name in ignore.names if ignore.last == ignore.first else ():
+        for name in ignore.names:
             by_name.setdefault(name, []).append(ignore)
     return by_name
 
 
 def _range_on(ignores: Sequence[_Ignore], span: Span) -> tuple[int, int]:
     """Return the range of the comments that cover a line of the span, as start and end index."""
+    # the last line that has a character of the span
+    last = span.end_line - (span.end_column == 1)
     start = bisect_left(ignores, span.line, key=_line)
-    return start, bisect_right(ignores, max(span.line, _last_line(span)), lo=start, key=_line)
+    return start, bisect_right(ignores, max(span.line, last), lo=start, key=_line)
 
 
 def _line(ignore: _Ignore) -> int:
     return ignore.first
-
-
-def _last_line(span: Span) -> int:
-    """Return the last line that contains a character of the span."""
-    return span.end_line - (span.end_column == 1)
 
 
 def _ignores(
@@ -150,7 +138,7 @@ def _ignores(
     # for each line: itself, or the next line that is not a comment
     covered = list(range(len(lines)))
     for index in range(len(lines) - 2, -1, -1):
-        if _is_comment(lines[index]):
+        if lines[index].strip()[:1] in ("", "#"):
             covered[index] = covered[index + 1]
     remaining = limits().comments
     for index, line in enumerate(lines):
@@ -165,11 +153,8 @@ def _ignores(
                     f"the file has more than {limits().comments} names in comments, and the "
                     "others are not read"
                 )
-                problems.append(
-                    _problem("too-large", span, message)._replace(
-                        severity="error", help="remove some"
-                    )
-                )
+                excess = _problem("too-large", span, message, "remove some")
+                problems.append(excess._replace(severity="error"))
                 return
 
             names = _covered_names(match[2], codes, span, problems)
@@ -203,18 +188,12 @@ def _out_of_date(last_day: str | None, span: Span) -> Problem | None:
     if today() <= last_day:
         return None
 
-    problem = _problem(
+    return _problem(
         "expired-ignore",
         span,
         f"the comment applied until {last_day}: it no longer ignores findings",
+        "fix the finding and remove the comment, or set a later date",
     )
-
-    return problem._replace(help="fix the finding and remove the comment, or set a later date")
-
-
-def _is_comment(line: str) -> bool:
-    text = line.strip()
-    return not text or text[0] == "#"
 
 
 def _covered_names(
@@ -234,8 +213,9 @@ def _covered_names(
     return frozenset(names)
 
 
-def _problem(name: str, span: Span, message: str) -> Problem:
-    help = "remove it" if name == "unused-ignore" else "write # ptcompile: ignore[CODE] and why"
+def _problem(
+    name: str, span: Span, message: str, help: str = "write # ptcompile: ignore[CODE] and why"
+) -> Problem:
     return Problem(name, (), message, help, "warning", "style", "ptcompile", span=span)
 
 
