@@ -75,10 +75,22 @@ KEPT = ptcompile.compile(
     target="pytorchjob",
 ).yaml()
 """A job with a field that the other kind cannot express."""
+_PROFILE = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec:\n"
+UNKNOWN_FIELDS = _PROFILE + "".join(f"  unknown{n}: 1\n" for n in range(10))
+REPEATED_KEYS = _PROFILE + "  cloud: eks\n" * 11
 CAPPED: dict[str, Callable[[], Sequence[ptcompile.Diagnostic]]] = {
     "compile": lambda: ptcompile.compile(WRONG).diagnostics,
     "compile, without rules": lambda: ptcompile.compile(WRONG, lint=False).diagnostics,
+    "compile, of the profile": lambda: (
+        ptcompile.compile(text("image: a:1"), cluster=UNKNOWN_FIELDS).diagnostics
+    ),
+    "compile, of the profile's text": lambda: (
+        ptcompile.compile(text("image: a:1"), cluster=REPEATED_KEYS).diagnostics
+    ),
     "explain": lambda: ptcompile.explain(WRONG).diagnostics,
+    "explain, of the profile": lambda: (
+        ptcompile.explain(text("image: a:1"), cluster=UNKNOWN_FIELDS).diagnostics
+    ),
     "simulate": lambda: ptcompile.simulate(WRONG).diagnostics,
     "requires": lambda: ptcompile.requires(WRONG).diagnostics,
     "platform": lambda: ptcompile.platform(specs=[WRONG]).diagnostics,

@@ -149,7 +149,7 @@ def compile_inputs(
     of selected rules.
     """
     if inputs.has_wrong_settings:
-        return Result((), (*inputs.settings_diagnostics, *inputs.text_diagnostics))
+        return Result((), inputs.limited())
 
     seen: set[tuple[str, str]] = set()
     diagnostics = [*inputs.text_diagnostics, *inputs.variant_diagnostics]

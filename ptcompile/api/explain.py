@@ -70,8 +70,7 @@ def explain_inputs(
 ) -> Explanation:
     """Explain every document of a file; calls for the same inputs pass the same `shared`."""
     if inputs.has_wrong_settings:
-        diagnostics = (*inputs.settings_diagnostics, *inputs.text_diagnostics)
-        return Explanation((), (), (), diagnostics, {})
+        return Explanation((), (), (), inputs.limited(), {})
 
     explained = explanation.explain(
         inputs.documents,

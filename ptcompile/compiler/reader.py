@@ -265,9 +265,10 @@ def profile_in(
     source: Source, filename: str | None
 ) -> tuple[ClusterProfile | None, list[Diagnostic]]:
     """Return the ClusterProfile of a source that has been read, or None and its problems."""
-    diagnostics = [
+    of_text = (
         streams.to_diagnostic(problem, None, filename) for problem in blocking_text(source.problems)
-    ]
+    )
+    diagnostics = streams.limit_findings(of_text, filename)
     if has_error(diagnostics):
         return None, diagnostics
 
@@ -280,7 +281,5 @@ def profile_in(
         return None, [*diagnostics, streams.to_diagnostic(problem, None, filename)]
 
     profile, problems = read_profile(documents[0].data)
-    return profile, [
-        *diagnostics,
-        *(streams.to_diagnostic(problem, documents[0], filename) for problem in problems),
-    ]
+    of_fields = (streams.to_diagnostic(problem, documents[0], filename) for problem in problems)
+    return profile, streams.limit_findings((*diagnostics, *of_fields), filename)
