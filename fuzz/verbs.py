@@ -308,7 +308,6 @@ def ran(words: list[str], around: Any = None) -> tuple[int, str, str]:
         status = 2
     finally:
         sys.stdout, sys.stderr = before
-
         limits._in_force[0] = limits.TRUSTED
 
     said = (one.buffer.getvalue().decode() for one in (out, err))  # type: ignore[attr-defined]
