@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 from zlib import crc32
 
 import ptcompile
+from ptcompile._internal.limits import limits
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.graph import GRAPHS
@@ -87,9 +88,10 @@ def compile(data: bytes) -> None:
     assert result.ok or result.diagnostics
     assert result.manifests or not result.ok
     written = result.yaml()
-    read = source.read(written)
-    assert not read.problems, read.problems
-    assert [document.data for document in read.documents] == list(result.manifests)
+    if len(result.manifests) <= limits().documents:
+        read = source.read(written)
+        assert not read.problems, read.problems
+        assert [document.data for document in read.documents] == list(result.manifests)
     if dice % 7 == 0:
         assert (
             ptcompile.compile(data, filename=NAME, target=target, cluster=cluster).yaml() == written
