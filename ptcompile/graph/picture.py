@@ -130,14 +130,10 @@ def _make_group(
         indexes = list(range(role.count))
     else:
         indexes = [*range(MAX_CARDS - 1), role.count - 1]
-    if rendezvous:
-        trains = {training_role.name for training_role, _ in rendezvous.roles}
-    else:
-        trains = set[str]()
-
+    meets = rendezvous is not None and role.name in rendezvous.role_names
     pods = [job.pod(role, i) for i in indexes]
     host = rendezvous.host if rendezvous else None
-    cards = tuple(_make_card(pod, meets=role.name in trains, host=host) for pod in pods)
+    cards = tuple(_make_card(pod, meets=meets, host=host) for pod in pods)
     keys = tuple(dict.fromkeys(key for key, _, _ in _mounted_volumes(pods[0])))
 
     return RoleGroup(

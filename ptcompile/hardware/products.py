@@ -9,15 +9,12 @@ A name is found by the values of node labels, by machine types, or by the model 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile.hardware.accelerators import ALIASES, ROWS
 from ptcompile.hardware.machines import MACHINES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _TABLE = load_table("hardware/products.json")
 _MODELS = {model: tuple(names) for model, names in _TABLE["models"].items()}

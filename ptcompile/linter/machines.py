@@ -72,7 +72,7 @@ def excess_requests(template: ManifestTemplate) -> Iterator[ExcessRequest]:
         name = next(name for name, ask in asks.items() if ask is misfit.ask)
         path = request_path(template.spec, name)
         if path:
-            yield ExcessRequest((*template.path, "spec", *path), str(amounts[name]), misfit, pins)
+            yield ExcessRequest((*template.spec_path, *path), str(amounts[name]), misfit, pins)
 
 
 class MissingFabric(NamedTuple):
@@ -125,7 +125,7 @@ def _used_fabrics(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]
 
 def _fabric_of_variable(entry: EnvEntry) -> str:
     """Return the fabric that a variable configures, or ""."""
-    if entry.name == "NCCL_NET" and (entry.value or "").lower() == "gib":
+    if entry.name == "NCCL_NET" and entry.text.lower() == "gib":
         return "gib"
     return next(
         (fabric for prefix, fabric in _FABRIC_PREFIXES.items() if entry.name.startswith(prefix)), ""

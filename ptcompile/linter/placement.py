@@ -97,7 +97,7 @@ def pod_misfits(subject: Subject, pools: Pools) -> Findings:
         misfit = misfit_in(pools, placement)
         if misfit is not None:
             yield found_at(
-                (*template.path, "spec", *misfit.path),
+                (*template.spec_path, *misfit.path),
                 misfit.text,
                 misfit.help,
                 severity=misfit.severity,
@@ -139,7 +139,7 @@ def gang_misfits(subject: Subject, pools: Pools) -> Findings:
         )
         needed = [name for name, _ in placement.pod.requests]
         yield found_at(
-            (*template.path, "spec", *request_path(template.spec, needed[0] if needed else "")),
+            (*template.spec_path, *request_path(template.spec, needed[0] if needed else "")),
             f"{least} pods wait for one another, but the nodes that take them ({names}) have room "
             f"for {room}{why}",
             f"use at most {room} pods, or request less in each",

@@ -172,14 +172,9 @@ def node_devices(template: ManifestTemplate) -> str:
     A container without privileges cannot open a device that a hostPath brings: its device cgroup
     only allows those of device plugins (containerd and runc).
     """
-    paths = [
-        normpath(nested_string(volume, "hostPath", "path"))
-        for _, volume in template.volumes.values()
-    ]
-    return next((path for path in paths if _is_device_path(path)), "")
-
-
-def _is_device_path(path: str) -> bool:
-    return path != SHM_PATH and f"{path}/".startswith(
-        ("/dev/", *(f"{folder}/" for folder in _VENDOR_FOLDERS))
-    )
+    prefixes = ("/dev/", *(f"{folder}/" for folder in _VENDOR_FOLDERS))
+    for _, volume in template.volumes.values():
+        path = normpath(nested_string(volume, "hostPath", "path"))
+        if path != SHM_PATH and f"{path}/".startswith(prefixes):
+            return path
+    return ""

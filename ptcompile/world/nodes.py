@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Severity
+from ptcompile.diagnostics import Path, Severity
 from ptcompile.hardware.machines import allocatable, machines_by_name
 from ptcompile.kubernetes import amounts, quantity
 from ptcompile.kubernetes.index import Objects
@@ -35,7 +35,6 @@ from ptcompile.spec.objects import typed_amounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics import Path
     from ptcompile.spec.cluster_profile import ClusterProfile, NodePool
 
 _ENDED = ("Succeeded", "Failed")

@@ -20,6 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     namespace_of,
     nested_map,
     nested_string,
+    nested_value,
 )
 from ptcompile.shell.calls import Files, ShellCall, no_files, shell_call
 
@@ -58,6 +59,11 @@ class EnvEntry(NamedTuple):
     source: Json
     writer: str = ""
     """What has the value, if the entry does not have it itself: `ConfigMap ml/env`."""
+
+    @property
+    def text(self) -> str:
+        """The value, or an empty string."""
+        return self.value or ""
 
     @property
     def value_path(self) -> Path:
@@ -120,6 +126,16 @@ class ManifestContainer:
     def name(self) -> str:
         """The container's name, or an empty string."""
         return nested_string(self.spec, "name")
+
+    @property
+    def image(self) -> str:
+        """The container's image, or an empty string."""
+        return nested_string(self.spec, "image")
+
+    @property
+    def is_privileged(self) -> bool:
+        """Whether the container has all rights on its node."""
+        return nested_value(self.spec, "securityContext", "privileged") is True
 
     @property
     def ends_first(self) -> bool:
@@ -256,10 +272,7 @@ class ManifestContainer:
 
         Of several entries with one name, the last takes effect.
         """
-        if self._find is not None:
-            entries = {entry.name: entry for entry in self._imported()}
-        else:
-            entries = {}
+        entries = {entry.name: entry for entry in self._imported()}
         for entry in self.env:
             entries.pop(entry.name, None)
             entries[entry.name] = self._resolved(entry)
@@ -276,9 +289,11 @@ class ManifestContainer:
 
     def _imported(self) -> Iterator[EnvEntry]:
         """Yield the variables of `envFrom`."""
+        if self._find is None:
+            return
         from ptcompile.simulator.kubelet import env_sources
 
-        for source in env_sources(self.spec, self._find) if self._find is not None else ():
+        for source in env_sources(self.spec, self._find):
             path = (*self.path, "envFrom", source.position)
             for key in source.keys or ():
                 entry = EnvEntry(path, source.prefix + key, None, {})
@@ -330,6 +345,11 @@ class ManifestTemplate:
         first.
         """
 
+    @property
+    def spec_path(self) -> Path:
+        """Path of the pod's spec."""
+        return (*self.path, "spec")
+
     @cached_property
     def spec(self) -> Json:
         """The pod's spec after admission, or an empty mapping."""
@@ -339,7 +359,7 @@ class ManifestTemplate:
     def volumes(self) -> dict[str, Written]:
         """The pod's volumes by name."""
         return {
-            nested_string(volume, "name"): Written((*self.path, "spec", "volumes", i), volume)
+            nested_string(volume, "name"): Written((*self.spec_path, "volumes", i), volume)
             for i, volume in _mappings(self.spec.get("volumes"))
         }
 
@@ -347,6 +367,16 @@ class ManifestTemplate:
     def containers(self) -> tuple[ManifestContainer, ...]:
         """All containers, init containers first. Items that are not mappings are left out."""
         return tuple(self._containers())
+
+    @property
+    def running_containers(self) -> list[ManifestContainer]:
+        """All but the init containers."""
+        return [container for container in self.containers if not container.is_init]
+
+    @property
+    def accelerators(self) -> int:
+        """Number of accelerators, or slices, of all containers."""
+        return sum(container.accelerators for container in self.containers)
 
     @cached_property
     def main_containers(self) -> tuple[ManifestContainer, ...]:
@@ -362,7 +392,7 @@ class ManifestTemplate:
             )
             for i, spec in specs:
                 yield ManifestContainer(
-                    (*self.path, "spec", key, i),
+                    (*self.spec_path, key, i),
                     spec,
                     init=init,
                     main=not init and i == main_index,

@@ -26,7 +26,7 @@ Source: Linux 6.x, setrlimit(2); Kubernetes 1.36, security contexts.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map, nested_strings
+from ptcompile.kubernetes.unstructured import nested_strings
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
@@ -66,6 +66,6 @@ def _raises(command: ShellCommand) -> bool:
 
 def _can_raise_limits(container: ManifestContainer) -> bool:
     """Return whether the container may raise hard limits."""
-    security = nested_map(container.spec, "securityContext")
-    added = {name.removeprefix("CAP_") for name in nested_strings(security, "capabilities", "add")}
-    return security.get("privileged") is True or bool(added & {"SYS_RESOURCE", "ALL"})
+    added = nested_strings(container.spec, "securityContext", "capabilities", "add")
+    names = {name.removeprefix("CAP_") for name in added}
+    return container.is_privileged or bool(names & {"SYS_RESOURCE", "ALL"})

@@ -36,10 +36,7 @@ from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.simulator.pod import Pod
+from ptcompile.simulator.pod import Pod
 
 _NODES = frozenset({"trainer.num_nodes", "trainer.num-nodes", "num_nodes", "num-nodes"})
 _DEVICES = frozenset({"trainer.devices", "trainer.num_devices", "trainer.gpus"})

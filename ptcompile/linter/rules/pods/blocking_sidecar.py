@@ -41,7 +41,7 @@ from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        running = [container for container in template.containers if not container.is_init]
+        running = template.running_containers
         if len(running) < 2 or template.spec.get("restartPolicy") == "Always":
             continue
         if not template.path and not template.spec.get("restartPolicy"):
@@ -71,7 +71,7 @@ def _endless_part(container: ManifestContainer) -> str | None:
 
 def _move_to_init(template: ManifestTemplate, container: ManifestContainer) -> Fix:
     sidecar = {**container.spec, "restartPolicy": "Always"}
-    path: Path = (*template.path, "spec", "initContainers")
+    path: Path = (*template.spec_path, "initContainers")
     has_list = isinstance(template.spec.get("initContainers"), list)
     add = Edit("append", path, sidecar) if has_list else Edit("set", path, [sidecar])
     return Fix(f"make {container.name} a native sidecar", (Edit("remove", container.path), add))

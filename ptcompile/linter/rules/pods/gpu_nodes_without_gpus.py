@@ -63,7 +63,7 @@ def check(subject: Subject) -> Findings:
         if label is not None and template.containers and not _requests_devices(template):
             is_nvidia = "nvidia" in label + selector[label]
             yield found_at(
-                (*template.path, "spec", "nodeSelector", label),
+                (*template.spec_path, "nodeSelector", label),
                 f"selects nodes with {selector[label]}, but no container requests an accelerator: "
                 + (_SHARED_WITHOUT_REQUEST if is_nvidia else "none gets one"),
                 "add the accelerator to the limits of the container that trains",

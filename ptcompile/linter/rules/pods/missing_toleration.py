@@ -68,7 +68,7 @@ def check(subject: Subject) -> Findings:
 
             key = taint["key"]
             yield found_at(
-                (*template.path, "spec", "nodeSelector", label),
+                (*template.spec_path, "nodeSelector", label),
                 f"nodes with this label have the taint {key}, which the pod does not tolerate",
                 f"add a toleration of {key}",
                 Fix(f"tolerate {key}", tuple(_edits(template, key))),
@@ -76,7 +76,7 @@ def check(subject: Subject) -> Findings:
 
 
 def _edits(template: ManifestTemplate, key: str) -> Iterator[Edit]:
-    tolerations_path: Path = (*template.path, "spec", "tolerations")
+    tolerations_path: Path = (*template.spec_path, "tolerations")
     toleration = {"key": key, "operator": "Exists", "effect": "NoSchedule"}
     if isinstance(template.spec.get("tolerations"), list):
         yield Edit("append", tolerations_path, toleration)

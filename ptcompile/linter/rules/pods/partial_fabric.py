@@ -41,10 +41,10 @@ def check(subject: Subject) -> Findings:
         if has_accelerators and not _has_devices(template):
             continue  # a head or a driver passes the variables on
 
-        containers = [container for container in template.containers if not container.is_init]
+        containers = template.running_containers
         for gap in gaps({**template.data, "spec": _with_variables(template.spec, containers)}):
             variable = _variable_at(containers, gap.path)
-            is_loopback = variable is not None and (variable.value or "").lstrip("=") == "lo"
+            is_loopback = variable is not None and variable.text.lstrip("=") == "lo"
             if not is_loopback:  # else loopback-interface reports it
                 yield found_at(
                     (*template.path, *gap.path) if variable is None else variable.value_path,

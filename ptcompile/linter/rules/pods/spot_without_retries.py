@@ -44,7 +44,7 @@ def check(subject: Subject) -> Findings:
         label = spot_label(template)
         if label is None:
             continue
-        lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)
+        lost = subject.lost_pod(template.role)
         if lost is not None and lost.recreated == "none":
             yield found_at(
                 _limit_path(subject, template),
@@ -59,4 +59,4 @@ def _limit_path(subject: Subject, template: ManifestTemplate) -> Path:
     for path in _LIMIT_PATHS:
         if path[-1] in nested_map(subject.manifest, *map(str, path[:-1])):
             return path
-    return (*template.path, "spec")
+    return template.spec_path
