@@ -151,19 +151,16 @@ def consequences(logs: Logs, origin: FirstCause) -> list[Sighting]:
     first comes first.
     """
     by_pod: dict[tuple[str, str, str], Sighting] = {}
+    first = origin.sighting
     for sighting in logs.sightings:
-        if sighting.message.role not in ("notice", "summary") and not _is_same(
-            sighting, origin.sighting
-        ):
+        # the first one again, on its line or in its pod
+        is_same = (sighting.file, sighting.line) == (first.file, first.line) or (
+            sighting.message.id == first.message.id and sighting.pod == first.pod
+        )
+        if not is_same and sighting.message.role not in ("notice", "summary"):
             by_pod.setdefault((sighting.file, sighting.pod, sighting.message.id), sighting)
     in_time = sorted(by_pod.values(), key=lambda sighting: sighting.seconds or float("inf"))
     return in_time[:_MOST_CONSEQUENCES]
-
-
-def _is_same(sighting: Sighting, other: Sighting) -> bool:
-    """Return whether one sighting repeats another, on its line or in its pod."""
-    is_on_line = (sighting.file, sighting.line) == (other.file, other.line)
-    return is_on_line or (sighting.message.id == other.message.id and sighting.pod == other.pod)
 
 
 def masked(origin: FirstCause, objects: Iterable[object]) -> FirstCause:

@@ -279,11 +279,11 @@ class ClaimedPaths:
         claimed one.
         """
         paths = {change.touches for change in changes}
-        if any(self._overlaps(path) for path in paths):
+        if any(
+            path in self._above or any(path[: n + 1] in self._exactly for n in range(len(path)))
+            for path in paths
+        ):
             return False
         self._exactly |= paths
         self._above |= {path[:n] for path in paths for n in range(len(path))}
         return True
-
-    def _overlaps(self, path: Path) -> bool:
-        return path in self._above or any(path[: n + 1] in self._exactly for n in range(len(path)))

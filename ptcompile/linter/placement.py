@@ -16,6 +16,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_maps,
     nested_string,
     nested_string_map,
+    nested_value,
 )
 from ptcompile.linter.claims import claims_of_pod, places_of_claim
 from ptcompile.linter.rule import Findings, Subject, found_at
@@ -66,15 +67,14 @@ def _possible_tolerations(subject: Subject) -> list[Json]:
     named_by = modeled_queue_system()[0].named_by
     if named_by is None or not named_by(subject.manifest):
         return []
-    return [
-        {"tolerations": flavor.get("tolerations")}
-        for flavor in subject.stream.cached(_flavor_specs)
-    ]
+    return subject.stream.cached(_flavor_tolerations)
 
 
-def _flavor_specs(stream: Stream) -> list[Json]:
+def _flavor_tolerations(stream: Stream) -> list[Json]:
     return [
-        nested_map(each, "spec") for each in stream.objects if each.get("kind") == "ResourceFlavor"
+        {"tolerations": nested_value(each, "spec", "tolerations")}
+        for each in stream.objects
+        if each.get("kind") == "ResourceFlavor"
     ]
 
 

@@ -381,6 +381,11 @@ def fix_removing(title: str, path: Path, *, safe: bool = False) -> Fix:
     return Fix(title, (Edit("remove", path),), safe)
 
 
+def edit_adding(written: object, path: Path, item: Any) -> Edit:
+    """Return an edit that adds an item to a list, or writes the list where no list is."""
+    return Edit("append", path, item) if isinstance(written, list) else Edit("set", path, [item])
+
+
 def fix_removing_variable(entry: EnvEntry) -> Fix:
     """Return a fix that removes a container's variable."""
     return fix_removing(f"remove {entry.name}", entry.path)

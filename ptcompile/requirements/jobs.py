@@ -446,7 +446,15 @@ def requires_manifests(
     """
     jobs = [manifest for manifest in manifests if kind_of(manifest) in JOB_KINDS]
     stream = Stream(manifests, cluster.versions())
-    pods_by_job = [_pod_specs(Workload(job, stream=stream)) for job in jobs]
+    # as their controllers and admission leave them
+    pods_by_job = [
+        [
+            template.spec
+            for template in Workload(job, stream=stream).templates
+            if template.replicas > 0
+        ]
+        for job in jobs
+    ]
     classes = device_classes(manifests)
     operators = list(
         dict.fromkeys(
@@ -512,11 +520,6 @@ def _referenced_by(job: Json, pods: Sequence[Json]) -> Iterator[tuple[str, str]]
     for pod in pods:
         yield from needed_objects(pod)
         yield from needed_groups(pod)
-
-
-def _pod_specs(job: Workload) -> list[Json]:
-    """Return the specs of the job's pods, as its controller and admission leave them."""
-    return [template.spec for template in job.templates if template.replicas > 0]
 
 
 def _requirement(kind: str, name: str) -> Requirement:

@@ -125,8 +125,9 @@ def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:
         devices = tuple(
             sorted((k, v) for k, v in _allocatable(node).items() if k not in _PLAIN_RESOURCES)
         )
+        named = (labels[label] for label in _POOL_LABELS if labels.get(label))
         key = (
-            _pool_name(labels),
+            next(named, "") or _machine(labels) or "nodes",
             _machine(labels),
             taints,
             labels.get("topology.kubernetes.io/zone"),
@@ -268,11 +269,6 @@ def _release(text: str) -> tuple[int, int] | None:
         return parse_version(text)
     except ValueError:
         return None
-
-
-def _pool_name(labels: dict[str, str]) -> str:
-    named = (labels[label] for label in _POOL_LABELS if labels.get(label))
-    return next(named, "") or _machine(labels) or "nodes"
 
 
 def _machine(labels: dict[str, str]) -> str | None:

@@ -22,7 +22,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.operators.table import RUNS_PODS, kind_named
-from ptcompile.simulator.launchers import LAUNCHERS
+from ptcompile.simulator.launchers import LAUNCHERS, TORCHRUN_TABLE
 from ptcompile.simulator.launchers.rendezvous import (
     NO_RANK,
     STANDALONE_ENDPOINT,
@@ -61,18 +61,7 @@ options.
 
 WORLD_SIZE counts processes.
 """
-_MEETING_OPTIONS = (
-    *(
-        "nnodes",
-        "nproc-per-node",
-        "node-rank",
-        "rdzv-backend",
-        "rdzv-endpoint",
-        "rdzv-id",
-        "rdzv-conf",
-    ),
-    *("master-addr", "master-port", "standalone"),
-)
+_MEETING_OPTIONS: list[str] = TORCHRUN_TABLE["meeting"]
 """Options that decide which pods meet."""
 
 
@@ -593,7 +582,8 @@ def rivals_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
 def _others_at(member: MeetingMember) -> list[MeetingMember]:
     """Return the roles of the stream's other objects that wait at a name of this one."""
     job = member.pod.job
-    if not _may_meet_others(job):
+    jobs = jobs_of(job.stream, job.versions) if _meets_others(job) else []
+    if all(other.title == job.title for other in jobs):
         return []
 
     members = job.stream.cached(
@@ -607,25 +597,6 @@ def _others_at(member: MeetingMember) -> list[MeetingMember]:
     return [other for other in others.values() if other.pod.job.title != job.title]
 
 
-def _waiting_members(stream: Objects, versions: Versions) -> Iterator[MeetingMember]:
-    """Yield the roles that wait for others, of kinds whose objects may meet."""
-    for job in filter(_meets_others, jobs_of(stream, versions)):
-        for member in (member for meeting in job.meetings for member in meeting.members):
-            if (
-                not member.is_apart
-                and member.rendezvous.backend != "none"
-                and member.rendezvous.nodes != (1, 1)
-            ):
-                yield member
-
-
-def _may_meet_others(job: WorkloadPods) -> bool:
-    """Return whether the stream has other jobs that this one may meet."""
-    return _meets_others(job) and any(
-        other.title != job.title for other in jobs_of(job.stream, job.versions)
-    )
-
-
 def _meets_others(job: WorkloadPods) -> bool:
     """Return whether objects of the job's kind may meet one another."""
     return kind_named(kind_of(job.manifest)).rendezvous.across_objects
@@ -634,11 +605,19 @@ def _meets_others(job: WorkloadPods) -> bool:
 def _members_by_name(
     stream: Objects, versions: Versions
 ) -> dict[tuple[str, str], list[MeetingMember]]:
-    """Return those roles by namespace and by each of their names."""
+    """Return the roles that wait for others, of kinds whose objects may meet, by namespace and by
+    each of their names.
+    """
     members: dict[tuple[str, str], list[MeetingMember]] = {}
-    for member in _waiting_members(stream, versions):
-        for name in _names(member):
-            members.setdefault((member.pod.job.namespace, name), []).append(member)
+    for job in filter(_meets_others, jobs_of(stream, versions)):
+        for member in (member for meeting in job.meetings for member in meeting.members):
+            if (
+                not member.is_apart
+                and member.rendezvous.backend != "none"
+                and member.rendezvous.nodes != (1, 1)
+            ):
+                for name in _names(member):
+                    members.setdefault((job.namespace, name), []).append(member)
     return members
 
 

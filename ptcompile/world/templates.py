@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ptcompile._internal.lazy import cached_property
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.commands import unwrap
@@ -152,9 +152,14 @@ class ManifestContainer:
         """The requests after admission."""
         return nested_map(self.spec, "resources", "requests")
 
-    def resource_list(self, half: str) -> Json:
-        """The `limits` or `requests` after admission."""
-        return self.limits if half == "limits" else self.requests
+    @property
+    def resources(self) -> Iterator[tuple[Path, str, Any]]:
+        """Each amount of the limits, then of the requests: its path, the resource and the
+        amount.
+        """
+        for half, amounts in (("limits", self.limits), ("requests", self.requests)):
+            for name, amount in amounts.items():
+                yield (*self.path, "resources", half, str(name)), str(name), amount
 
     @cached_property
     def accelerators(self) -> int:

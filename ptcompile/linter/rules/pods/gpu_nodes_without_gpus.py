@@ -75,8 +75,7 @@ def _requests_devices(template: ManifestTemplate) -> bool:
     if nested_maps(template.spec, "resourceClaims"):
         return True
     return any(
-        is_accelerator(str(name)) or "/" in str(name)
+        is_accelerator(name) or "/" in name
         for container in template.containers
-        for half in ("limits", "requests")
-        for name in container.resource_list(half)
+        for _, name, _ in container.resources
     )

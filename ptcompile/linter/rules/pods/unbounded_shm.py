@@ -61,9 +61,9 @@ def _sets_memory(template: ManifestTemplate) -> bool:
     first in any case.
     """
     return any(
-        container.resource_list(half).get("memory")
+        name == "memory" and amount
         for container in template.containers
-        for half in ("limits", "requests")
+        for _, name, amount in container.resources
     )
 
 
