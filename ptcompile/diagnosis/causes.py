@@ -14,18 +14,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnosis.messages import Message, PossibleCause
+from ptcompile.diagnostics import Diagnostic, Path
 from ptcompile.simulator.meeting import address_of, dns_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.diagnostics import Diagnostic, Path
     from ptcompile.simulator.world import World
     from ptcompile.source.documents import Source
-else:
-    # annotations that are strings would be compiled by NamedTuple
-    Diagnostic = object
 
 
 class WeighedCause(NamedTuple):

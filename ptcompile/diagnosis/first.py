@@ -54,9 +54,14 @@ def find_origin(logs: Logs, *, tolerates: bool) -> FirstCause | None:
     nearest = min(sighting.message.tier for sighting in candidates)
     first = _earliest([sighting for sighting in candidates if sighting.message.tier == nearest])
     if first.message.filter:
-        first = _reason_for_node(
-            [sighting for sighting in candidates if _is_beside(sighting, first)], tolerates
-        )
+        # all reasons of one message of the scheduler
+        place = (first.file, first.line)
+        reasons = [
+            sighting
+            for sighting in candidates
+            if sighting.message.filter and (sighting.file, sighting.line) == place
+        ]
+        first = _reason_for_node(reasons, tolerates)
 
     silent = _silent_pod(first, logs) if first.message.role == "secondary" else None
 
@@ -88,23 +93,17 @@ def _earliest(sightings: Sequence[Sighting]) -> Sighting:
     if not earliest.message.waits:
         return earliest
 
-    return _first_no_wait([other for other in sightings if _is_close(other, earliest)])
-
-
-def _is_close(sighting: Sighting, other: Sighting) -> bool:
-    return bool(sighting.seconds) and abs(sighting.seconds - other.seconds) <= _CLOCKS_DIFFER
+    return _first_no_wait(
+        [
+            other
+            for other in sightings
+            if other.seconds and other.seconds - earliest.seconds <= _CLOCKS_DIFFER
+        ]
+    )
 
 
 def _first_no_wait(sightings: Sequence[Sighting]) -> Sighting:
     return next((sighting for sighting in sightings if not sighting.message.waits), sightings[0])
-
-
-def _is_beside(sighting: Sighting, first: Sighting) -> bool:
-    """Return whether both are reasons of one message of the scheduler."""
-    return bool(sighting.message.filter) and (sighting.file, sighting.line) == (
-        first.file,
-        first.line,
-    )
 
 
 def _reason_for_node(reasons: Iterable[Sighting], tolerates: bool) -> Sighting:
@@ -152,22 +151,16 @@ def consequences(logs: Logs, origin: FirstCause) -> list[Sighting]:
     first comes first.
     """
     by_pod: dict[tuple[str, str, str], Sighting] = {}
+    first = origin.sighting
     for sighting in logs.sightings:
-        if sighting.message.role not in ("notice", "summary") and not _is_same(
-            sighting, origin.sighting
-        ):
+        # the first one again, on its line or in its pod
+        is_same = (sighting.file, sighting.line) == (first.file, first.line) or (
+            sighting.message.id == first.message.id and sighting.pod == first.pod
+        )
+        if not is_same and sighting.message.role not in ("notice", "summary"):
             by_pod.setdefault((sighting.file, sighting.pod, sighting.message.id), sighting)
-    return sorted(by_pod.values(), key=_by_time)[:_MOST_CONSEQUENCES]
-
-
-def _is_same(sighting: Sighting, other: Sighting) -> bool:
-    """Return whether one sighting repeats another, on its line or in its pod."""
-    is_on_line = (sighting.file, sighting.line) == (other.file, other.line)
-    return is_on_line or (sighting.message.id == other.message.id and sighting.pod == other.pod)
-
-
-def _by_time(sighting: Sighting) -> float:
-    return sighting.seconds or float("inf")
+    in_time = sorted(by_pod.values(), key=lambda sighting: sighting.seconds or float("inf"))
+    return in_time[:_MOST_CONSEQUENCES]
 
 
 def masked(origin: FirstCause, objects: Iterable[object]) -> FirstCause:

@@ -11,14 +11,8 @@ from ptcompile.diagnosis.causes import WeighedCause
 from ptcompile.diagnosis.first import FirstCause
 from ptcompile.diagnosis.lines import Sighting
 from ptcompile.diagnosis.messages import Message
+from ptcompile.diagnostics import Diagnostic
 from ptcompile.report.layout import join_escaped, shorten, with_label
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics import Diagnostic
-else:
-    # annotations that are strings would be compiled by NamedTuple
-    Diagnostic = object
 
 VERSION = 1
 _MAX_CONSEQUENCES = 8
@@ -89,7 +83,11 @@ class Diagnosis(NamedTuple):
 
     def _lines(self) -> Iterator[str]:
         if self.first is None:
-            yield from self._unknown_lines()
+            yield "no known message of a failure"
+            yield from with_label("looked at", [self._looked()])
+            yield from with_label(
+                "nearest", [f"{message.id}: {message.meaning}" for message in self.nearest]
+            )
             return
 
         message = self.first.sighting.message
@@ -99,15 +97,12 @@ class Diagnosis(NamedTuple):
         yield from self._cause_lines()
         yield from with_label("do", [message.do])
         yield from with_label("look next at", [message.next] if message.next else [])
-        yield from with_label("followed by", self._consequence_lines())
+        shown = [_shown(sighting) for sighting in self.consequences[:_MAX_CONSEQUENCES]]
+        more = len(self.consequences) - len(shown)
+        if more > 0:
+            shown.append(f"and {more} more")
+        yield from with_label("followed by", shown)
         yield from with_label("looked at", [self._looked()])
-
-    def _unknown_lines(self) -> Iterator[str]:
-        yield "no known message of a failure"
-        yield from with_label("looked at", [self._looked()])
-        yield from with_label(
-            "nearest", [f"{message.id}: {message.meaning}" for message in self.nearest]
-        )
 
     def _cause_lines(self) -> Iterator[str]:
         """Yield the causes with their places."""
@@ -130,11 +125,6 @@ class Diagnosis(NamedTuple):
             f"{weighed.finding.code} at {place}: {weighed.finding.message}",
             *([f"fix: {help}"] if help else ()),
         ]
-
-    def _consequence_lines(self) -> list[str]:
-        shown = [_shown(sighting) for sighting in self.consequences[:_MAX_CONSEQUENCES]]
-        more = len(self.consequences) - len(shown)
-        return [*shown, f"and {more} more"] if more > 0 else shown
 
     def _looked(self) -> str:
         rest = "; the rest is too long and was not looked at" if self.is_cut else ""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from textwrap import fill
 
-from ptcompile.diagnosis.messages import Message, PossibleCause, messages, words_of
+from ptcompile.diagnosis.messages import Message, messages, words_of
 
 ROLES = {
     "first": "can be the first cause",
@@ -26,7 +26,10 @@ _CHECKED = {
 def page(message: Message) -> str:
     """Return the page of a message as text for a terminal."""
     examples = (f"  {line}" for example in message.examples for line in example.split("\n"))
-    causes = (f"{number}. {_with_code(cause)}" for number, cause in enumerate(message.causes, 1))
+    causes = (
+        f"{number}. {cause.text}" + (f" ({cause.code})" if cause.code else "")
+        for number, cause in enumerate(message.causes, 1)
+    )
     parts = [
         f"{message.id}  ({message.group}; {ROLES[message.role]})",
         _filled(message.meaning),
@@ -49,10 +52,6 @@ def _filled(text: str, indent: str = "") -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _with_code(cause: PossibleCause) -> str:
-    return f"{cause.text} ({cause.code})" if cause.code else cause.text
 
 
 _NEAREST = 3

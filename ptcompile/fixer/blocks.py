@@ -6,10 +6,11 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.fixer.changes import NodeChange
+from ptcompile.fixer.changes import NodeChange, removed_parts
 from ptcompile.fixer.layout import (
     Layout,
     entry_lines,
+    indent_lines,
     inline,
     is_block,
     item_lines,
@@ -46,7 +47,7 @@ def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> 
     """Yield the edits for a block mapping that keeps or gains at least one entry. Raises
     `CannotFix`.
     """
-    names = {change.part for change in changes if change.op == "remove"}
+    names = removed_parts(changes)
     removed = [index for index, entry in enumerate(node.entries) if entry.name in names]
     added = [change for change in changes if change.op == "add"]
     for change in changes:
@@ -81,7 +82,7 @@ def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) ->
     `CannotFix`.
     """
     slots = node.slots()
-    removed = sorted(change.part for change in changes if change.op == "remove")
+    removed = sorted(removed_parts(changes))
     for index in removed:
         check_unshared(node.items[index].node)
     indent = column(layout.text, slots[0].start)
@@ -133,7 +134,7 @@ def replace_value(
         node.start - after - 1 if is_item and not is_below and node.start < node.end else 0
     )
     more = "".join(
-        layout.eol + line for line in _indent_lines(column(text, start) + extra_indent, rest)
+        layout.eol + line for line in indent_lines(rest, column(text, start) + extra_indent)
     )
     if node.block and is_below:
         yield TextEdit(after, after, f" {first}" if first else "")
@@ -161,17 +162,14 @@ def _format_value(
     """Return the text after the colon or dash, and the lines below it, relative to the column of
     the key or dash.
     """
-    if node.flow or not is_block(value) or (node.kind == "scalar" and _is_short(value)):
+    # a list of one value that replaces a scalar is written in brackets
+    is_short = isinstance(value, list) and len(value) == 1 and not is_block(value[0])
+    if node.flow or not is_block(value) or (node.kind == "scalar" and is_short):
         return inline(value, node.style), []
     if is_item:
         first, *rest = item_lines(value, layout)
         return first[2:], rest
     return "", lines_below(value, layout)
-
-
-def _is_short(value: Any) -> bool:
-    """Return whether a collection that replaces a scalar is written in brackets."""
-    return isinstance(value, list) and len(value) == 1 and not is_block(value[0])
 
 
 def rename_key(entry: MappingEntry, name: str, layout: Layout, *, flow: bool = False) -> TextEdit:
@@ -221,11 +219,7 @@ def _replace_part(slot: Slot, lines: Sequence[str], indent: int, layout: Layout)
 
 def _join_lines(lines: Sequence[str], indent: int, layout: Layout) -> str:
     """Return indented lines as text; the first continues the current line."""
-    return lines[0] + "".join(layout.eol + line for line in _indent_lines(indent, lines[1:]))
-
-
-def _indent_lines(indent: int, lines: Sequence[str]) -> Iterator[str]:
-    return (" " * indent + line for line in lines)
+    return lines[0] + "".join(layout.eol + line for line in indent_lines(lines[1:], indent))
 
 
 def remove_lines(text: str, slots: Sequence[Slot], removed: Collection[int]) -> Iterator[TextEdit]:

@@ -201,6 +201,11 @@ def _differing_ranges(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int
     ]
 
 
+def removed_parts(removals: Iterable[NodeChange]) -> set[Any]:
+    """Return the keys or indexes that the changes remove."""
+    return {change.part for change in removals if change.op == "remove"}
+
+
 def group_by_box(changes: Iterable[NodeChange]) -> dict[Path, list[NodeChange]]:
     """Group the changes by collection."""
     boxes: dict[Path, list[NodeChange]] = {}
@@ -235,7 +240,7 @@ def _change_mapping(data: JsonDict, changes: list[NodeChange]) -> JsonDict:
     names: dict[str, str] = {
         change.part: change.value for change in changes if change.op == "rename"
     }
-    removed = {change.part for change in changes if change.op == "remove"}
+    removed = removed_parts(changes)
     result = {
         names.get(key, key): values.pop(key, value)
         for key, value in data.items()
@@ -274,11 +279,11 @@ class ClaimedPaths:
         claimed one.
         """
         paths = {change.touches for change in changes}
-        if any(self._overlaps(path) for path in paths):
+        if any(
+            path in self._above or any(path[: n + 1] in self._exactly for n in range(len(path)))
+            for path in paths
+        ):
             return False
         self._exactly |= paths
         self._above |= {path[:n] for path in paths for n in range(len(path))}
         return True
-
-    def _overlaps(self, path: Path) -> bool:
-        return path in self._above or any(path[: n + 1] in self._exactly for n in range(len(path)))

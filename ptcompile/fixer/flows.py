@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ptcompile.fixer.blocks import TextEdit, check_unshared, rename_key
-from ptcompile.fixer.changes import NodeChange
+from ptcompile.fixer.changes import NodeChange, removed_parts
 from ptcompile.fixer.layout import Layout, inline, key_text
 from ptcompile.fixer.syntax_tree import CannotFix, Slot, SyntaxNode, entry_of, line_end, line_start
 
@@ -17,7 +17,7 @@ _rest_of_line = re.compile(r"[ \t]*(?:#[^\n]*)?\n?[ \t]*")
 
 def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> Iterator[TextEdit]:
     """Yield the edits for a mapping in braces. Raises `CannotFix`."""
-    names = {change.part for change in changes if change.op == "remove"}
+    names = removed_parts(changes)
     removed = [index for index, entry in enumerate(node.entries) if entry.name in names]
     style = '"' if node.entries and all(entry.style == '"' for entry in node.entries) else ""
     pieces: list[str] = []
@@ -54,7 +54,7 @@ def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) ->
             check_unshared(item)
             yield TextEdit(item.start, item.end, _inline_value(change.value, item.style, layout))
 
-    removed = sorted(change.part for change in changes if change.op == "remove")
+    removed = sorted(removed_parts(changes))
     for index in removed:
         check_unshared(node.items[index].node)
     slots = [Slot(item.node.start, item.node.end) for item in node.items]

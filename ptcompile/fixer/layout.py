@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, column
@@ -44,9 +44,7 @@ def layout_of(text: str, root: SyntaxNode, *, is_json: bool) -> Layout:
                 else:
                     dash = right if dash is None else dash
 
-        stack += [entry.node for entry in reversed(node.entries)] + [
-            item.node for item in reversed(node.items)
-        ]
+        stack += reversed(node.parts)
 
     return Layout(text, eol, step or 2, dash or 0, is_json)
 
@@ -103,13 +101,13 @@ def item_lines(value: Any, layout: Layout) -> list[str]:
     if not is_block(value):
         return [f"- {inline(value)}"]
     first, *rest = _collection_lines(value, layout)
-    return [f"- {first}", *_indent_lines(rest, 2)]
+    return [f"- {first}", *indent_lines(rest, 2)]
 
 
 def lines_below(value: Any, layout: Layout) -> list[str]:
     """Return the lines of a collection below its key, which is at the left margin."""
     return list(
-        _indent_lines(
+        indent_lines(
             _collection_lines(value, layout),
             layout.step if isinstance(value, dict) else layout.dash,
         )
@@ -123,5 +121,6 @@ def _collection_lines(value: Any, layout: Layout) -> list[str]:
     return [line for item in value for line in item_lines(item, layout)]
 
 
-def _indent_lines(lines: list[str], width: int) -> Iterator[str]:
+def indent_lines(lines: Sequence[str], width: int) -> Iterator[str]:
+    """Yield the lines with a margin."""
     return (" " * width + line for line in lines)

@@ -442,7 +442,9 @@ def _why_not(
             return CannotFix("the value would still be rejected")
 
     if not any(_is_rejection(d) for d in fixed):
-        listed = _fully_listed(before)
+        # a report that ends at the limit may lack findings of its last documents
+        is_cut = any(d.name == "too-large" for d in before)
+        listed = range(max(d.document for d in before) if is_cut else sys.maxsize)
         for d in after:
             if (
                 d.document in listed
@@ -453,14 +455,6 @@ def _why_not(
                 return CannotFix(f"{d.code} {d.name} would appear instead", fault=fault)
 
     return None
-
-
-def _fully_listed(diagnostics: Sequence[Diagnostic]) -> range:
-    """Return the documents whose findings are all in a report: one that ends at the limit may
-    lack some of the last document that it reaches, and has none of those below.
-    """
-    is_cut = any(d.name == "too-large" for d in diagnostics)
-    return range(max(d.document for d in diagnostics) if is_cut else sys.maxsize)
 
 
 def _name_and_document(diagnostic: Diagnostic) -> tuple[str, int]:

@@ -10,7 +10,7 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.fixer import blocks, flows
 from ptcompile.fixer.blocks import TextEdit
-from ptcompile.fixer.changes import NodeChange, group_by_box
+from ptcompile.fixer.changes import NodeChange, group_by_box, removed_parts
 from ptcompile.fixer.layout import Layout
 from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, entry_of, find_node
 
@@ -43,7 +43,7 @@ def repeated_keys(root: SyntaxNode) -> dict[int, tuple[SyntaxNode, int]]:
             if entry.name in last:
                 repeated[entry.start] = node, last[entry.name]
             last[entry.name] = index
-        stack += [entry.node for entry in node.entries] + [item.node for item in node.items]
+        stack += node.parts
 
     return repeated
 
@@ -65,15 +65,14 @@ def sort_edits(edits: Iterable[TextEdit], eol: str) -> list[TextEdit]:
     """Return the text edits sorted by position. Raises `CannotFix` if two of them overlap."""
     ordered = [edit for edit in edits if edit.start != edit.end or edit.text]
     cuts = sorted(edit for edit in ordered if not edit.text)
-    ordered = sorted((_move_above_cuts(edit, cuts, eol) for edit in ordered), key=_edit_range)
+    ordered = sorted(
+        (_move_above_cuts(edit, cuts, eol) for edit in ordered),
+        key=lambda edit: (edit.start, edit.end),
+    )
     for edit, following in pairwise(ordered):
         if following.start < edit.end:
             raise CannotFix("its edits overlap")
     return ordered
-
-
-def _edit_range(edit: TextEdit) -> tuple[int, int]:
-    return edit.start, edit.end
 
 
 def _move_above_cuts(edit: TextEdit, cuts: Sequence[TextEdit], eol: str) -> TextEdit:
@@ -120,7 +119,7 @@ def _edits_in_box(
 def _becomes_empty(node: SyntaxNode, changes: Sequence[NodeChange]) -> bool:
     if any(change.op in ("add", "insert") for change in changes):
         return False
-    removed = {change.part for change in changes if change.op == "remove"}
+    removed = removed_parts(changes)
     if node.kind == "mapping":
         return all(entry.name in removed for entry in node.entries)
     return len(removed) == len(node.items)

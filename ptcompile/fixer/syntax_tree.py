@@ -71,6 +71,11 @@ class SyntaxNode:
         return self._slots
 
     @property
+    def parts(self) -> list[SyntaxNode]:
+        """The values of a mapping or the items of a list."""
+        return [entry.node for entry in self.entries] + [item.node for item in self.items]
+
+    @property
     def block(self) -> bool:
         """Whether this is a block-style collection."""
         return self.kind in ("mapping", "list") and not self.flow
@@ -231,8 +236,7 @@ def _close(node: SyntaxNode, event: Any) -> None:
     if node.flow:
         node.end = event.end_mark.index
         return
-    parts = [entry.node for entry in node.entries] or [item.node for item in node.items]
-    node.end = max((part.end for part in parts), default=node.start)
+    node.end = max((part.end for part in node.parts), default=node.start)
     if node.kind == "mapping" and node.entries:
         node.end = max(node.end, node.entries[-1].colon or node.entries[-1].end)
 
@@ -306,5 +310,4 @@ def entry_of(node: SyntaxNode, name: str) -> MappingEntry:
 
 def shares(node: SyntaxNode) -> bool:
     """Return whether an alias refers to this value or a part of it."""
-    parts = [entry.node for entry in node.entries] + [item.node for item in node.items]
-    return node.shared or any(shares(part) for part in parts)
+    return node.shared or any(map(shares, node.parts))

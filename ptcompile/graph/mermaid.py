@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.graph.picture import Card, Picture, RoleGroup, make_picture
+from ptcompile.graph.picture import Picture, RoleGroup, make_picture
 from ptcompile.report.layout import safe_text
 from ptcompile.simulator.world import World
 
@@ -52,13 +52,10 @@ def _group_lines(group: RoleGroup, key: str) -> Iterator[str]:
     for i, card in enumerate(group.cards):
         if group.hidden and i == len(group.cards) - 1:
             yield f'      {key}more["{group.hidden} more"]:::more'
-        yield f'      {key}p{i}["{_card_label(card)}"]' + (":::lead" if card.leads else "")
+        devices = f"{card.devices} devices" if card.devices else ""
+        label = "<br/>".join(map(escape, filter(None, (card.name, card.rank, devices))))
+        yield f'      {key}p{i}["{label}"]' + (":::lead" if card.leads else "")
     yield "    end"
-
-
-def _card_label(card: Card) -> str:
-    devices = f"{card.devices} devices" if card.devices else ""
-    return "<br/>".join(escape(line) for line in (card.name, card.rank, devices) if line)
 
 
 def _rendezvous_arrows(picture: Picture, key: str) -> Iterator[str]:

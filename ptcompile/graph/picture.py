@@ -130,15 +130,17 @@ def _make_group(
         indexes = list(range(role.count))
     else:
         indexes = [*range(MAX_CARDS - 1), role.count - 1]
-    if rendezvous:
-        trains = {training_role.name for training_role, _ in rendezvous.roles}
-    else:
-        trains = set[str]()
-
+    meets = rendezvous is not None and role.name in rendezvous.role_names
     pods = [job.pod(role, i) for i in indexes]
     host = rendezvous.host if rendezvous else None
-    cards = tuple(_make_card(pod, meets=role.name in trains, host=host) for pod in pods)
-    keys = tuple(dict.fromkeys(key for key, _, _ in _mounted_volumes(pods[0])))
+    cards = tuple(_make_card(pod, meets=meets, host=host) for pod in pods)
+    first = pods[0]
+    keys = tuple(dict.fromkeys(key for key, _, _ in _mounted_volumes(first)))
+    # those of single pods as one range
+    services = dict.fromkeys(
+        f"{name} .. {job.last_pod(role).name}" if name == first.name and role.count > 1 else name
+        for name in map(object_name, services_of(first))
+    )
 
     return RoleGroup(
         role.name,
@@ -146,7 +148,7 @@ def _make_group(
         cards,
         role.count - len(cards),
         keys,
-        tuple(_service_names(job, role, pods[0])),
+        tuple(services),
     )
 
 
@@ -186,10 +188,3 @@ def _mounted_volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
                 sort,
                 f"{name}{size}" if belongs_to_pod else source or name,
             )
-
-
-def _service_names(job: SimulatedJob, role: ExpandedRole, pod: Pod) -> Iterator[str]:
-    """Yield the Services that select the role's pods; per-pod Services appear as one range."""
-    for name in dict.fromkeys(map(object_name, services_of(pod))):
-        is_per_pod = name == pod.name and role.count > 1
-        yield f"{name} .. {job.last_pod(role).name}" if is_per_pod else name

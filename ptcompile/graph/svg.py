@@ -4,8 +4,9 @@ to the rendezvous.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.graph import svg_elements as draw
 from ptcompile.graph.picture import TIMES, Card, Picture, RoleGroup, make_picture
 from ptcompile.simulator.world import World
@@ -93,16 +94,14 @@ def _job_elements(picture: Picture, width: float, y: float) -> tuple[list[str], 
     ]
     out += _fact_elements(picture, y + 56, width)
     y += 108
-    groups = _group_positions(picture, width)
-    middles = [_middle_of_users(picture, groups, name, services=True) for name in picture.services]
+    groups = _place_groups(picture, width)
+    middles = [_middle_of_users(groups, name, services=True) for name in picture.services]
     services = _pill_positions([f"Service {name}" for name in picture.services], middles, width)
     service_y = y
     y += PILL_H + 34 if services else 0
     lane = LANE_H if picture.meeting else GAP
     bottom = y + 40 + CARD_H + lane
-    middles = [
-        _middle_of_users(picture, groups, key, services=False) for key, _, _ in picture.volumes
-    ]
+    middles = [_middle_of_users(groups, key, services=False) for key, _, _ in picture.volumes]
     volumes = _pill_positions(
         [_volume_text(sort, label) for _, sort, label in picture.volumes], middles, width
     )
@@ -110,13 +109,15 @@ def _job_elements(picture: Picture, width: float, y: float) -> tuple[list[str], 
     out += _link_elements(
         picture, groups, services, volumes, (service_y + PILL_H, y, bottom, volume_y)
     )
-    for group, (x, _) in zip(picture.groups, groups, strict=True):
+    for group, x, _ in groups:
         out += _group_elements(group, x, y, 40 + CARD_H + lane)
     out += _rendezvous_elements(picture, groups, y + 40 + CARD_H)
     for name, (x, w) in zip(picture.services, services, strict=True):
-        out += _pill(f"Service {name}", x, service_y, w, "service")
+        pill = draw.box(x, service_y, w, PILL_H, "service", radius=15)
+        out += _labeled(pill, f"Service {name}", x + w / 2, service_y + 19.5, w - 24)
     for (_, sort, label), (x, w) in zip(picture.volumes, volumes, strict=True):
-        out += _cylinder(_volume_text(sort, label), x, volume_y, w)
+        cylinder = draw.cylinder(x, volume_y, w, 46, "volume")
+        out += _labeled(cylinder, _volume_text(sort, label), x + w / 2, volume_y + 31, w - 24)
     y = volume_y + 48 if volumes else bottom
     for note in picture.notes[:6]:
         y += 22
@@ -164,31 +165,37 @@ def _pill_positions(
     return list(zip(xs, widths, strict=True))
 
 
-def _middle_of_users(
-    picture: Picture, groups: list[tuple[float, float]], key: str, *, services: bool
-) -> float:
+def _middle_of_users(groups: Sequence[_PlacedGroup], key: str, *, services: bool) -> float:
     """Return the middle of the roles that use a Service or a volume."""
     middles = [
         x + w / 2
-        for group, (x, w) in zip(picture.groups, groups, strict=True)
+        for group, x, w in groups
         if key in (group.services if services else group.volumes)
     ]
     return sum(middles) / max(1, len(middles))
 
 
-def _group_positions(shown: Picture, width: float) -> list[tuple[float, float]]:
-    widths = [_group_width(group) for group in shown.groups]
+class _PlacedGroup(NamedTuple):
+    """A role with its left edge and its width."""
+
+    group: RoleGroup
+    x: float
+    width: float
+
+
+def _place_groups(picture: Picture, width: float) -> list[_PlacedGroup]:
+    widths = [_group_width(group) for group in picture.groups]
     x = (width - sum(widths) - GAP * 1.5 * (len(widths) - 1)) / 2
-    out: list[tuple[float, float]] = []
-    for group_width in widths:
-        out.append((x, group_width))
+    placed = []
+    for group, group_width in zip(picture.groups, widths, strict=True):
+        placed.append(_PlacedGroup(group, x, group_width))
         x += group_width + GAP * 1.5
-    return out
+    return placed
 
 
 def _link_elements(
     picture: Picture,
-    groups: list[tuple[float, float]],
+    groups: Sequence[_PlacedGroup],
     services: list[tuple[float, float]],
     volumes: list[tuple[float, float]],
     levels: tuple[float, float, float, float],
@@ -198,7 +205,7 @@ def _link_elements(
     """
     service_y, top, bottom, volume_y = levels
     keys = [key for key, _, _ in picture.volumes]
-    for group, (x, w) in zip(picture.groups, groups, strict=True):
+    for group, x, w in groups:
         for n, name in enumerate(group.services, 1):
             sx, sw = services[picture.services.index(name)]
             yield draw.curve(
@@ -212,18 +219,10 @@ def _link_elements(
             )
 
 
-def _pill(text: str, x: float, y: float, width: float, kind: str) -> list[str]:
-    label = draw.text_line(
-        x + width / 2, y + 19.5, draw.fit_text(text, width - 24, 12), "s mono", anchor="middle"
-    )
-    return draw.tooltip(text, [draw.box(x, y, width, PILL_H, kind, radius=15), label])
-
-
-def _cylinder(text: str, x: float, y: float, width: float) -> list[str]:
-    label = draw.text_line(
-        x + width / 2, y + 31, draw.fit_text(text, width - 24, 12), "s mono", anchor="middle"
-    )
-    return draw.tooltip(text, [draw.cylinder(x, y, width, 46, "volume"), label])
+def _labeled(shape: str, text: str, middle: float, y: float, room: float) -> list[str]:
+    """Return a shape with a line of text in its middle."""
+    label = draw.text_line(middle, y, draw.fit_text(text, room, 12), "s mono", anchor="middle")
+    return draw.tooltip(text, [shape, label])
 
 
 def _card_lefts(group: RoleGroup, x: float) -> list[float]:
@@ -275,14 +274,14 @@ def _card_elements(card: Card, x: float, y: float) -> Iterator[str]:
 
 
 def _rendezvous_elements(
-    picture: Picture, groups: list[tuple[float, float]], y: float
+    picture: Picture, groups: Sequence[_PlacedGroup], y: float
 ) -> Iterator[str]:
     """Yield arrows from the pods to the rendezvous endpoint below the cards, and the backend's
     label in the lane.
     """
     middles = [
         (card, left + CARD_W / 2)
-        for group, (x, _) in zip(picture.groups, groups, strict=True)
+        for group, x, _ in groups
         for card, left in zip(group.cards, _card_lefts(group, x), strict=True)
     ]
     lead = next((x for card, x in middles if card.leads), None)

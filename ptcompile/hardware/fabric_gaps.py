@@ -19,7 +19,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     nested_maps,
     nested_string,
-    nested_value,
+    nested_strings,
 )
 
 EFA = "vpc.amazonaws.com/efa"
@@ -75,9 +75,9 @@ class _Container(NamedTuple):
     networks: bool
     """Whether annotations attach other networks to the pod."""
 
-    def env_path(self, name: str) -> Path:
-        """Return the path of a variable's value."""
-        return (*self.path, "env", self.where[name], "value")
+    def gap(self, name: str, message: str, help: str) -> FabricGap:
+        """Return the gap of a variable."""
+        return FabricGap((*self.path, "env", self.where[name], "value"), message, help)
 
 
 def gaps(template: Json) -> Iterator[FabricGap]:
@@ -121,11 +121,8 @@ def _read_container(container: Json, path: Path, host: bool, networks: bool) -> 
     devices = {
         str(name): half for half in ("requests", "limits") for name in nested_map(resources, half)
     }
-    added = nested_value(security, "capabilities", "add")
-    if isinstance(added, list | tuple):
-        names = {str(capability).removeprefix("CAP_") for capability in added}
-    else:
-        names = set()
+    added = nested_strings(security, "capabilities", "add")
+    names = {capability.removeprefix("CAP_") for capability in added}
 
     privileged = security.get("privileged") is True
     hidden = privileged or bool(nested_maps(resources, "claims"))
@@ -149,13 +146,11 @@ def _efa_gaps(container: _Container) -> Iterator[FabricGap]:
             f"{variable} is for EFA, but the container requests no {EFA}: NCCL falls back to TCP "
             "or stops"
         )
-        yield FabricGap(
-            container.env_path(variable), message, f"request {EFA}, or remove {variable}"
-        )
+        yield container.gap(variable, message, f"request {EFA}, or remove {variable}")
 
     if EFA in container.devices and container.env.get(FORK_SAFE) == "1":
         message = f"{FORK_SAFE} is 1, which AWS advises against with EFA"
-        yield FabricGap(container.env_path(FORK_SAFE), message, f"remove {FORK_SAFE}")
+        yield container.gap(FORK_SAFE, message, f"remove {FORK_SAFE}")
 
     pages = "FI_EFA_USE_HUGE_PAGE"
     if container.env.get(pages) == "1" and not any(
@@ -164,9 +159,7 @@ def _efa_gaps(container: _Container) -> Iterator[FabricGap]:
         message = (
             f"{pages} is on, but the container requests no huge pages: libfabric runs without them"
         )
-        yield FabricGap(
-            container.env_path(pages), message, f"request hugepages-2Mi, or remove {pages}"
-        )
+        yield container.gap(pages, message, f"request hugepages-2Mi, or remove {pages}")
 
 
 def _rdma_gaps(container: _Container) -> Iterator[FabricGap]:
@@ -190,8 +183,8 @@ def _rdma_gaps(container: _Container) -> Iterator[FabricGap]:
             f"{variable} is for RDMA devices, but the container requests none: NCCL falls back to "
             "TCP"
         )
-        yield FabricGap(
-            container.env_path(variable),
+        yield container.gap(
+            variable,
             message,
             f"request the device, such as rdma/ib, or remove {variable}",
         )
@@ -231,7 +224,7 @@ def _disabled_devices(container: _Container) -> Iterator[FabricGap]:
 
 
 def _conflict(container: _Container, name: str, message: str) -> FabricGap:
-    return FabricGap(container.env_path(name), f"{name} {message}", f"remove {name}")
+    return container.gap(name, f"{name} {message}", f"remove {name}")
 
 
 def _interface_gaps(container: _Container) -> Iterator[FabricGap]:
@@ -249,16 +242,14 @@ def _interface_gaps(container: _Container) -> Iterator[FabricGap]:
         message = (
             f"{INTERFACE} has {wrong!r} in its list: NCCL reads it as a name that no interface has"
         )
-        yield FabricGap(
-            container.env_path(INTERFACE),
+        yield container.gap(
+            INTERFACE,
             message,
             "write ^ or = once, before the whole list, without spaces",
         )
     elif not value.startswith("^") and "lo" in names:
         message = f"{INTERFACE} names lo, on which no other node can be reached"
-        yield FabricGap(
-            container.env_path(INTERFACE), message, "remove lo, or write ^lo to exclude it"
-        )
+        yield container.gap(INTERFACE, message, "remove lo, or write ^lo to exclude it")
     elif (
         value.startswith("^")
         and container.host
@@ -268,16 +259,14 @@ def _interface_gaps(container: _Container) -> Iterator[FabricGap]:
             f"{INTERFACE} excludes only {', '.join(names)}: NCCL no longer excludes docker, as it "
             "does by default"
         )
-        yield FabricGap(
-            container.env_path(INTERFACE), message, "write ^lo,docker, or name the interface"
-        )
+        yield container.gap(INTERFACE, message, "write ^lo,docker, or name the interface")
     elif (
         value.startswith("^")
         and not (container.host or container.networks)
         and _excludes_eth0(value, names)
     ):
         message = f"{INTERFACE} excludes eth0, the only interface of a pod without other networks"
-        yield FabricGap(container.env_path(INTERFACE), message, f"remove {INTERFACE}")
+        yield container.gap(INTERFACE, message, f"remove {INTERFACE}")
 
 
 def _excludes_eth0(value: str, names: list[str]) -> bool:
@@ -304,8 +293,8 @@ def _gpudirect_gaps(container: _Container, template: Json) -> Iterator[FabricGap
             f"{variable} names interfaces, but no annotation networking.gke.io/interfaces "
             "attaches any"
         )
-        yield FabricGap(
-            container.env_path(variable),
+        yield container.gap(
+            variable,
             message,
             "add the annotation with the node pool's networks",
         )
@@ -320,8 +309,8 @@ def _gpudirect_gaps(container: _Container, template: Json) -> Iterator[FabricGap
         message = (
             f"{variable} needs the daemon tcpgpudmarxd in the pod, but no container runs its image"
         )
-        yield FabricGap(
-            container.env_path(variable),
+        yield container.gap(
+            variable,
             message,
             "add it as an init container with restartPolicy: Always",
         )
@@ -339,8 +328,8 @@ def _nvlink_gaps(container: _Container) -> Iterator[FabricGap]:
         message = (
             f"{MNNVL} is 1, but the container claims no channel of a ComputeDomain: NCCL fails"
         )
-        yield FabricGap(
-            container.env_path(MNNVL),
+        yield container.gap(
+            MNNVL,
             message,
             f"claim a channel with resources.claims, or remove {MNNVL}",
         )
@@ -393,6 +382,4 @@ def _tuner_gaps(container: _Container, spec: Json) -> Iterator[FabricGap]:
     ):
         if accelerator not in values:
             message = f"{TUNER} is for {accelerator}, but the pod selects {', '.join(values)}"
-            yield FabricGap(
-                container.env_path(TUNER), message, "use the configuration of that machine"
-            )
+            yield container.gap(TUNER, message, "use the configuration of that machine")

@@ -87,14 +87,7 @@ class Tuning(NamedTuple):
 _TABLE = load_table("hardware/fabrics.json")
 
 TUNINGS = tuple(
-    Tuning(
-        fabric=row["fabric"],
-        cloud=row["cloud"],
-        accelerators=tuple(row["accelerators"]),
-        env=row["env"],
-        source=row["source"],
-    )
-    for row in _TABLE["tunings"]
+    Tuning(**{**row, "accelerators": tuple(row["accelerators"])}) for row in _TABLE["tunings"]
 )
 
 

@@ -48,13 +48,7 @@ _ROWS = load_table("hardware/machines.json")["machines"]
 def _machines() -> dict[str, dict[str, Machines]]:
     machines: dict[str, dict[str, Machines]] = {}
     for row in _ROWS:
-        machine = Machine(
-            name=row["name"],
-            devices=row["devices"],
-            cpu=row["cpu"],
-            memory=row["memory"],
-            fabrics=row["fabrics"],
-        )
+        machine = Machine(**{field: row[field] for field in Machine._fields})
         by_cloud = machines.setdefault(row["accelerator"], {})
         for cloud in row["clouds"]:
             by_cloud[cloud] = (*by_cloud.get(cloud, ()), machine)
@@ -156,9 +150,9 @@ def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Itera
     fits = True
     rest = machines
     for ask in asks:
-        enough = tuple([machine for machine in rest if _capacity(machine, ask) >= ask.nano])
+        enough = tuple([machine for machine in rest if _capacity(machine, ask.what) >= ask.nano])
         if not enough:
-            most = max(rest, key=lambda machine: _capacity(machine, ask))
+            most = max(rest, key=lambda machine: _capacity(machine, ask.what))
             fits = False
             yield Misfit(ask, most.name, format_capacity(most, ask.what), None)
         rest = enough or rest
@@ -221,21 +215,21 @@ def find_shared_machine(
 _PLENTY = 2**63 * NANO
 
 
-def _capacity(machine: Machine, ask: Ask) -> int:
+def _capacity(machine: Machine, resource: str) -> int:
     """Return a machine's amount, in nano units."""
-    if ask.what == "devices":
+    if resource == "devices":
         return machine.devices * NANO
-    if ask.what == "cpu":
+    if resource == "cpu":
         return machine.cpu * NANO or _PLENTY
-    if ask.what == "memory":
+    if resource == "memory":
         return machine.memory * 1024 * MIB or _PLENTY
-    return machine.fabrics.get(ask.what, 0) * NANO
+    return machine.fabrics.get(resource, 0) * NANO
 
 
 def allocatable(machine: Machine, resource: str, cloud: str | None) -> int:
     """Return the amount that the kubelet leaves to pods, in nano units."""
     if resource not in {"cpu", "memory"} or not machine.cpu:
-        return _capacity(machine, Ask(resource, 0))
+        return _capacity(machine, resource)
     cpu, memory = left_for_pods(machine, cloud)
     return cpu * MILLI if resource == "cpu" else memory * MIB
 
@@ -253,7 +247,7 @@ def format_capacity(machine: Machine, resource: str) -> str:
         return f"{machine.cpu} vCPUs"
     if resource == "memory":
         return f"{machine.memory}Gi"
-    return str(_capacity(machine, Ask(resource, 0)) // NANO)
+    return str(_capacity(machine, resource) // NANO)
 
 
 def _format_amount(nano: int, resource: str) -> str:

@@ -9,15 +9,12 @@ A name is found by the values of node labels, by machine types, or by the model 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile.hardware.accelerators import ALIASES, ROWS
 from ptcompile.hardware.machines import MACHINES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _TABLE = load_table("hardware/products.json")
 _MODELS = {model: tuple(names) for model, names in _TABLE["models"].items()}
@@ -83,9 +80,13 @@ def _by_model(text: str) -> tuple[str, ...]:
 
     models = [word for word in words if _MODEL.fullmatch(word) and word not in _NOISE]
     known_models = [word for word in models if _model_of(word)]
-    if len(known_models) != 1 or any(
-        _is_other_model(word) for word in models if word not in known_models
-    ):
+    # another model, such as 4090, rather than a size or a form
+    has_others = any(
+        re.fullmatch(r"[a-z]{0,3}\d{3,4}[a-z]{0,2}", word) and not re.fullmatch(r"\d+gb?", word)
+        for word in models
+        if word not in known_models
+    )
+    if len(known_models) != 1 or has_others:
         return ()
 
     (model,) = known_models
@@ -103,13 +104,6 @@ def _by_model(text: str) -> tuple[str, ...]:
 def _model_of(word: str) -> tuple[str, ...]:
     return _MODELS.get(word) or (
         _MODELS.get(word.removesuffix("x"), ()) if word.startswith("mi") else ()
-    )
-
-
-def _is_other_model(word: str) -> bool:
-    """Return whether a word is another model, such as 4090, rather than a size or a form."""
-    return re.fullmatch(r"[a-z]{0,3}\d{3,4}[a-z]{0,2}", word) is not None and not re.fullmatch(
-        r"\d+gb?", word
     )
 
 

@@ -34,7 +34,17 @@ def to_dict() -> JsonDict:
     """
     return {
         "accelerators": {name: _accelerator_dict(name) for name in ROWS},
-        "fabrics": {name: _fabric_dict(name) for name in FABRICS},
+        "fabrics": {
+            name: {
+                "source": fabric.source,
+                "resources": dict(fabric.resources),
+                "capabilities": list(fabric.capabilities),
+                "env": dict(fabric.env),
+                "computeDomain": fabric.compute_domain,
+                "besideIt": dict(fabric.companions),
+            }
+            for name, fabric in FABRICS.items()
+        },
         "variables": [
             {**tuning._asdict(), "accelerators": list(tuning.accelerators), "env": dict(tuning.env)}
             for tuning in TUNINGS
@@ -88,18 +98,6 @@ def _allocatable_dict(machine: Machine, cloud: str) -> JsonDict:
         "cpu": f"{cpu}m",
         "memory": f"{memory}Mi",
         "memoryAtLeast": f"{least_memory(machine, cloud or None)}Mi",
-    }
-
-
-def _fabric_dict(name: str) -> JsonDict:
-    fabric = FABRICS[name]
-    return {
-        "source": fabric.source,
-        "resources": dict(fabric.resources),
-        "capabilities": list(fabric.capabilities),
-        "env": dict(fabric.env),
-        "computeDomain": fabric.compute_domain,
-        "besideIt": dict(fabric.companions),
     }
 
 

@@ -65,10 +65,8 @@ class AdmittedPodSet(NamedTuple):
         places = ", ".join(
             f"{count} in {'/'.join(values)}" for values, count in self.domains[:_MAX_SHOWN]
         )
-        if len(self.domains) > _MAX_SHOWN:
-            more = f", and {len(self.domains) - _MAX_SHOWN} more domains"
-        else:
-            more = ""
+        hidden = len(self.domains) - _MAX_SHOWN
+        more = f", and {hidden} more domains" if hidden > 0 else ""
 
         pods = f"{self.name}: {self.count} pod{'' if self.count == 1 else 's'}"
         return ", ".join(filter(None, [pods, flavors])) + (f": {places}{more}" if places else "")

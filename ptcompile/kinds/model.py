@@ -64,10 +64,6 @@ class KindDefaults(NamedTuple):
     computed: Mapping[KeyPath, Callable[[Json], Any]] = {}
 
 
-def _unmarked(_manifest: Json, role: ExpandedRole, _request: KindContext) -> ExpandedRole:
-    return role
-
-
 class QueueSystem(NamedTuple):
     """The objects that represent queues, priorities and device classes in one queue system."""
 
@@ -101,28 +97,10 @@ class QueueSystem(NamedTuple):
     """Fields of a profile that the objects of a cluster, by kind, show."""
     admit: Callable[[AdmissionRequest], list[JobAdmission | None]] | None = None
     """What becomes of each job, if its admission is modeled; None for a part of another job."""
-    mark: Callable[[Json, ExpandedRole, KindContext], ExpandedRole] = _unmarked
+    mark: Callable[[Json, ExpandedRole, KindContext], ExpandedRole] = (
+        lambda _manifest, role, _request: role
+    )
     """Return the pods of a role of a queued object with what the queue system writes on them."""
-
-
-def _no_fields(_job: Job, _cluster: ClusterProfile) -> JsonDict | None:
-    return None
-
-
-def _no_group(_job: Job, _cluster: ClusterProfile, _target: str) -> JsonDict | None:
-    return None
-
-
-def _same_template(template: PodTemplate, _job: Job, _cluster: ClusterProfile) -> PodTemplate:
-    return template
-
-
-def _no_needs(_group: JsonDict) -> Iterator[tuple[str, str, str]]:
-    return iter(())
-
-
-def _no_problems(_job: Job, _cluster: ClusterProfile, _target: Target) -> Problems:
-    return iter(())
 
 
 class GangSystem(NamedTuple):
@@ -134,25 +112,35 @@ class GangSystem(NamedTuple):
     """`schedulerName` of its pods, or "" if it is the profile's."""
     places_topology: bool = False
     """Whether it places pods by the network's topology."""
-    group: Callable[[Job, ClusterProfile, str], JsonDict | None] = _no_group
+    group: Callable[[Job, ClusterProfile, str], JsonDict | None] = lambda _job, _cluster, _target: (
+        None
+    )
     """Returns the job's PodGroup for a target without its own, or None."""
-    with_group: Callable[[PodTemplate, Job, ClusterProfile], PodTemplate] = _same_template
+    with_group: Callable[[PodTemplate, Job, ClusterProfile], PodTemplate] = (
+        lambda template, _job, _cluster: template
+    )
     """Returns a pod template that names the group."""
-    scheduling_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _no_fields
+    scheduling_policy: Callable[[Job, ClusterProfile], JsonDict | None] = lambda _job, _cluster: (
+        None
+    )
     """Returns PyTorchJob's schedulingPolicy, or None if the training-operator does not know the
     scheduler.
     """
-    runtime_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _no_fields
+    runtime_policy: Callable[[Job, ClusterProfile], JsonDict | None] = lambda _job, _cluster: None
     """Returns podGroupPolicy of Trainer's runtime, or None if Trainer does not know the
     scheduler.
     """
-    check: Callable[[Job, ClusterProfile, Target], Problems] = _no_problems
+    check: Callable[[Job, ClusterProfile, Target], Problems] = lambda _job, _cluster, _target: iter(
+        ()
+    )
     """Yields what the scheduler and a target cannot do together; called for every job of the
     cluster.
     """
-    check_topology: Callable[[Job, ClusterProfile, Target], Problems] = _no_problems
+    check_topology: Callable[[Job, ClusterProfile, Target], Problems] = (
+        lambda _job, _cluster, _target: iter(())
+    )
     """Yields what keeps the scheduler from placing the job by its `topology`."""
-    needs: Callable[[JsonDict], Iterator[tuple[str, str, str]]] = _no_needs
+    needs: Callable[[JsonDict], Iterator[tuple[str, str, str]]] = lambda _group: iter(())
     """Yields kind, name and reason of each setting of the cluster that a PodGroup needs besides
     installed software.
     """

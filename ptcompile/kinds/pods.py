@@ -121,18 +121,12 @@ class PodView(NamedTuple):
     @property
     def containers(self) -> tuple[ContainerView, ...]:
         """Init containers first, then the others."""
-        inits = nested_maps(self.spec, "initContainers")
-        containers = nested_maps(self.spec, "containers")
-
-        return (
-            *[
-                ContainerView(nested_string(container, "name"), True, container)
-                for container in inits
-            ],
-            *[
-                ContainerView(nested_string(container, "name"), False, container)
-                for container in containers
-            ],
+        return tuple(
+            [
+                ContainerView(nested_string(container, "name"), is_init, container)
+                for key, is_init in (("initContainers", True), ("containers", False))
+                for container in nested_maps(self.spec, key)
+            ]
         )
 
     @property

@@ -78,17 +78,12 @@ def main_container(template: Json, *names: str) -> str:
     containers = nested_maps(template, "spec", "containers")
     called = [nested_string(container, "name") for container in containers]
     devices = [
-        nested_string(container, "name") for container in containers if _asks_for_devices(container)
+        nested_string(container, "name")
+        for container in containers
+        for half in ("limits", "requests")
+        if any("/" in str(name) for name in nested_map(container, "resources", half))
     ]
     return next((name for name in (*names, *devices, *called) if name in called), MAIN_CONTAINER)
-
-
-def _asks_for_devices(container: Json) -> bool:
-    return any(
-        "/" in str(name)
-        for half in ("limits", "requests")
-        for name in nested_map(container, "resources", half)
-    )
 
 
 def restart_policy(template: Json, default: str) -> str:

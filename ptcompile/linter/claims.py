@@ -112,8 +112,11 @@ def places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozense
         for label in _ZONE_LABELS:
             if label in labels:
                 yield label, frozenset(labels[label].split("__")), owner
-        affinity = nested_map(volume, "spec", "nodeAffinity", "required")
-        yield from ((label, values, owner) for label, values in _required(affinity))
+        terms = nested_maps(volume, "spec", "nodeAffinity", "required", "nodeSelectorTerms")
+        for expression in nested_maps(terms[0], "matchExpressions") if len(terms) == 1 else ():
+            if expression.get("operator") == "In":
+                values = frozenset(nested_strings(expression, "values"))
+                yield nested_string(expression, "key"), values, owner
 
     storage_class = class_of_claim(stream, claim)
     terms = nested_maps(storage_class, "allowedTopologies") if storage_class is not None else []
@@ -127,11 +130,3 @@ def places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozense
             values,
             f"the storage class {object_name(storage_class or {})} is for",
         )
-
-
-def _required(affinity: Json) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the labels that a volume's only term requires, with their values."""
-    terms = nested_maps(affinity, "nodeSelectorTerms")
-    for expression in nested_maps(terms[0], "matchExpressions") if len(terms) == 1 else ():
-        if expression.get("operator") == "In":
-            yield nested_string(expression, "key"), frozenset(nested_strings(expression, "values"))

@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
-from ptcompile.kubernetes.unstructured import nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.rule import Subject
 from ptcompile.shell.endless import SERVERS, endless_program
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
@@ -34,9 +34,11 @@ LAUNCHERS = frozenset(
 """Launchers of training processes, as named in `Launch`."""
 
 
-def starts_shell(container: ManifestContainer) -> bool:
-    """Return whether the command is a shell, ignoring wrappers such as tini."""
-    return shell_index(container) is not None
+def starts_program(container: ManifestContainer) -> bool:
+    """Return whether the manifest has the command, and it is no shell, ignoring wrappers such as
+    tini; the entry point of an image may be a shell.
+    """
+    return is_command_written(container) and shell_index(container) is None
 
 
 def is_command_written(container: ManifestContainer) -> bool:
@@ -107,7 +109,7 @@ def server_image(container: ManifestContainer) -> str | None:
     """Return the name of the container's image if that is a server and the manifest does not say
     what it runs.
     """
-    repository, _ = split_image(nested_string(container.spec, "image"))
+    repository, _ = split_image(container.image)
     image = basename(repository)
     return image if not container.tokens and image in SERVERS else None
 
@@ -120,7 +122,7 @@ def security_setting(
     if own is not None:
         return (*container.path, "securityContext", field), own
     shared = nested_value(template.spec, "securityContext", field)
-    return (*template.path, "spec", "securityContext", field), shared
+    return (*template.spec_path, "securityContext", field), shared
 
 
 def split_image(image: str) -> tuple[str, str]:
@@ -153,12 +155,10 @@ def mutable_rank_images(subject: Subject) -> Iterator[tuple[ManifestContainer, s
 
     Such pods must all run the same program.
     """
-    if sum(template.replicas for template in subject.templates) < 2:
+    if subject.replicas < 2:
         return
-    for container in (
-        container for template in subject.templates for container in template.main_containers
-    ):
-        image = nested_string(container.spec, "image")
+    for container in (item for item in subject.containers if item.is_main):
+        image = container.image
         if is_mutable(image) and (
             subject.record.rendezvous.all_pods
             or container.accelerators

@@ -120,7 +120,7 @@ class ClaimSource(NamedTuple):
 def claims_of(template: ManifestTemplate) -> Iterator[ClaimEntry]:
     """Yield the claims of a template's pods."""
     for index, entry in enumerate(nested_maps(template.spec, "resourceClaims")):
-        path: Path = (*template.path, "spec", "resourceClaims", index)
+        path: Path = (*template.spec_path, "resourceClaims", index)
         for kind, field in (
             ("ResourceClaimTemplate", "resourceClaimTemplateName"),
             ("ResourceClaim", "resourceClaimName"),

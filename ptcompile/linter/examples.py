@@ -33,16 +33,15 @@ def example_files(section: str) -> tuple[str, str]:
     """
     head, _, text = section.partition("\n")
     lines = dedent(text).strip("\n").split("\n")
-    bad, good = ("".join(_lines_of(lines, sign)) for sign in "-+")
+    bad, good = (
+        "".join(f"{line[_GUTTER_COLUMNS:]}\n" for line in lines if line[:1] in ("", " ", sign))
+        for sign in "-+"
+    )
     if head:
         base = package_text(f"linter/bases/{head.removesuffix(' with')}")
         bad, good = _expand(base, bad), _expand(base, good)
 
     return bad, good.replace(f"  {FINDING_MARK}", "")
-
-
-def _lines_of(lines: list[str], sign: str) -> list[str]:
-    return [f"{line[_GUTTER_COLUMNS:]}\n" for line in lines if line[:1] in ("", " ", sign)]
 
 
 def _expand(base: str, text: str) -> str:

@@ -165,9 +165,9 @@ def _unread_of(subject: Subject, holder: _Holder) -> Iterator[Unread]:
         path = (*holder.path, "spec", _SELECTOR, key)
         for row in places_of(key):
             if row.part == _SELECTOR and not row.on:
-                yield Unread(row, "name", _renamed(row, path, holder.template.spec))
+                yield _renamed(row, path, holder.template.spec)
             elif row.part == _SELECTOR and not _is_read(row, value):
-                yield Unread(row, "value", _unread_value(row, path, value))
+                yield _unread_value(row, path, value)
 
 
 def _check_key(
@@ -182,7 +182,7 @@ def _check_key(
     path = (*holder.path, "metadata", part, key)
     row = rows[0]
     if not any(candidate.on for candidate in rows):
-        yield Unread(row, "name", _renamed(row, path, nested_map(holder.data, "metadata")))
+        yield _renamed(row, path, nested_map(holder.data, "metadata"))
         return
 
     here = [candidate for candidate in rows if not holder.places.isdisjoint(candidate.on)]
@@ -190,37 +190,40 @@ def _check_key(
     if fitting:
         if not any(_is_read(candidate, value) for candidate in fitting):
             row = fitting[0]
-            yield Unread(row, "value", _unread_value(row, path, value))
+            yield _unread_value(row, path, value)
     elif row.part == _SELECTOR:
         is_selector = any(any(pinned_values(item.spec, key)) for item in subject.templates)
         if subject.templates and not is_selector:
             text = "it is a label of nodes, which does nothing on pods and jobs"
             help_text = "select nodes with it: nodeSelector in the pod template"
-            yield Unread(row, part, _finding(row, path, text, help_text))
+            yield _unread(row, part, path, text, help_text)
     elif here:
         row = here[0]
         if key not in nested_map(holder.data, "metadata", row.part):
-            yield Unread(row, part, _wrong_part(row, path, value))
+            yield _wrong_part(row, part, path, value)
     elif not _is_also_in_place(subject, holder, row, key):
         yield _wrong_place(subject, holder, row, path, value)
 
 
-def _finding(
-    row: KeyPlace, path: Path, text: str, help_text: str, edits: Sequence[Edit] = ()
-) -> Finding:
-    """Return a finding at a key; a note without a fix if the row was not checked in a source."""
+def _unread(
+    row: KeyPlace, way: Way, path: Path, text: str, help_text: str, edits: Sequence[Edit] = ()
+) -> Unread:
+    """Return what is wrong with a key; a note without a fix if the row was not checked in a
+    source.
+    """
     severity: Severity | None = "note" if row.memory else None
     fix = Fix(help_text, tuple(edits)) if edits and not row.memory else None
-    return found_at(path, text, help_text, fix, on_key=True, severity=severity)
+    finding = found_at(path, text, help_text, fix, on_key=True, severity=severity)
+    return Unread(row, way, finding)
 
 
-def _renamed(row: KeyPlace, path: Path, siblings: Json) -> Finding:
+def _renamed(row: KeyPlace, path: Path, siblings: Json) -> Unread:
     text = f"{row.reader} does not read it"
     if not row.now:
-        return _finding(row, path, text, row.help or "remove it")
+        return _unread(row, "name", path, text, row.help or "remove it")
     is_taken = row.now in nested_map(siblings, str(path[-2]))
     edits = () if is_taken else (Edit("rename", path, row.now),)
-    return _finding(row, path, text, f"write {row.now}", edits)
+    return _unread(row, "name", path, text, f"write {row.now}", edits)
 
 
 def _is_read(row: KeyPlace, value: str) -> bool:
@@ -231,27 +234,29 @@ def _is_read(row: KeyPlace, value: str) -> bool:
     )
 
 
-def _unread_value(row: KeyPlace, path: Path, value: str) -> Finding:
+def _unread_value(row: KeyPlace, path: Path, value: str) -> Unread:
     text = f"{row.reader} does not know the value {value!r}"
     meant = next((item for item in row.values if item.lower() == value.lower()), None)
     if meant is not None:
-        return _finding(row, path, text, f'write "{meant}"', (Edit("set", path, meant),))
+        return _unread(row, "value", path, text, f'write "{meant}"', (Edit("set", path, meant),))
     known = [item for item in row.values if item != _DURATION]
     durations = ", or a duration such as 4h" if _DURATION in row.values else ""
-    return _finding(row, path, text, f"write {' or '.join(known)}{durations}")
+    return _unread(row, "value", path, text, f"write {' or '.join(known)}{durations}")
 
 
-def _wrong_part(row: KeyPlace, path: Path, value: str) -> Finding:
-    *metadata, written, key = path
+def _wrong_part(
+    row: KeyPlace, written: Literal["labels", "annotations"], path: Path, value: str
+) -> Unread:
+    *metadata, _, key = path
     singular = row.part.removesuffix("s")
     article = "an" if row.part == "annotations" else "a"
     edits = (Edit("set", (*metadata, row.part, key), value), Edit("remove", path))
 
-    return _finding(
+    return _unread(
         row,
+        written,
         path,
-        f"{row.reader} reads it from the {row.part}, and ignores the "
-        f"{str(written).removesuffix('s')}",
+        f"{row.reader} reads it from the {row.part}, and ignores the {written.removesuffix('s')}",
         f"make it {article} {singular}",
         edits,
     )
@@ -265,8 +270,8 @@ def _is_also_in_place(subject: Subject, holder: _Holder, row: KeyPlace, key: str
         return False
     if any(_has_key(template.data, key) for template in subject.templates):
         return True
-    pods = subject.job.first_pods() if subject.job is not None else ()
-    return any(key in pod.view.labels or key in pod.view.annotations for _, pod in pods)
+    views = [role.pod.view for role in subject.roles]
+    return any(key in view.labels or key in view.annotations for view in views)
 
 
 def _has_key(data: Json, key: str) -> bool:
@@ -288,17 +293,15 @@ def _wrong_place(
         is_movable = len(targets) == 1 and subject.made is subject.manifest
         text = f"{row.reader} looks for it only in the pod template"
         help_text = "move it to the metadata of the pod template"
-        return Unread(
-            row, "pods", _finding(row, path, text, help_text, edits if is_movable else ())
-        )
+        return _unread(row, "pods", path, text, help_text, edits if is_movable else ())
     if OBJECT in row.on:
         _, kind = subject.kind
         edits = [Edit("set", ("metadata", part, key), value), removal]
         text = f"{row.reader} looks for it only in the {kind}, not in its pods"
         help_text = f"move it to the metadata of the {kind}"
-        return Unread(row, "object", _finding(row, path, text, help_text, edits))
+        return _unread(row, "object", path, text, help_text, edits)
 
     kinds = " or ".join("pod" if place == POD else place for place in row.on)
     text = f"{row.reader} looks for it only in a {kinds}"
 
-    return Unread(row, "kind", _finding(row, path, text, f"write it in the {kinds}"))
+    return _unread(row, "kind", path, text, f"write it in the {kinds}")

@@ -13,7 +13,7 @@ from ptcompile.hardware.fabric_gaps import EFA
 from ptcompile.hardware.machines import MACHINES, Ask, Machines, Misfit, machines_by_name, misfits
 from ptcompile.hardware.nodes import ANYWHERE, VENDORS
 from ptcompile.kubernetes.pod_spec import pinned_values, request_path
-from ptcompile.kubernetes.unstructured import nested_map, nested_string_map
+from ptcompile.kubernetes.unstructured import nested_string_map
 from ptcompile.world.templates import EnvEntry, ManifestTemplate
 
 _INSTANCE_TYPE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
@@ -72,7 +72,7 @@ def excess_requests(template: ManifestTemplate) -> Iterator[ExcessRequest]:
         name = next(name for name, ask in asks.items() if ask is misfit.ask)
         path = request_path(template.spec, name)
         if path:
-            yield ExcessRequest((*template.path, "spec", *path), str(amounts[name]), misfit, pins)
+            yield ExcessRequest((*template.spec_path, *path), str(amounts[name]), misfit, pins)
 
 
 class MissingFabric(NamedTuple):
@@ -112,10 +112,7 @@ def _used_fabrics(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]
             (_fabric_of_variable(entry), entry.name_path, entry.name)
             for entry in container.variables
         ]
-        for half in ("limits", "requests"):
-            if EFA in nested_map(container.spec, "resources", half):
-                names.append(("efa", (*container.path, "resources", half, EFA), EFA))
-                break
+        names += [("efa", path, name) for path, name, _ in container.resources if name == EFA]
 
         for fabric, path, text in names:
             if fabric and fabric not in seen:
@@ -125,7 +122,7 @@ def _used_fabrics(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]
 
 def _fabric_of_variable(entry: EnvEntry) -> str:
     """Return the fabric that a variable configures, or ""."""
-    if entry.name == "NCCL_NET" and (entry.value or "").lower() == "gib":
+    if entry.name == "NCCL_NET" and entry.text.lower() == "gib":
         return "gib"
     return next(
         (fabric for prefix, fabric in _FABRIC_PREFIXES.items() if entry.name.startswith(prefix)), ""

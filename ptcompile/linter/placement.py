@@ -16,6 +16,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_maps,
     nested_string,
     nested_string_map,
+    nested_value,
 )
 from ptcompile.linter.claims import claims_of_pod, places_of_claim
 from ptcompile.linter.rule import Findings, Subject, found_at
@@ -66,15 +67,14 @@ def _possible_tolerations(subject: Subject) -> list[Json]:
     named_by = modeled_queue_system()[0].named_by
     if named_by is None or not named_by(subject.manifest):
         return []
-    return [
-        {"tolerations": flavor.get("tolerations")}
-        for flavor in subject.stream.cached(_flavor_specs)
-    ]
+    return subject.stream.cached(_flavor_tolerations)
 
 
-def _flavor_specs(stream: Stream) -> list[Json]:
+def _flavor_tolerations(stream: Stream) -> list[Json]:
     return [
-        nested_map(each, "spec") for each in stream.objects if each.get("kind") == "ResourceFlavor"
+        {"tolerations": nested_value(each, "spec", "tolerations")}
+        for each in stream.objects
+        if each.get("kind") == "ResourceFlavor"
     ]
 
 
@@ -97,7 +97,7 @@ def pod_misfits(subject: Subject, pools: Pools) -> Findings:
         misfit = misfit_in(pools, placement)
         if misfit is not None:
             yield found_at(
-                (*template.path, "spec", *misfit.path),
+                (*template.spec_path, *misfit.path),
                 misfit.text,
                 misfit.help,
                 severity=misfit.severity,
@@ -139,7 +139,7 @@ def gang_misfits(subject: Subject, pools: Pools) -> Findings:
         )
         needed = [name for name, _ in placement.pod.requests]
         yield found_at(
-            (*template.path, "spec", *request_path(template.spec, needed[0] if needed else "")),
+            (*template.spec_path, *request_path(template.spec, needed[0] if needed else "")),
             f"{least} pods wait for one another, but the nodes that take them ({names}) have room "
             f"for {room}{why}",
             f"use at most {room} pods, or request less in each",

@@ -16,11 +16,11 @@ from ptcompile.diagnostics import (
     field_path,
     message_at,
 )
-from ptcompile.kinds.model import Kind, is_overridden
+from ptcompile.kinds.model import Kind, LostPod, is_overridden
 from ptcompile.kinds.templates import Template as WrittenTemplate
 from ptcompile.kubernetes.unstructured import Json, nested_map, object_name
 from ptcompile.operators.pod import POD_RULES
-from ptcompile.world.templates import ManifestTemplate
+from ptcompile.world.templates import EnvEntry, ManifestTemplate
 from ptcompile.world.workload import Stream, Workload
 
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ptcompile.kinds.pods import Place
     from ptcompile.linter.training_roles import RoleObstacle, TrainingRoles
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
+    from ptcompile.world.origin import WrittenPlace
 
     T = TypeVar("T")
 
@@ -63,6 +64,21 @@ class Subject(Workload):
         """All keys and texts of the object, each once."""
         return self.stream.texts.get(id(self.manifest)) or texts_of(self.manifest)
 
+    @property
+    def replicas(self) -> int:
+        """The number of pods of all templates."""
+        return sum(template.replicas for template in self.templates)
+
+    def lost_pod(self, role: str) -> LostPod | None:
+        """Return what the operator does when it loses a pod of a role, or None if unknown."""
+        return self.record.lost_pod(self.manifest, role, self.objects)
+
+    def place_of(self, path: Path) -> WrittenPlace | None:
+        """Return where the value at a path in `made` was written, or None if it is in this object
+        at this path.
+        """
+        return self.origins.at(path) if self.origins is not None else None
+
     def placed(self, finding: Finding, rule: Rule) -> Finding | None:
         """Return a finding about a value that the file does not have at its path at the nearest
         field, with its writer; one about a script in a ConfigMap names the key.
@@ -75,7 +91,7 @@ class Subject(Workload):
                 text=f"{finding.text} ({self.mounted_scripts[finding.path]})"
             )
 
-        place = self.origins.at(finding.path) if self.origins is not None else None
+        place = self.place_of(finding.path)
         source = place.source if place is not None else None
         if self.certainty != "stream" and (source is not None or rule.is_about_pods):
             if self.certainty == "assumed":
@@ -128,7 +144,7 @@ class Subject(Workload):
         """
         edits = []
         for edit in fix.edits if fix is not None else ():
-            place = self.origins.at(edit.path) if self.origins is not None else None
+            place = self.place_of(edit.path)
             if place is not None and place.writer:
                 return None
             edits.append(edit if place is None else edit._replace(path=place.path))
@@ -303,7 +319,7 @@ def is_recreated(subject: Subject, template: ManifestTemplate) -> bool | None:
     )
     recreates = subject.record.recreates(subject.manifest, written)
     if recreates is None and subject.record.launch_fields.container:  # the runtime decides
-        lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)
+        lost = subject.lost_pod(template.role)
         return None if lost is None else lost.recreated != "none"
     return recreates
 
@@ -363,6 +379,16 @@ def fix_setting(title: str, path: Path, value: Any, *, safe: bool = False) -> Fi
 def fix_removing(title: str, path: Path, *, safe: bool = False) -> Fix:
     """Return a fix that only removes the value at a path."""
     return Fix(title, (Edit("remove", path),), safe)
+
+
+def edit_adding(written: object, path: Path, item: Any) -> Edit:
+    """Return an edit that adds an item to a list, or writes the list where no list is."""
+    return Edit("append", path, item) if isinstance(written, list) else Edit("set", path, [item])
+
+
+def fix_removing_variable(entry: EnvEntry) -> Fix:
+    """Return a fix that removes a container's variable."""
+    return fix_removing(f"remove {entry.name}", entry.path)
 
 
 class Rule(NamedTuple):

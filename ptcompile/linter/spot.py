@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.hardware.nodes import SPOT
 from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.unstructured import (
@@ -33,15 +34,9 @@ class Notice(NamedTuple):
 
 
 _NOTICES = {
-    "google": Notice(usual=15, most=120),
-    "azure": Notice(usual=30, most=30),
-    "amazonaws": Notice(usual=120, most=120),
-    "karpenter": Notice(usual=120, most=120),
-    "oraclecloud": Notice(usual=120, most=120),
+    word: Notice(**row) for word, row in load_table("hardware/nodes.json")["notices"].items()
 }
-"""By a word of the label. GKE, Spot VMs: more than 15 seconds for users' pods from 1.35; AKS, node
-auto-drain; Amazon EC2, Spot interruption notices; OCI, preemptible instances (2026).
-"""
+"""By a word of the label."""
 
 
 def notice_of(label: str | None) -> Notice | None:

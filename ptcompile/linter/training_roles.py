@@ -13,7 +13,7 @@ from ptcompile.kubernetes.unstructured import get, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.simulator.launchers.rendezvous import STANDALONE, Rendezvous
 from ptcompile.simulator.launchers.torchrun import is_int, option_name
-from ptcompile.simulator.meeting import torch_of_pod
+from ptcompile.simulator.meeting import Meeting, MeetingMember, torch_of_pod
 from ptcompile.world.templates import EnvEntry, ManifestTemplate
 from ptcompile.world.workload import Workload
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ptcompile.kinds.pods import ExpandedRole
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.launchers.misread import MisreadWord
-    from ptcompile.simulator.meeting import Meeting, MeetingMember
     from ptcompile.simulator.obstacles import Obstacle
     from ptcompile.simulator.pod import Pod
 
@@ -165,7 +164,12 @@ class TrainingRole:
         does.
         """
         entry = next((entry for entry in self.container.variables if entry.name == name), None)
-        if entry is None or self._is_operators(entry):
+        place = (
+            self._origins.at(entry.path)
+            if self._origins is not None and entry is not None
+            else None
+        )
+        if entry is None or (place is not None and place.writer and place.source is None):
             return None
 
         in_pod = [item for item in self.pod.env_entries if item.get("name") == name]
@@ -175,13 +179,6 @@ class TrainingRole:
             return entry
 
         return None
-
-    def _is_operators(self, entry: EnvEntry) -> bool:
-        """Return whether the operator adds the variable as it makes the object with the
-        templates.
-        """
-        place = self._origins.at(entry.path) if self._origins is not None else None
-        return place is not None and bool(place.writer) and place.source is None
 
     def path_of(self, option: str) -> Path:
         """Return the path of an option's value: an argument, a variable or a field; else the

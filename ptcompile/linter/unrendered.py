@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Path, Problem, Span, own_problem
-from ptcompile.kubernetes.unstructured import Json, as_list, without_none
+from ptcompile.kubernetes.unstructured import Json, as_list, nested_map, nested_value, without_none
 from ptcompile.source.documents import Source, read
 from ptcompile.source.streams import is_ours
 from ptcompile.source.templates import (
@@ -61,7 +61,7 @@ def unrendered_file(source: Source, role: str | None) -> tuple[int, Problem] | N
         mark = template_mark(source.text)
         if mark is not None:
             span = source.span(mark.start, mark.start + 2)
-            return 0, _note(_mark_message(mark), mark.command)._replace(span=span)
+            return 0, _mark_note(mark)._replace(span=span)
 
     for document in source.documents:
         if not foreign_kind(document.data) and (
@@ -70,17 +70,16 @@ def unrendered_file(source: Source, role: str | None) -> tuple[int, Problem] | N
             for path, value, on_key in _texts(document.data, ()):
                 mark = None if on_key else mark_within(value)
                 if mark is not None:
-                    return document.index, _note(_mark_message(mark), mark.command)._replace(
-                        path=path
-                    )
+                    return document.index, _mark_note(mark)._replace(path=path)
 
     return None
 
 
-def _mark_message(mark: TemplateMark) -> str:
-    return (
+def _mark_note(mark: TemplateMark) -> Problem:
+    message = (
         f"{mark.sign} is filled in by another tool, such as {mark.tools}: the file is not checked"
     )
+    return _note(message, mark.command)
 
 
 def _note(message: str, command: str) -> Problem:
@@ -260,14 +259,8 @@ def _is_pod_template(data: Json) -> bool:
     if data.get("kind") != "Pod" or data.get("apiVersion") != "v1":
         return False
 
-    metadata = data.get("metadata")
-    spec = data.get("spec")
-    is_named = isinstance(metadata, Mapping) and (
-        metadata.get("name") or metadata.get("generateName")
-    )
-    containers = spec.get("containers") if isinstance(spec, Mapping) else None
-    is_complete = isinstance(containers, list) and all(
-        isinstance(container, Mapping) and container.get("image") for container in containers
-    )
-
+    metadata = nested_map(data, "metadata")
+    is_named = metadata.get("name") or metadata.get("generateName")
+    containers = as_list(nested_value(data, "spec", "containers"))
+    is_complete = all(nested_value(container, "image") for container in containers)
     return not is_named and not (containers and is_complete)

@@ -7,6 +7,7 @@ from posixpath import normpath
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.pod_spec import SHM_PATH
 from ptcompile.kubernetes.unstructured import Json, nested_string
@@ -18,31 +19,11 @@ _OPTION = Pattern(r"(?:^|[\s\"'])([+-]{0,2})([A-Za-z][\w.-]{0,80})(=|\s+)[\"']?(
 _VARIABLE = Pattern(r"\$(?:(\()|(\{))?(?P<name>\w{1,128})(?(1)\))(?(2)\})")
 _FOLDERS = ("directory", "folder", "root", "dir")
 """Last parts of names of folders."""
-_CHECKPOINTS = frozenset({"checkpoint", "checkpoints", "ckpt", "ckpts", "snapshot", "snapshots"})
-_OUTPUTS = frozenset(
-    {
-        "save",
-        "output",
-        "outputs",
-        "out",
-        "default-root",
-        "default-local",
-        "explicit-log",
-        "exp",
-        "experiment",
-    }
-    | {"results", "dump", "serialization", "hydra-run", "hydra-sweep"}
-)
-"""Words before the last part of an option for the folder that a training writes: `output_dir` (HF
-Trainer, TRL, LLaMA-Factory, torchtune, axolotl), `default_root_dir` (Lightning),
-`explicit_log_dir`, `exp_dir` (NeMo), `dump_folder` (torchtitan), `default_local_dir` (verl),
-`hydra.run.dir`, `serialization_dir` (AllenNLP).
-"""
-_INPUTS = """
-load resume resumed pretrained init initial initialize from restore restart base teacher student reference ref actor
-critic reward draft eval test input source tokenizer vocab merge
-"""
-_INPUT_WORDS = frozenset(_INPUTS.split())
+_TABLE = load_table("linter/folders.json")
+_CHECKPOINTS = frozenset(_TABLE["checkpoint_words"])
+_OUTPUTS = frozenset(_TABLE["output_words"])
+"""Words before the last part of an option for the folder that a training writes."""
+_INPUT_WORDS = frozenset(_TABLE["input_words"])
 """Words in names of folders that the training reads."""
 
 
@@ -159,7 +140,7 @@ def mount_for(container: ManifestContainer, path: str) -> Written | None:
     return next((mount for mount in container.mounts if mount.data is deepest), None)
 
 
-_VENDOR_FOLDERS = ("/home/kubernetes/bin/gib", "/home/kubernetes/bin/nvidia", "/opt/rocm")
+_VENDOR_FOLDERS: list[str] = _TABLE["vendors"]
 """Folders of nodes from which vendors' guides mount drivers and plugins of the network into
 privileged pods.
 """
@@ -172,14 +153,9 @@ def node_devices(template: ManifestTemplate) -> str:
     A container without privileges cannot open a device that a hostPath brings: its device cgroup
     only allows those of device plugins (containerd and runc).
     """
-    paths = [
-        normpath(nested_string(volume, "hostPath", "path"))
-        for _, volume in template.volumes.values()
-    ]
-    return next((path for path in paths if _is_device_path(path)), "")
-
-
-def _is_device_path(path: str) -> bool:
-    return path != SHM_PATH and f"{path}/".startswith(
-        ("/dev/", *(f"{folder}/" for folder in _VENDOR_FOLDERS))
-    )
+    prefixes = ("/dev/", *(f"{folder}/" for folder in _VENDOR_FOLDERS))
+    for _, volume in template.volumes.values():
+        path = normpath(nested_string(volume, "hostPath", "path"))
+        if path != SHM_PATH and f"{path}/".startswith(prefixes):
+            return path
+    return ""

@@ -194,11 +194,8 @@ def _shared_gpus(by_kind: ObjectsByKind) -> JsonDict:
 def _controller_containers(by_kind: ObjectsByKind) -> Iterator[Json]:
     for kind in sorted(_CONTROLLERS):
         for manifest in by_kind.get(kind, ()):
-            if kind == "Pod":
-                spec = nested_map(manifest, "spec")
-            else:
-                spec = nested_map(manifest, "spec", "template", "spec")
-            yield from nested_maps(spec, "containers")
+            pod = manifest if kind == "Pod" else nested_map(manifest, "spec", "template")
+            yield from nested_maps(pod, "spec", "containers")
 
 
 def _versions(
@@ -388,17 +385,13 @@ def _topology(by_kind: ObjectsByKind, cloud: str | None) -> JsonDict:
         for level in nested_maps(topology, "spec", "levels"):
             label = nested_string(level, "nodeLabel")
             if label and label not in built_in:
-                levels[_level_name(label)] = {"nodeLabel": label}
+                _, _, name = label.rpartition("/")
+                levels[name.removeprefix("topology-") or label] = {"nodeLabel": label}
 
     tiers = {nested_int(node, "spec", "tier", default=-1) for node in by_kind.get("HyperNode", ())}
     levels |= {f"tier-{tier}": {"tier": tier} for tier in sorted(tiers) if tier >= 0}
 
     return {"levels": levels} if levels else {}
-
-
-def _level_name(label: str) -> str:
-    """Return the name of a level: `rack` for `cloud.provider.com/topology-rack`."""
-    return label.rpartition("/")[2].removeprefix("topology-") or label
 
 
 def _priorities(by_kind: ObjectsByKind) -> dict[str, int]:

@@ -8,7 +8,7 @@ newest supported ones; the Kubernetes release is the oldest that works.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.kinds import other_kind, versions
@@ -86,15 +86,14 @@ def class_objects(
 
 def framework_objects(
     kinds: Iterable[GroupVersionKind], queues: QueueSystem | None, cluster: ClusterProfile
-) -> Iterator[tuple[str, str]]:
-    """Yield name and reason of each configuration that lets the queue system manage queued jobs
-    of these kinds.
-    """
+) -> Iterator[Requirement]:
+    """Yield each configuration that lets the queue system manage queued jobs of these kinds."""
     if queues is not None and queues.framework is not None:
-        configurations = (
-            queues.framework(kind, cluster.versions(), ()) for kind in dict.fromkeys(kinds)
-        )
-        yield from (configuration for configuration in configurations if configuration is not None)
+        for kind in dict.fromkeys(kinds):
+            configuration = queues.framework(kind, cluster.versions(), ())
+            if configuration is not None:
+                name, why = configuration
+                yield Requirement("object", name, "", why)
 
 
 def required_kubernetes(operator: Operator, cluster: ClusterProfile) -> Version | None:
@@ -204,13 +203,15 @@ def requires_spec(
             if item.kind != "runtime" and not item.name.startswith(of_cluster)
         ]
 
-    out += [*needed, *queue_software(target_name, spec, cluster), *gang_software(spec, cluster)]
-    out += gang_settings(spec, cluster, target_name)
-    out += [
-        requirement
-        for operator in drivers(classes)
-        for requirement in software_of(operator, cluster)
+    queue_system = queue_operator(target_name, cluster) if queue_of(spec, cluster) else None
+    admitting = [
+        operator
+        for operator in (queue_system, _gang_scheduler(spec, cluster))
+        if operator is not None and operator.install.software
     ]
+    out += [*needed, *_software_of_all(admitting, cluster)]
+    out += gang_settings(spec, cluster, target_name)
+    out += _software_of_all(drivers(classes), cluster)
     out = list(dict.fromkeys(out))
     out += [Requirement("namespace", name) for name in namespaces([spec])]
     pods = pods_of(spec, target_name, cluster)
@@ -218,13 +219,10 @@ def requires_spec(
         Requirement("object", f"{kind}/{name}")
         for kind, name in _referenced_objects(pods, spec, target_name, cluster)
     ]
-    queues = queue_operator(target_name, cluster).queues() if queue_of(spec, cluster) else None
+    queues = queue_system.queues() if queue_system is not None else None
     out += class_objects(classes, queues, cluster)
     kinds = [BY_TARGET[target_name].kinds[0].key]
-    out += [
-        Requirement("object", name, "", why)
-        for name, why in framework_objects(kinds, queues, cluster)
-    ]
+    out += framework_objects(kinds, queues, cluster)
     out += [Requirement("resource", name, "", "on its nodes") for name in extended_resources(pods)]
 
     return tuple(out)
@@ -265,7 +263,7 @@ def operators_of(
     operators = [
         op
         for target in (*targets, *(name for name, _ in jobs))
-        for op in _operators_of_target(target)
+        for op in _installed(BY_TARGET[target])
     ]
     for target, spec in jobs:
         if queue_of(spec, cluster):
@@ -275,11 +273,6 @@ def operators_of(
         operators += drivers(claimed_classes(spec, target, cluster))
 
     return list(dict.fromkeys(operators))
-
-
-def _operators_of_target(target: str) -> Iterator[Operator]:
-    """Yield a target's operator and the operator it depends on."""
-    return _installed(BY_TARGET[target])
 
 
 def _installed(*operators: Operator) -> Iterator[Operator]:
@@ -339,30 +332,11 @@ def _built(spec: Spec, target: str, cluster: ClusterProfile) -> Built:
 
 def software(target: str, cluster: ClusterProfile) -> list[Requirement]:
     """Return the operators of a target, with their CRDs."""
-    out = [
-        requirement
-        for operator in _operators_of_target(target)
-        for requirement in software_of(operator, cluster)
-    ]
+    out = _software_of_all(_installed(BY_TARGET[target]), cluster)
     out += [
         Requirement(kind, name, "", why) for kind, name, why in BY_TARGET[target].install.brings
     ]
     return out
-
-
-def queue_software(target: str, spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
-    """Return the queue system that admits the job, if the job has a queue."""
-    if not queue_of(spec, cluster):
-        return []
-    return software_of(queue_operator(target, cluster), cluster)
-
-
-def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
-    """Return the gang scheduler of the job's pods, if the profile names one."""
-    scheduler = _gang_scheduler(spec, cluster)
-    if scheduler is not None and scheduler.install.software:
-        return software_of(scheduler, cluster)
-    return []
 
 
 def gang_settings(spec: Spec, cluster: ClusterProfile, target: str) -> list[Requirement]:
@@ -437,6 +411,10 @@ def software_of(operator: Operator, cluster: ClusterProfile) -> list[Requirement
     return [requirement, *(Requirement("crd", crd, "", operator.install.software) for crd in crds)]
 
 
+def _software_of_all(operators: Iterable[Operator], cluster: ClusterProfile) -> list[Requirement]:
+    return [item for operator in operators for item in software_of(operator, cluster)]
+
+
 def _referenced_objects(
     pods: Sequence[Json], spec: Spec, target: str, cluster: ClusterProfile
 ) -> dict[tuple[str, str], None]:
@@ -468,7 +446,15 @@ def requires_manifests(
     """
     jobs = [manifest for manifest in manifests if kind_of(manifest) in JOB_KINDS]
     stream = Stream(manifests, cluster.versions())
-    pods_by_job = [_pod_specs(Workload(job, stream=stream)) for job in jobs]
+    # as their controllers and admission leave them
+    pods_by_job = [
+        [
+            template.spec
+            for template in Workload(job, stream=stream).templates
+            if template.replicas > 0
+        ]
+        for job in jobs
+    ]
     classes = device_classes(manifests)
     operators = list(
         dict.fromkeys(
@@ -482,10 +468,10 @@ def requires_manifests(
         for job, pods in zip(jobs, pods_by_job, strict=True)
         for reference in _referenced_by(job, pods)
     ]
-    unused = _unused_runtimes({kind for kind, _ in (*named, *provided)})
-    installed = [
-        requirement for operator in operators for requirement in software_of(operator, cluster)
-    ]
+    kinds = {kind for kind, _ in (*named, *provided)}
+    # the beginnings of the names of CRDs for runtimes to which no job refers
+    unused = tuple(f"{kind.lower()}s." for kind in _RUNTIME_KINDS if kind not in kinds)
+    installed = _software_of_all(operators, cluster)
     out += [item for item in installed if not item.name.startswith(unused)]
     out += _settings(manifests)
     spaces = {nested_string(job, "metadata", "namespace") for job in jobs} - {"", "default"}
@@ -500,19 +486,11 @@ def requires_manifests(
     )
     out += class_objects(classes, queues, cluster)
     queued = [kind_of(job) for job in jobs if any(_admitting_systems(job))]
-    out += [
-        Requirement("object", name, "", why)
-        for name, why in framework_objects(queued, queues, cluster)
-    ]
+    out += framework_objects(queued, queues, cluster)
     resources = extended_resources([pod for pods in pods_by_job for pod in pods])
     out += [Requirement("resource", name, "", "on its nodes") for name in resources]
 
     return tuple(dict.fromkeys(out))
-
-
-def _unused_runtimes(kinds: Container[str]) -> tuple[str, ...]:
-    """Return the beginnings of the names of CRDs for runtimes of a kind to which no job refers."""
-    return tuple(f"{kind.lower()}s." for kind in _RUNTIME_KINDS if kind not in kinds)
 
 
 def _operators_of_job(job: Json) -> Iterator[Operator]:
@@ -542,11 +520,6 @@ def _referenced_by(job: Json, pods: Sequence[Json]) -> Iterator[tuple[str, str]]
     for pod in pods:
         yield from needed_objects(pod)
         yield from needed_groups(pod)
-
-
-def _pod_specs(job: Workload) -> list[Json]:
-    """Return the specs of the job's pods, as its controller and admission leave them."""
-    return [template.spec for template in job.templates if template.replicas > 0]
 
 
 def _requirement(kind: str, name: str) -> Requirement:

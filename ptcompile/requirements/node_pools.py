@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 
+from ptcompile.hardware.machines import parse_nano
 from ptcompile.hardware.nodes import ARM, HOST, LEVELS, SPOT
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.nodes import NodeGroup
@@ -76,11 +77,12 @@ def worker_nodes(nodes: Sequence[Json]) -> list[Json]:
 
 def cloud_of(nodes: Sequence[Json]) -> str | None:
     """Return the cloud whose labels all nodes have, or None."""
-    clouds = {_cloud(_labels(node)) for node in nodes}
+    clouds = set(map(_cloud, nodes))
     return clouds.pop() if len(clouds) == 1 else None
 
 
-def _cloud(labels: dict[str, str]) -> str | None:
+def _cloud(node: Json) -> str | None:
+    labels = _labels(node)
     return next(
         (
             cloud
@@ -123,8 +125,9 @@ def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:
         devices = tuple(
             sorted((k, v) for k, v in _allocatable(node).items() if k not in _PLAIN_RESOURCES)
         )
+        named = (labels[label] for label in _POOL_LABELS if labels.get(label))
         key = (
-            _pool_name(labels),
+            next(named, "") or _machine(labels) or "nodes",
             _machine(labels),
             taints,
             labels.get("topology.kubernetes.io/zone"),
@@ -148,6 +151,8 @@ def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:
 def _pool(nodes: Sequence[Json]) -> JsonDict:
     first = nodes[0]
     labels = _labels(first)
+    amounts = [_allocatable(node) for node in nodes]
+    resources = [name for name in amounts[0] if all(name in each for each in amounts)]
     shared = {
         key: value
         for key, value in labels.items()
@@ -157,7 +162,9 @@ def _pool(nodes: Sequence[Json]) -> JsonDict:
     }
     pool = {
         "machine": _machine(labels),
-        "allocatable": _smallest([_allocatable(node) for node in nodes]),
+        "allocatable": {
+            name: min((each[name] for each in amounts), key=parse_nano) for name in resources
+        },
         "labels": dict(sorted(shared.items())),
         "taints": _taints(first),
         "count": len(nodes),
@@ -206,7 +213,7 @@ def may_have_other_pools(
 
     Clouds scale pools to zero, and then nothing in the cluster shows them.
     """
-    has_cloud = any(_cloud(_labels(node)) or _KARPENTER_POOL in _labels(node) for node in nodes)
+    has_cloud = any(_cloud(node) or _KARPENTER_POOL in _labels(node) for node in nodes)
     return has_cloud or not _POOL_KINDS.isdisjoint(kinds) or "cluster-autoscaler-status" in names
 
 
@@ -243,11 +250,8 @@ def spot_settings(nodes: Sequence[Json], cloud: str | None) -> JsonDict:
             spot_nodes = [node for node in nodes if _labels(node).get(key) == value]
             if spot_nodes:
                 taints = [taint for taint in _taints(spot_nodes[0]) if taint["key"] in _spot_keys()]
-                if taints:
-                    tolerations = {"tolerations": [_toleration(taint) for taint in taints]}
-                else:
-                    tolerations = {}
-                return {"nodeLabels": {key: value}, **tolerations}
+                tolerations = [_toleration(taint) for taint in taints]
+                return without_falsy({"nodeLabels": {key: value}, "tolerations": tolerations})
 
     return {}
 
@@ -267,11 +271,6 @@ def _release(text: str) -> tuple[int, int] | None:
         return None
 
 
-def _pool_name(labels: dict[str, str]) -> str:
-    named = (labels[label] for label in _POOL_LABELS if labels.get(label))
-    return next(named, "") or _machine(labels) or "nodes"
-
-
 def _machine(labels: dict[str, str]) -> str | None:
     return next((labels[label] for label in _TYPES if labels.get(label)), None)
 
@@ -281,10 +280,7 @@ def _labels(node: Json) -> dict[str, str]:
 
 
 def _taints(node: Json) -> list[dict[str, str]]:
-    return list(_yield_taints(node))
-
-
-def _yield_taints(node: Json) -> Iterator[dict[str, str]]:
+    taints = []
     for taint in nested_maps(node, "spec", "taints"):
         key, value, effect = (nested_string(taint, field) for field in ("key", "value", "effect"))
         if (
@@ -292,7 +288,8 @@ def _yield_taints(node: Json) -> Iterator[dict[str, str]]:
             and effect in {"NoSchedule", "PreferNoSchedule", "NoExecute"}
             and not key.startswith(_PASSING_TAINTS)
         ):
-            yield {"key": key, **({"value": value} if value else {}), "effect": effect}
+            taints.append({"key": key, **({"value": value} if value else {}), "effect": effect})
+    return taints
 
 
 def _toleration(taint: dict[str, str]) -> dict[str, str]:
@@ -314,14 +311,3 @@ def _spot_keys() -> set[str]:
 def _allocatable(node: Json) -> dict[str, str]:
     amounts = nested_map(node, "status", "allocatable")
     return {key: str(value) for key, value in amounts.items() if key != "pods" and parse(value)}
-
-
-def _smallest(amounts: Sequence[dict[str, str]]) -> dict[str, str]:
-    """Return the smallest amount of each resource that all of the nodes have."""
-    names = [name for name in amounts[0] if all(name in of_node for of_node in amounts)]
-    return {name: min((of_node[name] for of_node in amounts), key=_nano) for name in names}
-
-
-def _nano(amount: str) -> int:
-    quantity = parse(amount)
-    return quantity.nano if quantity is not None else 0

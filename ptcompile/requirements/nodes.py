@@ -18,16 +18,13 @@ from ptcompile.kubernetes.unstructured import (
     nested_string_map,
     object_name,
 )
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.placement import gang_misfits, placements_of
 from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.operators.table import JOB_KINDS
 from ptcompile.requirements.jobs import Requirement
 from ptcompile.world.nodes import Pools
 from ptcompile.world.workload import Stream, WorkloadRole
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.versions import Versions
 
 
 def requires_of_nodes(

@@ -77,7 +77,9 @@ def plan_setup(cluster: ClusterProfile, specs: Sequence[Spec] = ()) -> Setup:
     """
     jobs = [(target_of(spec, cluster), spec) for spec in specs]
     target_names = list(dict.fromkeys(name for name, _ in jobs)) or ["pytorchjob"]
-    values = operator_values(cluster) if _deploys_operator(target_names, cluster) else {}
+    # for PyTorchJobs, or because the profile configures it
+    is_deployed = "pytorchjob" in target_names or "operator" in cluster.spec.model_fields_set
+    values = operator_values(cluster) if is_deployed else {}
     queues = _queue_objects(jobs, cluster)
     manifests = (
         *_namespace_objects(specs, cluster, by_chart=bool(values)),
@@ -125,13 +127,6 @@ def operator_values(cluster: ClusterProfile) -> JsonDict:
         "image": operator.image.non_null_fields(),
         "namespace": operator.namespace.non_null_fields(),
     }
-
-
-def _deploys_operator(targets: Iterable[str], cluster: ClusterProfile) -> bool:
-    """Return whether to deploy the operator: for PyTorchJobs, or because the profile configures
-    it.
-    """
-    return "pytorchjob" in targets or "operator" in cluster.spec.model_fields_set
 
 
 def _namespace_objects(

@@ -149,7 +149,7 @@ def _truncation_warning(listed: int, total: int) -> Diagnostic:
     )
 
 
-def job_to_dict(job: SimulatedJob, nodes: Sequence[NodeGroup] = ()) -> JsonDict:
+def job_to_dict(job: SimulatedJob, nodes: Sequence[NodeGroup]) -> JsonDict:
     """Return the JSON form of a job without its pods."""
     rendezvous = job_rendezvous(job)
     totals = job.totals()

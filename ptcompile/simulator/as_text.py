@@ -80,13 +80,6 @@ def _format_values(values: list[str], indexes: list[int]) -> str:
     return " .. ".join((", ".join(values[:-1]), values[-1]))
 
 
-def end_pods(job: SimulatedJob, role: ExpandedRole, start: int) -> list[Pod]:
-    """Return the first two pods and the last pod of a role, counted from index `start`."""
-    return [
-        job.pod(role, i) for i in sorted({start, min(start + 1, role.count - 1), role.count - 1})
-    ]
-
-
 def _differ_only_in_variables(pod: Pod, base_pod: Pod) -> bool:
     """Return whether two command lines are written identically, so only the values of variables
     differ.
@@ -103,13 +96,6 @@ def pod_range(job: SimulatedJob, role: ExpandedRole, start: int) -> str:
     if start == role.count - 1:
         return first.display_name
     return f"{first.display_name} .. {last.display_name}"
-
-
-def injected_entries(pod: Pod) -> frozenset[int]:
-    """Return the indexes of the main container's env entries that the operator adds."""
-    return frozenset(
-        i for i, entry in enumerate(pod.env_entries) if not pod.job.stream.writes(entry)
-    )
 
 
 def overview(world: World) -> str:
@@ -325,7 +311,7 @@ def pod_rows(job: SimulatedJob, rendezvous: JobRendezvous) -> list[list[str]]:
     """Return a table of the job's pods with a heading; each role has one row for its first pod
     and one for the rest.
     """
-    training_roles = {role.name for role, _ in rendezvous.roles}
+    training_roles = rendezvous.role_names
     return [
         ["POD", "HOST NAME", "DNS NAME", "RANK", "QOS"],
         *map(list, _role_rows(job, training_roles)),
@@ -402,10 +388,9 @@ def differences_by_role(job: SimulatedJob, lead: ExpandedRole) -> Iterator[tuple
     for role in job.roles:
         start = 1 if role is lead else 0
         if role.count > start:
-            yield (
-                pod_range(job, role, start),
-                differing_variables(end_pods(job, role, start), first),
-            )
+            indexes = {start, min(start + 1, role.count - 1), role.count - 1}
+            ends = [job.pod(role, index) for index in sorted(indexes)]
+            yield pod_range(job, role, start), differing_variables(ends, first)
 
 
 def env_table(pod: Pod, *, indent: str = "  ") -> list[str]:
@@ -427,11 +412,15 @@ def env_rows(pod: Pod) -> list[list[str]]:
     """Return one row per variable of the main container: `+` if the operator adds it, name,
     value, origin.
     """
-    added = injected_entries(pod)
+    is_written = pod.job.stream.writes
     values = pod.env
     return [
-        ["+" if i in added else " ", str(entry.get("name") or ""), *_value_cells(entry, values)]
-        for i, entry in enumerate(pod.env_entries)
+        [
+            " " if is_written(entry) else "+",
+            str(entry.get("name") or ""),
+            *_value_cells(entry, values),
+        ]
+        for entry in pod.env_entries
     ]
 
 

@@ -111,7 +111,7 @@ def matching_pods(old: SimulatedJob, new: SimulatedJob) -> list[tuple[Pod, Pod]]
 
 def _auxiliary_roles(job: SimulatedJob, rendezvous: JobRendezvous) -> list[ExpandedRole]:
     """Return the roles whose pods do not join the rendezvous."""
-    training_roles = {role.name for role, _ in rendezvous.roles}
+    training_roles = rendezvous.role_names
     return [role for role in job.roles if role.count and role.name not in training_roles]
 
 

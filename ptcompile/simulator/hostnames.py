@@ -142,7 +142,12 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
     wrong = wrong or _service_elsewhere(job, name)
     wrong = wrong or (_wrong_pod if name.pod else _wrong_service)(job, name, is_complete)
 
-    return wrong or (None if host in _aliases(pod) else _unserved(pod, name))
+    aliases = {
+        alias.lower()
+        for entry in nested_maps(pod.view.spec, "hostAliases")
+        for alias in nested_strings(entry, "hostnames")
+    }
+    return wrong or (None if host in aliases else _unserved(pod, name))
 
 
 def _leads(job: WorkloadPods, host: str) -> bool:
@@ -413,12 +418,3 @@ def _service_mistake(pod: Pod, name: _ClusterName, services: Sequence[Json]) -> 
         )
 
     return None if pod.view.hostname else mistake._replace(name="hostname")
-
-
-def _aliases(pod: Pod) -> set[str]:
-    """Return the names in the pod's own /etc/hosts."""
-    return {
-        name.lower()
-        for alias in nested_maps(pod.view.spec, "hostAliases")
-        for name in nested_strings(alias, "hostnames")
-    }

@@ -22,7 +22,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.operators.table import RUNS_PODS, kind_named
-from ptcompile.simulator.launchers import LAUNCHERS
+from ptcompile.simulator.launchers import LAUNCHERS, TORCHRUN_TABLE
 from ptcompile.simulator.launchers.rendezvous import (
     NO_RANK,
     STANDALONE_ENDPOINT,
@@ -61,18 +61,7 @@ options.
 
 WORLD_SIZE counts processes.
 """
-_MEETING_OPTIONS = (
-    *(
-        "nnodes",
-        "nproc-per-node",
-        "node-rank",
-        "rdzv-backend",
-        "rdzv-endpoint",
-        "rdzv-id",
-        "rdzv-conf",
-    ),
-    *("master-addr", "master-port", "standalone"),
-)
+_MEETING_OPTIONS: list[str] = TORCHRUN_TABLE["meeting"]
 """Options that decide which pods meet."""
 
 
@@ -416,7 +405,15 @@ def meetings_of(job: WorkloadPods) -> tuple[Meeting, ...]:
 
 def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> MeetingMember:
     address = address_of(pod, rendezvous.host)
-    is_apart = rendezvous.endpoint == STANDALONE_ENDPOINT or _hands_out_loopback(pod, rendezvous)
+    # Rank 0 told the processes of the other pods to meet at its own localhost until the agents of
+    # the static rendezvous shared their store (PyTorch 2.3:
+    # `torch/distributed/elastic/agent/server/api.py`, `_set_master_addr_port`).
+    hands_out_loopback = (
+        rendezvous.backend == "static"
+        and is_loopback(rendezvous.host)
+        and torch_of_pod(pod, pod.job.versions) < SHARED_STORE
+    )
+    is_apart = rendezvous.endpoint == STANDALONE_ENDPOINT or hands_out_loopback
     if not is_apart and address.is_own and role.count > 1:
         # the first pod knows its own name, and may be the one where all meet
         last = pod.job.last_pod(role)
@@ -426,16 +423,6 @@ def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> MeetingM
     return MeetingMember(
         role=role, pod=pod, rendezvous=rendezvous, address=address, is_apart=is_apart
     )
-
-
-def _hands_out_loopback(pod: Pod, rendezvous: Rendezvous) -> bool:
-    """Return whether rank 0 tells the processes of the other pods to meet at its own localhost.
-
-    Agents of the static rendezvous did until they shared their store (PyTorch 2.3:
-    `torch/distributed/elastic/agent/server/api.py`, `_set_master_addr_port`).
-    """
-    is_static = rendezvous.backend == "static" and is_loopback(rendezvous.host)
-    return is_static and torch_of_pod(pod, pod.job.versions) < SHARED_STORE
 
 
 def torch_of_pod(pod: Pod, versions: Versions) -> Version:
@@ -570,70 +557,40 @@ def numbers_in(values: Iterable[str]) -> set[int]:
 
 def peers_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
     """Return the roles of the stream's other objects that meet where this one does."""
-    job = member.pod.job
-    if not _may_meet_others(job):
-        return ()
-
-    members = job.stream.cached(
-        _members_by_place, lambda: _members_by_place(job.stream, job.versions)
+    backend, _, *rest = member.key
+    return tuple(
+        other for other in _others_at(member) if other.key == (backend, other.address.name, *rest)
     )
-    peers = [
-        peer
-        for place in _places(member)
-        for peer in members.get(place, ())
-        if peer.pod.job.title != job.title
-    ]
-
-    return tuple({id(peer): peer for peer in peers}.values())
 
 
 def rivals_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
     """Return the roles of the stream's other objects that wait at the same host, but not in the
     same rendezvous.
     """
-    job = member.pod.job
-    if not _may_meet_others(job):
-        return ()
-
-    at_host = job.stream.cached(
-        _members_by_host, lambda: _members_by_host(job.stream, job.versions)
-    )
-    others = at_host.get((job.namespace, member.address.name), ())
-
+    name = member.address.name
     return tuple(
-        other for other in others if other.key != member.key and other.pod.job.title != job.title
+        other
+        for other in _others_at(member)
+        if other.address.name == name and other.key != member.key
     )
 
 
-def _members_by_host(
-    stream: Objects, versions: Versions
-) -> dict[tuple[str, str], list[MeetingMember]]:
-    """Return the roles that wait for others, of kinds whose objects may meet, by namespace and
-    host.
-    """
-    members: dict[tuple[str, str], list[MeetingMember]] = {}
-    for member in _waiting_members(stream, versions):
-        members.setdefault((member.pod.job.namespace, member.address.name), []).append(member)
-    return members
+def _others_at(member: MeetingMember) -> list[MeetingMember]:
+    """Return the roles of the stream's other objects that wait at a name of this one."""
+    job = member.pod.job
+    jobs = jobs_of(job.stream, job.versions) if _meets_others(job) else []
+    if all(other.title == job.title for other in jobs):
+        return []
 
-
-def _waiting_members(stream: Objects, versions: Versions) -> Iterator[MeetingMember]:
-    """Yield the roles that wait for others, of kinds whose objects may meet."""
-    for job in filter(_meets_others, jobs_of(stream, versions)):
-        for member in (member for meeting in job.meetings for member in meeting.members):
-            if (
-                not member.is_apart
-                and member.rendezvous.backend != "none"
-                and member.rendezvous.nodes != (1, 1)
-            ):
-                yield member
-
-
-def _may_meet_others(job: WorkloadPods) -> bool:
-    """Return whether the stream has other jobs that this one may meet."""
-    return _meets_others(job) and any(
-        other.title != job.title for other in jobs_of(job.stream, job.versions)
+    members = job.stream.cached(
+        _members_by_name, lambda: _members_by_name(job.stream, job.versions)
     )
+    others = {
+        id(other): other
+        for name in _names(member)
+        for other in members.get((job.namespace, name), ())
+    }
+    return [other for other in others.values() if other.pod.job.title != job.title]
 
 
 def _meets_others(job: WorkloadPods) -> bool:
@@ -641,29 +598,37 @@ def _meets_others(job: WorkloadPods) -> bool:
     return kind_named(kind_of(job.manifest)).rendezvous.across_objects
 
 
-def _members_by_place(
+def _members_by_name(
     stream: Objects, versions: Versions
-) -> dict[tuple[str, ...], list[MeetingMember]]:
-    """Return those roles by each place where they are found."""
-    members: dict[tuple[str, ...], list[MeetingMember]] = {}
-    for member in _waiting_members(stream, versions):
-        for place in _places(member):
-            members.setdefault(place, []).append(member)
+) -> dict[tuple[str, str], list[MeetingMember]]:
+    """Return the roles that wait for others, of kinds whose objects may meet, by namespace and by
+    each of their names.
+    """
+    members: dict[tuple[str, str], list[MeetingMember]] = {}
+    for job in filter(_meets_others, jobs_of(stream, versions)):
+        for member in (member for meeting in job.meetings for member in meeting.members):
+            if (
+                not member.is_apart
+                and member.rendezvous.backend != "none"
+                and member.rendezvous.nodes != (1, 1)
+            ):
+                for name in _names(member):
+                    members.setdefault((job.namespace, name), []).append(member)
     return members
 
 
-def _places(member: MeetingMember) -> Iterator[tuple[str, ...]]:
-    """Yield what roles of different objects must share to meet: their own pod has the names of
-    its Services too.
+def _names(member: MeetingMember) -> dict[str, None]:
+    """Return the names at which other roles find this one: its own pod has those of its Services
+    too.
     """
-    job, (backend, name, *rest) = member.pod.job, member.key
-    names = {name: None}
+    job = member.pod.job
+    names = {member.address.name: None}
     for service in (
         job.stream.services_selecting(member.pod.view.labels) if member.address.is_own else ()
     ):
         if namespace_of(service) == job.namespace:
             names[object_name(service)] = None
-    yield from ((job.namespace, backend, name, *rest) for name in names)
+    return names
 
 
 def dns_names(pod: PodView) -> list[str]:

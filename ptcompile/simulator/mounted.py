@@ -145,12 +145,12 @@ def mounted_path(spec: Json, container: Json, path: str) -> MountedPath | None:
 
 def mount_over(mounts: Iterable[Json], path: str) -> Json | None:
     """Return the mount that has a file at this path, the deepest one, or None."""
-    covering = [mount for mount in mounts if _covers(mount_path(mount), path)]
+    covering = [
+        mount
+        for mount in mounts
+        if (folder := mount_path(mount)) and f"{path}/".startswith(f"{folder.rstrip('/')}/")
+    ]
     return max(covering, key=lambda mount: len(mount_path(mount)), default=None)
-
-
-def _covers(folder: str, path: str) -> bool:
-    return bool(folder) and f"{path}/".startswith(f"{folder.rstrip('/')}/")
 
 
 def mount_path(mount: Json) -> str:

@@ -299,7 +299,14 @@ def _service_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     job = gathering.job
     guide = gathering.guide
     services = [*services_at(job, guide.rendezvous.host.removesuffix(".").lower())]
-    if not services or any(map(_may_reach, services)) or _has_subdomain(job, services):
+    subdomains = {pod.view.subdomain for _, pod in job.first_pods()}
+    if not services or any(
+        # may have addresses without a matching selector, or is the pods' headless subdomain
+        not selector(service)
+        or nested_value(service, "spec", "type") == "ExternalName"
+        or (is_headless(service) and object_name(service) in subdomains)
+        for service in services
+    ):
         return
     if not gathering.meets_at_a_pod or not gathering.is_complete:
         return
@@ -319,17 +326,6 @@ def _service_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         option = "selector"
 
     yield Obstacle("endpoint-misses-pods", sentence, guide, option=option, services=services)
-
-
-def _may_reach(service: Json) -> bool:
-    """Return whether a Service may have addresses without a matching selector."""
-    return not selector(service) or nested_value(service, "spec", "type") == "ExternalName"
-
-
-def _has_subdomain(job: WorkloadPods, services: Sequence[Json]) -> bool:
-    """Return whether one of the Services is the pods' headless subdomain."""
-    names = {pod.view.subdomain for _, pod in job.first_pods()}
-    return any(object_name(service) in names for service in services if is_headless(service))
 
 
 def _has_host(gathering: Gathering) -> bool:

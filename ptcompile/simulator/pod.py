@@ -397,7 +397,8 @@ class WorkloadPods(_PodFields):
         """
         manifest = self.stream.find(("v1", kind), name, self.namespace)
         if manifest is None and kind == "ConfigMap":
-            return self._created_configmaps.get(name)
+            created = self.expansion.configmaps
+            return next((each for each in created if object_name(each) == name), None)
         return manifest
 
     def configmap_text(self, name: str, key: str) -> str | None:
@@ -411,10 +412,6 @@ class WorkloadPods(_PodFields):
 
         source = self.find("ConfigMap", name)
         return None if source is None else MountedFile(source, key).known_text
-
-    @cached_property
-    def _created_configmaps(self) -> dict[str, Json]:
-        return {object_name(manifest): manifest for manifest in self.expansion.configmaps}
 
     @property
     def kind(self) -> str:

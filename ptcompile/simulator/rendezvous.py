@@ -42,6 +42,11 @@ class JobRendezvous(NamedTuple):
         return rendezvous
 
     @property
+    def role_names(self) -> set[str]:
+        """Names of the training roles."""
+        return {role.name for role, _ in self.roles}
+
+    @property
     def nodes(self) -> int:
         """Number of training pods."""
         return sum(role.count for role, _ in self.roles)
@@ -148,9 +153,8 @@ def _volume_source(volume: Json) -> tuple[str, str]:
     for key, (volume_type, field) in _SOURCE_FIELDS.items():
         if key in volume:
             return volume_type, nested_string(volume, key, field)
-    empty_dir = nested_map(volume, "emptyDir")
-    if empty_dir.get("medium") == "Memory":
-        return "memory", str(empty_dir.get("sizeLimit") or "")
     if "emptyDir" in volume:
-        return "scratch", str(empty_dir.get("sizeLimit") or "")
+        empty_dir = nested_map(volume, "emptyDir")
+        volume_type = "memory" if empty_dir.get("medium") == "Memory" else "scratch"
+        return volume_type, str(empty_dir.get("sizeLimit") or "")
     return next((str(key) for key in volume if key != "name"), "scratch"), ""

@@ -246,14 +246,14 @@ class Rounds:
             action()
         self.now = time if time != NEVER else self.now
 
-    def _events(self) -> Iterator[tuple[float, Callable[[], None]]]:
+    def _events(self) -> Iterator[tuple[float, Callable[[], object]]]:
         """Yield what happens next without a fault, and when."""
         for pod, start in self.away.items():
             yield start + self.pace.start, partial(self._join, pod)
         if self.members and self.failing & self.members:
             yield self.now, self._fail_processes
         for pod, (_, expiry) in self.ghosts.items():
-            yield expiry, partial(self._drop, pod)
+            yield expiry, partial(self.ghosts.pop, pod)  # the others notice that it is lost
         if self.waiting:
             yield self._completion(), self._complete
             yield min(self.waiting.values()) + self.agents.wait_for_others, self._give_up
@@ -355,10 +355,6 @@ class Rounds:
         self.waiting_for_store.pop(pod, None)
         self.failed.discard(pod)
         self.failing.discard(pod)
-
-    def _drop(self, pod: int) -> None:
-        """Let the others notice that a pod of the round that begins is lost."""
-        del self.ghosts[pod]
 
     def _dissolve(self) -> None:
         """End the rendezvous: its store is lost, or no node is left."""

@@ -119,19 +119,15 @@ def _find_pods(job: SimulatedJob, role: ExpandedRole, name: str) -> Iterator[Pod
     numbers = [int(part) for part in name.split("-")[-2:] if is_short_number(part, 12)]
     indexes = {0, *numbers}
     if len(numbers) == 2:  # JobSet: indexes continue across the Jobs of a role
-        per_job = _pods_per_job(job, role)
+        jobs = (item for item in job.expansion.jobs if item.get("role") == role.name)
+        first: Json = next(jobs, {})
+        completions = first.get("completions")
+        each = completions if completions is not None else first.get("parallelism")
+        per_job = each if isinstance(each, int) else 1
         indexes.add(numbers[0] * per_job + numbers[1])
     for index in sorted(indexes):
         if index < role.count and role.pod(index).name == name:
             yield job.pod(role, index)
-
-
-def _pods_per_job(job: SimulatedJob, role: ExpandedRole) -> int:
-    """Return the number of pods in each Job of a role."""
-    first: Json = next((item for item in job.expansion.jobs if item.get("role") == role.name), {})
-    completions = first.get("completions")
-    each = completions if completions is not None else first.get("parallelism")
-    return each if isinstance(each, int) else 1
 
 
 class World(NamedTuple):

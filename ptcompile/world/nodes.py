@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Severity
+from ptcompile.diagnostics import Path, Severity
 from ptcompile.hardware.machines import allocatable, machines_by_name
 from ptcompile.kubernetes import amounts, quantity
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.nodes import NAME, NodeGroup, Placement, PodNeeds, always, never, reaches
+from ptcompile.kubernetes.nodes import NAME, NodeGroup, Placement, always, never, reaches
 from ptcompile.kubernetes.quantity import NANO
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import (
@@ -35,7 +35,6 @@ from ptcompile.spec.objects import typed_amounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics import Path
     from ptcompile.spec.cluster_profile import ClusterProfile, NodePool
 
 _ENDED = ("Succeeded", "Failed")
@@ -110,19 +109,14 @@ def is_about(pools: Pools, placement: Placement) -> bool:
     """Return whether pods are for these nodes, as far as is known: Karpenter does not make all
     nodes of a cluster.
     """
+    pod = placement.pod
     groups = [*placement.fitting, *(group for group, _ in placement.refused)]
-    return pools.has_nodes or any(_is_meant(placement.pod, group) for group in groups)
-
-
-def _is_meant(pod: PodNeeds, group: NodeGroup) -> bool:
-    """Return whether a pod is for a group: for its accelerators, or by a label that the group
-    lists.
-    """
-    has_label = any(
-        requirement.get("key") in group.labels for choice in pod.choices for requirement in choice
-    )
-    return reaches(pod.choices, group) and (
-        has_label or any(is_accelerator(name) for name, _ in pod.requests)
+    # a pod is for a group with its accelerators, or with a label that both name
+    has_accelerators = any(is_accelerator(name) for name, _ in pod.requests)
+    keys = {requirement.get("key") for choice in pod.choices for requirement in choice}
+    return pools.has_nodes or any(
+        reaches(pod.choices, group) and (has_accelerators or not keys.isdisjoint(group.labels))
+        for group in groups
     )
 
 
@@ -285,7 +279,10 @@ def karpenter_group(pool: Json) -> NodeGroup:
         for resource, amount in machine.items():
             sizes[resource] = max(amount, sizes.get(resource, 0))
     sizes |= {key: min(limit, sizes.get(key, limit)) for key, limit in limits.items()}
-    nodes = [count for count in (limits.get("nodes"), _replicas(pool)) if count is not None]
+    nodes = [limits["nodes"]] if "nodes" in limits else []
+    replicas = nested_value(pool, "spec", "replicas")
+    if isinstance(replicas, int) and replicas >= 0:  # a static pool
+        nodes.append(replicas * NANO)
     nodes += [0] if is_known and not possible else []
 
     return NodeGroup(
@@ -299,12 +296,6 @@ def karpenter_group(pool: Json) -> NodeGroup:
         is_open=partial(_is_resolved, provider),
         lacks=is_accelerator if is_known else _is_never_offered,
     )
-
-
-def _replicas(pool: Json) -> int | None:
-    """Return the fixed number of nodes of a static NodePool in nano units, or None."""
-    count = nested_value(pool, "spec", "replicas")
-    return count * NANO if isinstance(count, int) and count >= 0 else None
 
 
 def _is_resolved(provider: str, label: str) -> bool:

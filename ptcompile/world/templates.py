@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ptcompile._internal.lazy import cached_property
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.commands import unwrap
@@ -20,6 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     namespace_of,
     nested_map,
     nested_string,
+    nested_value,
 )
 from ptcompile.shell.calls import Files, ShellCall, no_files, shell_call
 
@@ -58,6 +59,11 @@ class EnvEntry(NamedTuple):
     source: Json
     writer: str = ""
     """What has the value, if the entry does not have it itself: `ConfigMap ml/env`."""
+
+    @property
+    def text(self) -> str:
+        """The value, or an empty string."""
+        return self.value or ""
 
     @property
     def value_path(self) -> Path:
@@ -122,6 +128,16 @@ class ManifestContainer:
         return nested_string(self.spec, "name")
 
     @property
+    def image(self) -> str:
+        """The container's image, or an empty string."""
+        return nested_string(self.spec, "image")
+
+    @property
+    def is_privileged(self) -> bool:
+        """Whether the container has all rights on its node."""
+        return nested_value(self.spec, "securityContext", "privileged") is True
+
+    @property
     def ends_first(self) -> bool:
         """Whether it is an init container that ends before the others start: no native sidecar."""
         return self.is_init and self.spec.get("restartPolicy") != "Always"
@@ -136,9 +152,14 @@ class ManifestContainer:
         """The requests after admission."""
         return nested_map(self.spec, "resources", "requests")
 
-    def resource_list(self, half: str) -> Json:
-        """The `limits` or `requests` after admission."""
-        return self.limits if half == "limits" else self.requests
+    @property
+    def resources(self) -> Iterator[tuple[Path, str, Any]]:
+        """Each amount of the limits, then of the requests: its path, the resource and the
+        amount.
+        """
+        for half, amounts in (("limits", self.limits), ("requests", self.requests)):
+            for name, amount in amounts.items():
+                yield (*self.path, "resources", half, str(name)), str(name), amount
 
     @cached_property
     def accelerators(self) -> int:
@@ -256,10 +277,7 @@ class ManifestContainer:
 
         Of several entries with one name, the last takes effect.
         """
-        if self._find is not None:
-            entries = {entry.name: entry for entry in self._imported()}
-        else:
-            entries = {}
+        entries = {entry.name: entry for entry in self._imported()}
         for entry in self.env:
             entries.pop(entry.name, None)
             entries[entry.name] = self._resolved(entry)
@@ -276,9 +294,11 @@ class ManifestContainer:
 
     def _imported(self) -> Iterator[EnvEntry]:
         """Yield the variables of `envFrom`."""
+        if self._find is None:
+            return
         from ptcompile.simulator.kubelet import env_sources
 
-        for source in env_sources(self.spec, self._find) if self._find is not None else ():
+        for source in env_sources(self.spec, self._find):
             path = (*self.path, "envFrom", source.position)
             for key in source.keys or ():
                 entry = EnvEntry(path, source.prefix + key, None, {})
@@ -330,6 +350,11 @@ class ManifestTemplate:
         first.
         """
 
+    @property
+    def spec_path(self) -> Path:
+        """Path of the pod's spec."""
+        return (*self.path, "spec")
+
     @cached_property
     def spec(self) -> Json:
         """The pod's spec after admission, or an empty mapping."""
@@ -339,7 +364,7 @@ class ManifestTemplate:
     def volumes(self) -> dict[str, Written]:
         """The pod's volumes by name."""
         return {
-            nested_string(volume, "name"): Written((*self.path, "spec", "volumes", i), volume)
+            nested_string(volume, "name"): Written((*self.spec_path, "volumes", i), volume)
             for i, volume in _mappings(self.spec.get("volumes"))
         }
 
@@ -347,6 +372,16 @@ class ManifestTemplate:
     def containers(self) -> tuple[ManifestContainer, ...]:
         """All containers, init containers first. Items that are not mappings are left out."""
         return tuple(self._containers())
+
+    @property
+    def running_containers(self) -> list[ManifestContainer]:
+        """All but the init containers."""
+        return [container for container in self.containers if not container.is_init]
+
+    @property
+    def accelerators(self) -> int:
+        """Number of accelerators, or slices, of all containers."""
+        return sum(container.accelerators for container in self.containers)
 
     @cached_property
     def main_containers(self) -> tuple[ManifestContainer, ...]:
@@ -362,7 +397,7 @@ class ManifestTemplate:
             )
             for i, spec in specs:
                 yield ManifestContainer(
-                    (*self.path, "spec", key, i),
+                    (*self.spec_path, key, i),
                     spec,
                     init=init,
                     main=not init and i == main_index,

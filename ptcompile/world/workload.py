@@ -108,11 +108,7 @@ class Stream:
     @cached_property
     def positions(self) -> dict[int, int]:
         """The index of each object, by its identity."""
-        return self.cached(_positions)
-
-
-def _positions(stream: Stream) -> dict[int, int]:
-    return {id(manifest): i for i, manifest in reversed(list(enumerate(stream.objects)))}
+        return {id(manifest): i for i, manifest in reversed(list(enumerate(self.objects)))}
 
 
 class WorkloadRole(NamedTuple):
@@ -219,13 +215,6 @@ class Workload:
             return "stream"
         return "assumed" if self.base.assumed else "release"
 
-    def written_path(self, path: Path) -> Path:
-        """Return the path in this object of a path in `made`, or that of the nearest field that
-        decides the value.
-        """
-        place = self.origins.at(path) if self.origins is not None else None
-        return path if place is None else place.path
-
     @cached_property
     def _admitted(self) -> tuple[tuple[ManifestTemplate, ...], dict[Path, str]]:
         written = templates_of(kind_of(self.made), self.made)
@@ -256,10 +245,7 @@ class Workload:
             admitted = admission.admit(template.spec)
             template.spec = admitted.spec
             writers.update(
-                {
-                    (*template.path, "spec", *path): writer
-                    for path, writer in admitted.writers.items()
-                }
+                {(*template.spec_path, *path): writer for path, writer in admitted.writers.items()}
             )
 
     @cached_property

@@ -76,10 +76,10 @@ def _launcher(row: Json) -> Launcher:
     return Launcher(**{**row, **sets, **beginnings})
 
 
-LAUNCHERS: dict[str, Launcher] = {
-    name: _launcher(row)
-    for name, row in load_table("simulator/launchers/launchers.json")["launchers"].items()
-}
+_TABLE = load_table("simulator/launchers/launchers.json")
+TORCHRUN_TABLE: Json = _TABLE["torchrun"]
+"""The facts about torchrun."""
+LAUNCHERS: dict[str, Launcher] = {name: _launcher(row) for name, row in _TABLE["launchers"].items()}
 """The launchers besides torchrun, by name."""
 _BY_PROGRAM = {
     program: cast("LauncherName", name)

@@ -133,7 +133,9 @@ def read_command_line(
 
     program: ShellCommand | None = None
     for command in reversed(script.commands):
-        if _starts_launcher(command):
+        words = command.words
+        invocation = _program_invocation(words[unwrap(words).start :], _NO_VALUES)
+        if invocation.launcher != "command":
             return _command_invocation(_surest(command, script.commands), script, env)
         if program is None and command.words[0] not in SHELL_COMMANDS:
             program = command
@@ -142,11 +144,6 @@ def read_command_line(
         return Invocation("command", entry=tuple(argv), env=env, in_shell=True)
 
     return _command_invocation(program or script.commands[-1], script, env)
-
-
-def _starts_launcher(command: ShellCommand) -> bool:
-    words = command.words
-    return _program_invocation(words[unwrap(words).start :], _NO_VALUES).launcher != "command"
 
 
 def _surest(launch: ShellCommand, commands: Sequence[ShellCommand]) -> ShellCommand:

@@ -24,20 +24,7 @@ KNOWN_IN_POD = "is known only in the pod"
 """End of a note about a value that no file has."""
 STANDALONE = {"rdzv-backend": "c10d", "rdzv-endpoint": STANDALONE_ENDPOINT, "rdzv-id": "random"}
 """What `torchrun --standalone` assigns over the other options."""
-DEFAULTS: dict[str, str] = {
-    "nnodes": "1:1",
-    "nproc-per-node": "1",
-    "rdzv-backend": "static",
-    "rdzv-endpoint": "",
-    "rdzv-id": "none",
-    "rdzv-conf": "",
-    "max-restarts": "0",
-    "monitor-interval": "0.1",
-    "start-method": "spawn",
-    "node-rank": "0",
-    "master-addr": "127.0.0.1",
-    "master-port": "29500",
-}
+DEFAULTS: Mapping[str, str] = launchers.TORCHRUN_TABLE["defaults"]
 _OPTION_VARIABLES = {name: "PET_" + name.upper().replace("-", "_") for name in DEFAULTS}
 _PER_DEVICE = frozenset({"auto", "gpu", "xpu"})
 _IGNORES_PET_VARIABLES: dict[str, str] = {

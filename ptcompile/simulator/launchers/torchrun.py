@@ -6,12 +6,13 @@ that it does not read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from ptcompile._internal.lazy import Pattern, bounded_cache
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
+from ptcompile.simulator.launchers import TORCHRUN_TABLE
 from ptcompile.simulator.launchers.arguments import GivenOption, OptionTable, read_arguments
 
 
@@ -41,50 +42,19 @@ def _check_boolean(value: str) -> str | None:
     return None if value.lower() in accepted else "must be true or false"
 
 
-def _check_one_of(*accepted: str) -> Callable[[str], str | None]:
-    return lambda value: (
-        None if value.strip().lower() in accepted else f"must be {' or '.join(accepted)}"
-    )
-
-
-def _accept_any(_value: str) -> str | None:
-    return None
-
-
-_DYNAMIC_OPTIONS = {
-    "join_timeout": _check_positive,
-    "last_call_timeout": _check_positive,
-    "close_timeout": _check_positive,
-    "heartbeat_timeout": _check_positive,
-    "keep_alive_interval": _check_integer,
-    "keep_alive_max_attempt": _check_integer,
-    "read_timeout": _check_positive,
-    "cas_backoff_max_seconds": _check_delay,
+_CHECKS = {
+    "integer": _check_integer,
+    "positive": _check_positive,
+    "delay": _check_delay,
+    "boolean": _check_boolean,
 }
-"""Options of the backends that DynamicRendezvousHandler drives."""
-
-BACKEND_OPTIONS: dict[str, dict[str, Callable[[str], str | None]]] = {
-    "static": {"timeout": _check_integer},
-    "c10d": {
-        **_DYNAMIC_OPTIONS,
-        "is_host": _check_boolean,
-        "store_type": _check_one_of("tcp", "file"),
-    },
-    "etcd": {
-        "timeout": _check_integer,
-        "last_call_timeout": _check_integer,
-        **dict.fromkeys(("protocol", "cert", "key", "cacert", "etcd_prefix"), _accept_any),
-    },
-    "etcd-v2": {
-        **_DYNAMIC_OPTIONS,
-        "protocol": _check_one_of("http", "https"),
-        **dict.fromkeys(("ssl_cert", "ssl_cert_key", "ca_cert"), _accept_any),
-    },
-}
-"""The options of each backend, with a function that returns why torchrun would reject a value."""
+_BACKEND_OPTIONS: Mapping[str, Mapping[str, str | list[str]]] = TORCHRUN_TABLE["backends"]
+"""The options of each backend, with what it accepts: a key of `_CHECKS`, one of some words, or
+any text.
+"""
 
 CONF_OPTIONS = tuple(
-    dict.fromkeys(name for options in BACKEND_OPTIONS.values() for name in options)
+    dict.fromkeys(name for options in _BACKEND_OPTIONS.values() for name in options)
 )
 """Options that at least one backend reads."""
 
@@ -96,10 +66,15 @@ def why_not_option(name: str, value: str, backend: str | None) -> str | None:
     torchrun strips whitespace around names and values.
     """
     readers = (
-        [BACKEND_OPTIONS.get(backend, {})] if backend is not None else BACKEND_OPTIONS.values()
+        [_BACKEND_OPTIONS.get(backend, {})] if backend is not None else _BACKEND_OPTIONS.values()
     )
-    check = next((options[name.strip()] for options in readers if name.strip() in options), None)
-    return check(value.strip()) if check else None
+    accepted = next(
+        (options[name.strip()] for options in readers if name.strip() in options), "any"
+    )
+    text = value.strip()
+    if isinstance(accepted, list):
+        return None if text.lower() in accepted else f"must be {' or '.join(accepted)}"
+    return _CHECKS[accepted](text) if accepted in _CHECKS else None
 
 
 @bounded_cache(1024)
@@ -119,32 +94,13 @@ def conf_of(text: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs if key.strip()}
 
 
-OPTIONS = frozenset(
-    {
-        "nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "standalone",
-        "max-restarts", "monitor-interval", "start-method", "event-log-handler", "role", "module", "no-python",
-        "run-path", "log-dir", "redirects", "tee", "local-ranks-filter", "node-rank", "master-addr", "master-port",
-        "local-addr", "logs-specs", "numa-binding", "signals-to-handle", "virtual-local-rank", "shutdown-timeout",
-        "duplicate-stdout-filters", "duplicate-stderr-filters", "use-env", "help",
-        "log-line-prefix-template", "print-completion",
-    }
-)  # fmt: skip
+OPTIONS = frozenset(TORCHRUN_TABLE["options"])
 """All options of torchrun and torch.distributed.launch, by their dashed names."""
 
 LACKED_BY: dict[str, Version] = {
-    **dict.fromkeys(("local-ranks-filter", "logs-specs"), (2, 2)),
-    **dict.fromkeys(
-        (
-            "event-log-handler", "numa-binding", "signals-to-handle", "virtual-local-rank", "shutdown-timeout",
-            "duplicate-stdout-filters", "duplicate-stderr-filters",
-        ),
-        (2, 5),
-    ),
-    **dict.fromkeys(("log-line-prefix-template", "print-completion"), (2, 13)),
-}  # fmt: skip
-"""The newest PyTorch that was found to lack an option, by `torchrun --help` of 2.2.2, 2.5.1,
-2.13.0 and 2.15.0.
-"""
+    option: parse_version(release) for option, release in TORCHRUN_TABLE["lacked_by"].items()
+}
+"""The newest PyTorch that was found to lack an option."""
 
 _MEASURED: tuple[Version, ...] = ((2, 2), (2, 5), (2, 13), (2, 15))
 
@@ -181,30 +137,14 @@ TORCHRUN = OptionTable(
 WITHOUT_VARIABLE = frozenset({*COMMAND_LINE_ONLY, "use-env", "help"})
 """Options that torchrun reads from the command line only."""
 
-TORCHRUN_PROGRAMS: dict[str, tuple[str, ...]] = {
-    "torchrun": (),
-    "ft_launcher": (
-        "--ft-",
-        "--ft_",
-        "--fault-tol",
-        "--fault_tol",
-        "--ignore-missing-fault",
-        "--ignore_missing_fault",
-    ),
-    "hyperpodrun": (
-        *("--server", "--pre-train", "--pre_train", "--post-train", "--post_train"),
-        *("--inprocess", "--shutdown-signal", "--shutdown-timeout"),
-    ),
-}
-"""Programs with torchrun's options, each with the beginnings of its additional ones
-(nvidia-resiliency-ext 0.6, fault_tolerance/launcher.py; SageMaker HyperPod elastic agent 1.1).
-"""
+TORCHRUN_PROGRAMS: Mapping[str, list[str]] = TORCHRUN_TABLE["programs"]
+"""Programs with torchrun's options, each with the beginnings of its additional ones."""
 _EXTENSION_FLAGS = ("--ignore", "--inprocess-restart")
 
 
 def without_extensions(program: str, arguments: Sequence[str]) -> list[str]:
     """Return a command line without the options that its program has in addition to torchrun's."""
-    starts = TORCHRUN_PROGRAMS.get(program, ())
+    starts = tuple(TORCHRUN_PROGRAMS.get(program, ()))
     if not starts:
         return [*arguments]
 
@@ -229,7 +169,7 @@ def without_extensions(program: str, arguments: Sequence[str]) -> list[str]:
     return [*kept, *arguments[index:]]
 
 
-BACKENDS = ("static", "c10d", "etcd", "etcd-v2")
+BACKENDS = tuple(_BACKEND_OPTIONS)
 _host = Pattern(r"(?a)[\w.:-]+").fullmatch
 """The characters of a host, or of an address."""
 

@@ -59,7 +59,7 @@ def _replaces_preempted_pods(subject: Subject, template: ManifestTemplate) -> bo
     """
     if spot_label(template) is None:
         return False
-    lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)
+    lost = subject.lost_pod(template.role)
     return lost is not None and lost.recreated != "none"
 
 

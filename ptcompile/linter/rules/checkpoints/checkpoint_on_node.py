@@ -48,7 +48,7 @@ _LOCAL_ROOTS = frozenset({"tmp", "var", "root", "etc"})
 
 
 def check(subject: Subject) -> Findings:
-    pods = sum(template.replicas for template in subject.templates)
+    pods = subject.replicas
     for template in subject.templates:
         if pods < 2 and not is_recreated(subject, template):
             continue

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.devices import stack_of
-from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing_variable, found_at
 
 _is_list = Pattern(r"\d{1,8}(?:\s{0,8},\s{0,8}\d{1,8}){0,255}").fullmatch
 _is_nothing = Pattern(r"-1|[A-Za-z]{0,16}").fullmatch
@@ -55,7 +55,7 @@ def check(subject: Subject) -> Findings:
                     entry.value_path,
                     f"{entry.name}={entry.value}: {problem}",
                     "remove the variable",
-                    fix_removing(f"remove {entry.name}", entry.path),
+                    fix_removing_variable(entry),
                     severity="error" if is_short else None,
                 )
 

@@ -27,7 +27,7 @@ management; NCCL 2.29, NCCL_DEBUG; Gloo with DETAIL: measured on PyTorch 2.13.
 from __future__ import annotations
 
 from ptcompile.linter.containers import starts_training
-from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing_variable, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _COSTS = {
@@ -53,13 +53,13 @@ def check(subject: Subject) -> Findings:
             costs = _COSTS_OF_GLOO
 
         for entry in container.variables if costs else ():
-            cost = costs.get((entry.name, (entry.value or "").upper()))
+            cost = costs.get((entry.name, entry.text.upper()))
             if cost is not None:
                 yield found_at(
                     entry.name_path,
                     f"{entry.name}={entry.value}: {cost}, for as long as the job runs",
                     "remove the variable when debugging is done",
-                    fix_removing(f"remove {entry.name}", entry.path),
+                    fix_removing_variable(entry),
                 )
 
 

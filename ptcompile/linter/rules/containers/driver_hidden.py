@@ -49,7 +49,7 @@ def check(subject: Subject) -> Findings:
 def _hidden_by(container: ManifestContainer, is_gke: bool) -> Findings:
     """Yield the variables of a container that hide the driver."""
     for entry in container.variables:
-        value = entry.value or ""
+        value = entry.text
         missing = "" if not value or "$" in value else _missing_part(entry.name, value, is_gke)
         if not missing:
             continue

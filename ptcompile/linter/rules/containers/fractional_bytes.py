@@ -24,9 +24,8 @@ Source: Kubernetes 1.36, resource quantities, and the API server's own warning o
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Finding, Findings, Subject, fix_setting, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _MEBI = 2**20
 
@@ -34,20 +33,16 @@ _MEBI = 2**20
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for name in ("memory", "ephemeral-storage"):
-            limit = container.limits.get(name)
-            amount = quantity.parse(limit)
+            limit = str(container.limits.get(name))
+            amount = quantity.parse(container.limits.get(name))
             if amount is not None and not amount.is_integer and 0 < amount.value < _MEBI:
                 path = (*container.path, "resources", "limits", name)
-                yield _finding(path, str(limit), amount)
-
-
-def _finding(path: Path, limit: str, amount: quantity.Quantity) -> Finding:
-    number = limit.strip().removesuffix("m")
-    intended = f"{number}Mi" if number.isdigit() and limit.endswith("m") else None
-    return found_at(
-        path,
-        f'fractional byte value "{amount.rounded()}" is invalid, must be an integer: the suffix m '
-        "is a thousandth",
-        f"write {intended or 'an amount in Mi or Gi'}",
-        fix_setting(f"write {intended}", path, intended) if intended else None,
-    )
+                number = limit.strip().removesuffix("m")
+                intended = f"{number}Mi" if number.isdigit() and limit.endswith("m") else None
+                yield found_at(
+                    path,
+                    f'fractional byte value "{amount.rounded()}" is invalid, must be an integer: '
+                    "the suffix m is a thousandth",
+                    f"write {intended or 'an amount in Mi or Gi'}",
+                    fix_setting(f"write {intended}", path, intended) if intended else None,
+                )

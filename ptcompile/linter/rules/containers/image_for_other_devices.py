@@ -23,7 +23,6 @@ hub.docker.com/r/rocm/pytorch, docs.habana.ai, AWS Deep Learning Containers (202
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.devices import stack_of, stack_of_image
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -33,7 +32,7 @@ def check(subject: Subject) -> Findings:
         devices = stack_of(container.limits)
         if devices is None:
             continue
-        built_for = stack_of_image(nested_string(container.spec, "image"))
+        built_for = stack_of_image(container.image)
         if built_for is None or built_for is devices:
             continue
 

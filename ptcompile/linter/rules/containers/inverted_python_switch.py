@@ -24,7 +24,7 @@ ptcompile runs the interpreter.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing_variable, found_at
 
 SWITCHES = frozenset(
     {
@@ -43,7 +43,7 @@ _OFF_VALUES = frozenset({"false", "no", "off", "disabled"})
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
-            value = (entry.value or "").lower()
+            value = entry.text.lower()
             if entry.name in SWITCHES and (
                 value in _OFF_VALUES or (value == "0" and entry.name == "PYTHONFAULTHANDLER")
             ):
@@ -51,5 +51,5 @@ def check(subject: Subject) -> Findings:
                     entry.value_path,
                     f"{entry.name}={entry.value} turns the switch on: Python reads the value as 1",
                     'remove the variable, or write "1" to turn it on',
-                    fix_removing(f"remove {entry.name}", entry.path),
+                    fix_removing_variable(entry),
                 )

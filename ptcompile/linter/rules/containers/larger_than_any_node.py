@@ -41,17 +41,16 @@ _LABELS = {"memory": "32Ti"}
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         seen = set()
-        for half in ("limits", "requests"):
-            for name, written in container.resource_list(half).items():
-                maximum = _MAX_AMOUNTS.get(name)
-                amount = quantity.parse(written) if maximum and name not in seen else None
-                if maximum and amount is not None and amount.nano > maximum * quantity.NANO:
-                    seen.add(name)
-                    yield found_at(
-                        (*container.path, "resources", half, name),
-                        f"{written} is more than any machine has ({_LABELS.get(name, maximum)}): "
-                        "the pod stays Pending",
-                        "request what one node has, with more pods"
-                        if name != "cpu"
-                        else f"write {written}m for thousandths of a CPU",
-                    )
+        for path, name, written in container.resources:
+            maximum = _MAX_AMOUNTS.get(name)
+            amount = quantity.parse(written) if maximum and name not in seen else None
+            if maximum and amount is not None and amount.nano > maximum * quantity.NANO:
+                seen.add(name)
+                yield found_at(
+                    path,
+                    f"{written} is more than any machine has ({_LABELS.get(name, maximum)}): "
+                    "the pod stays Pending",
+                    "request what one node has, with more pods"
+                    if name != "cpu"
+                    else f"write {written}m for thousandths of a CPU",
+                )

@@ -25,34 +25,31 @@ Source: the documents of the device plugins of NVIDIA, AMD, Intel, Habana, Googl
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix
+from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.world.templates import ManifestContainer
 
 _MIG = Pattern(r"nvidia\.com/mig[-_.]?(?P<slice>[1-9]g\.[0-9]+gb(?:\.[0-9]+gb)?)")
 
 
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
-        for half in ("limits", "requests"):
-            for name in container.resource_list(half):
-                suggestion = _intended_resource(str(name)) if "/" in str(name) else None
-                if suggestion is not None and (half == "limits" or name not in container.limits):
-                    yield found_at(
-                        (*container.path, "resources", half, str(name)),
-                        f"no node has {name}, so the pod stays Pending (did you mean "
-                        f"{suggestion}?)",
-                        f"write {suggestion}",
-                        Fix(
-                            f"rename {name} to {suggestion}",
-                            tuple(_edits(container, str(name), suggestion)),
-                        ),
-                        on_key=True,
-                    )
+        paths: dict[str, list[Path]] = {}
+        for path, name, _ in container.resources:
+            paths.setdefault(name, []).append(path)
+
+        for name, places in paths.items():
+            suggestion = _intended_resource(name) if "/" in name else None
+            if suggestion is not None:
+                edits = tuple(Edit("rename", path, suggestion) for path in places)
+                yield found_at(
+                    places[0],
+                    f"no node has {name}, so the pod stays Pending (did you mean {suggestion}?)",
+                    f"write {suggestion}",
+                    Fix(f"rename {name} to {suggestion}", edits),
+                    on_key=True,
+                )
 
 
 def _intended_resource(name: str) -> str | None:
@@ -77,9 +74,3 @@ def _intended_resource(name: str) -> str | None:
         ),
         None,
     )
-
-
-def _edits(container: ManifestContainer, name: str, new_name: str) -> Iterator[Edit]:
-    for half in ("limits", "requests"):
-        if name in container.resource_list(half):
-            yield Edit("rename", (*container.path, "resources", half, name), new_name)

@@ -26,7 +26,7 @@ kubelet 1.36, a container's own env comes after a device plugin's.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing_variable, found_at
 
 _VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 
@@ -52,5 +52,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"{_VARIABLE}={entry.value} overrides what the device plugin sets: {effect}",
                 "remove the variable",
-                fix_removing(f"remove {_VARIABLE}", entry.path),
+                fix_removing_variable(entry),
             )

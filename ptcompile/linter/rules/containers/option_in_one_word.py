@@ -23,7 +23,7 @@ Source: Kubernetes 1.36, command and args of containers; Python 3.13, argparse.
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.linter.containers import is_command_written, starts_shell
+from ptcompile.linter.containers import starts_program
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _OPTION = Pattern(r"(?P<option>--[A-Za-z][\w.-]*) +(?P<value>[^-\s]\S*|-[0-9.]+)")
@@ -31,8 +31,8 @@ _OPTION = Pattern(r"(?P<option>--[A-Za-z][\w.-]*) +(?P<value>[^-\s]\S*|-[0-9.]+)
 
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
-        if not is_command_written(container) or starts_shell(container):
-            continue  # an image's entry point may be a shell
+        if not starts_program(container):
+            continue
         for index, text in enumerate(container.tokens):
             match = _OPTION.fullmatch(text) if index and " " in text else None
             if match is not None:

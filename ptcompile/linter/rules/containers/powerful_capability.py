@@ -22,7 +22,7 @@ Source: Linux 6.x, capabilities(7); Kubernetes 1.36, Pod Security Standards, bas
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map, nested_value
+from ptcompile.kubernetes.unstructured import as_list, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _POWERFUL_CAPABILITIES = ("SYS_ADMIN", "ALL")
@@ -30,15 +30,9 @@ _POWERFUL_CAPABILITIES = ("SYS_ADMIN", "ALL")
 
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
-        security = nested_map(container.spec, "securityContext")
-        added = nested_value(security, "capabilities", "add")
-        if (
-            not container.is_main
-            or security.get("privileged") is True
-            or not isinstance(added, list)
-        ):
+        added = as_list(nested_value(container.spec, "securityContext", "capabilities", "add"))
+        if not container.is_main or container.is_privileged:
             continue
-
         for i, name in enumerate(added):
             if str(name).removeprefix("CAP_") in _POWERFUL_CAPABILITIES:
                 yield found_at(

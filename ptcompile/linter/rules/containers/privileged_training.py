@@ -39,7 +39,7 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         devices = node_devices(template)
         for container in template.main_containers:
-            if nested_value(container.spec, "securityContext", "privileged") is not True:
+            if not container.is_privileged:
                 continue
 
             path = (*container.path, "securityContext", "privileged")

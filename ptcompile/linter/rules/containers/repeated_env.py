@@ -27,7 +27,7 @@ Source: kube-apiserver 1.36 (a warning), kubelet 1.36: the last of two entries w
 from __future__ import annotations
 
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
-from ptcompile.world.templates import EnvEntry, ManifestContainer
+from ptcompile.world.templates import EnvEntry
 
 
 def check(subject: Subject) -> Findings:
@@ -36,7 +36,9 @@ def check(subject: Subject) -> Findings:
         if len(last) == len(container.env):
             continue
 
-        referenced = _referenced_variables(container)
+        # a value that refers to a variable uses the entry before it, not the last one
+        behind = (part for entry in container.env for part in entry.text.split("$(")[1:])
+        referenced = {part.partition(")")[0] for part in behind if ")" in part}
         for entry in container.env:
             if entry.name and last[entry.name].path != entry.path:
                 yield found_at(
@@ -60,11 +62,3 @@ def _message(name: str, last: EnvEntry) -> str:
         "using apply: the last "
         "entry wins"
     )
-
-
-def _referenced_variables(container: ManifestContainer) -> set[str]:
-    """Return the variables that other values refer to: such a value uses the entry before it,
-    not the last one.
-    """
-    behind = (part for entry in container.env for part in (entry.value or "").split("$(")[1:])
-    return {part.partition(")")[0] for part in behind if ")" in part}

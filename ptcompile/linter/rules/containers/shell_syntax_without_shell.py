@@ -27,7 +27,7 @@ Source: Kubernetes 1.36, command and args of containers; execve(2).
 from __future__ import annotations
 
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.containers import is_command_written, starts_shell
+from ptcompile.linter.containers import starts_program
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _OPERATORS = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&>", "2>", ";"})
@@ -38,8 +38,7 @@ _PROGRAMS_WITH_OPERATORS = frozenset({"find", "xargs", "expr", "test", "[", "jq"
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         if (
-            not is_command_written(container)
-            or starts_shell(container)
+            not starts_program(container)
             or basename(container.tokens[0]) in _PROGRAMS_WITH_OPERATORS
         ):
             continue

@@ -35,7 +35,7 @@ def check(subject: Subject) -> Findings:
     for container in subject.containers:
         defined: set[str] = set()
         for entry in container.env:
-            value = entry.value or ""
+            value = entry.text
             match = _VARIABLE.search(value) if "\n" not in value else None
             if match is not None:
                 name = match["name"]

@@ -27,7 +27,7 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.schema_files import load_table
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.containers import is_command_written, starts_shell
+from ptcompile.linter.containers import starts_program
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestContainer
 
@@ -40,8 +40,7 @@ def check(subject: Subject) -> Findings:
     instead = load_table("linter/slurm.json")["instead"]
     for container in subject.containers:
         if (
-            not is_command_written(container)
-            or starts_shell(container)
+            not starts_program(container)
             or basename(container.tokens[0]) in _PROGRAMS_WITH_VARIABLES
         ):
             continue

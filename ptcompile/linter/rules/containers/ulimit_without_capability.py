@@ -26,9 +26,8 @@ Source: Linux 6.x, setrlimit(2); Kubernetes 1.36, security contexts.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map, nested_strings
+from ptcompile.kubernetes.unstructured import nested_strings
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.world.templates import ManifestContainer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +37,9 @@ if TYPE_CHECKING:
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         has_ulimit = any("ulimit" in word for word in container.tokens)
-        if not has_ulimit or _can_raise_limits(container):
+        added = nested_strings(container.spec, "securityContext", "capabilities", "add")
+        names = {name.removeprefix("CAP_") for name in added}
+        if not has_ulimit or container.is_privileged or names & {"SYS_RESOURCE", "ALL"}:
             continue
 
         commands = container.script.commands if container.script is not None else ()
@@ -62,10 +63,3 @@ def _raises(command: ShellCommand) -> bool:
         and options[-1:] == ["unlimited"]
         and not any("S" in option for option in options)
     )
-
-
-def _can_raise_limits(container: ManifestContainer) -> bool:
-    """Return whether the container may raise hard limits."""
-    security = nested_map(container.spec, "securityContext")
-    added = {name.removeprefix("CAP_") for name in nested_strings(security, "capabilities", "add")}
-    return security.get("privileged") is True or bool(added & {"SYS_RESOURCE", "ALL"})

@@ -30,42 +30,10 @@ from ptcompile.kubernetes.commands import PROCESS_WORDS
 from ptcompile.kubernetes.versions import version_text
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import torch_version
+from ptcompile.simulator.launchers import TORCHRUN_TABLE
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
-_NO_DEVICES = frozenset(
-    {
-        "all",
-        "any",
-        "max",
-        "maximum",
-        "each",
-        "every",
-        "full",
-        "none",
-        "null",
-        "default",
-        "true",
-        "false",
-        "yes",
-        "no",
-    }
-    | {
-        "on",
-        "off",
-        "node",
-        "local",
-        "host",
-        "cuda",
-        "gpus",
-        "cpus",
-        "core",
-        "cores",
-        "device",
-        "devices",
-        "nvidia",
-    }
-    | {"accelerator", "accelerators", "amd", "rocm", "hip", "one", "two", "four", "eight"}
-)
+_NO_DEVICES = frozenset(TORCHRUN_TABLE["not_devices"])
 """Words that are the name of no device type that PyTorch or a plugin registers as its private
 backend.
 """

@@ -41,21 +41,16 @@ def check(subject: Subject) -> Findings:
             if value is None or not is_literal(value) or is_int(value):
                 continue
 
-            path = _value_path(role, option)
+            entry = role.user_entry(option_variable(option))
+            field = role.operator_field(option)
+            path = entry.value_path if entry is not None else field or role.unset_path
             yield found_at(
                 path,
                 f"torchrun does not start with {option_variable(option)} {value!r}: it must be a "
                 "number",
-                'write "1" or "0"' if path != role.operator_field(option) else "remove it",
+                'write "1" or "0"' if path != field else "remove it",
                 _fix(role, option, path, value),
             )
-
-
-def _value_path(role: TrainingRole, option: str) -> Path:
-    entry = role.user_entry(option_variable(option))
-    if entry is None:
-        return role.operator_field(option) or role.unset_path
-    return entry.value_path
 
 
 def _fix(role: TrainingRole, option: str, path: Path, value: str) -> Fix | None:

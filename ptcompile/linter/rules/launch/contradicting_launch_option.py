@@ -60,10 +60,11 @@ def check(subject: Subject) -> Findings:
             ):
                 continue
 
+            place = subject.place_of(overridden_path)
             yield found_at(
                 role.flag_path(option),
                 f"--{option} {flag!r} overrides {overridden!r} in "
-                f"{field_path(subject.written_path(overridden_path))}",
+                f"{field_path(overridden_path if place is None else place.path)}",
                 f"remove --{option}, or write the same in both places",
             )
 

@@ -25,7 +25,7 @@ Source: PyTorch 2.13, torch/distributed/elastic, the environment that torchrun g
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing_variable, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _PROCESS_VARIABLES = frozenset(
@@ -37,13 +37,15 @@ _COUNTS = frozenset({"RANK", "WORLD_SIZE"})
 
 def check(subject: Subject) -> Findings:
     for role in (role for group in subject.torchrun_groups for role in group):
+        texts = [*role.container.tokens, *(entry.text for entry in role.container.variables)]
         for entry in role.container.variables:
             name = entry.name
+            is_referenced = any(f"$({name})" in text for text in texts)
             # reserved-env reports variables that the operator sets too; a shell script may use any
             if (
                 name not in _PROCESS_VARIABLES
                 or role.user_entry(name) is not entry
-                or _is_referenced(role, name)
+                or is_referenced
                 or role.launch.in_shell
             ):
                 continue
@@ -54,7 +56,7 @@ def check(subject: Subject) -> Findings:
                 entry.place,
                 f"torchrun sets {name} for each process, so none of them sees this value",
                 f"remove {name}",
-                fix_removing(f"remove {name}", entry.path),
+                fix_removing_variable(entry),
             )
 
 
@@ -71,9 +73,3 @@ def _counts_nodes(role: TrainingRole) -> bool:
     size = role.pod.variables.get("WORLD_SIZE")
     ranks = [role.pod.job.pod(role.expanded, index).variables.get("RANK") for index in (0, last)]
     return size == str(last + 1) and ranks == ["0", str(last)]
-
-
-def _is_referenced(role: TrainingRole, name: str) -> bool:
-    """Return whether the command line or another variable references the variable."""
-    values = [entry.value or "" for entry in role.container.variables]
-    return any(f"$({name})" in word for word in (*values, *role.container.tokens))

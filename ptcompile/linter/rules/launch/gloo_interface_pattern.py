@@ -30,7 +30,7 @@ from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
-            value = entry.value or ""
+            value = entry.text
             if entry.name == "GLOO_SOCKET_IFNAME" and value.startswith(("^", "=")):
                 plain = value.removeprefix("=")
                 exact = fix_setting(f"write {plain}", entry.value_path, plain, safe=True)

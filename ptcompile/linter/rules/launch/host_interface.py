@@ -41,7 +41,7 @@ def check(subject: Subject) -> Findings:
                 "/" in str(name) and not is_accelerator(str(name)) for name in container.limits
             )
             for entry in container.variables:
-                value = (entry.value or "").strip()
+                value = entry.text.strip()
                 names = [name for name in value.removeprefix("=").split(",") if name]
                 if (
                     entry.name in INTERFACE_VARIABLES

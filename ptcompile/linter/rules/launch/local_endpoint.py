@@ -51,8 +51,9 @@ def check(subject: Subject) -> Findings:
         hint = ""
         if "MASTER_ADDR" in role.launch.env:
             hint = "; torchrun does not read MASTER_ADDR, but PET_MASTER_ADDR"
+        is_static = role.rendezvous.backend == "static" and not role.options.get("rdzv-endpoint")
         yield found_at(
-            role.path_or_command(_endpoint_option(role)),
+            role.path_or_command("master-addr" if is_static else "rdzv-endpoint"),
             f"each of {obstacle.pods} pods waits for {role.rendezvous.nodes_text} nodes at its own "
             f"{role.rendezvous.endpoint or 'localhost'}, where no other pod connects",
             f"add --rdzv-endpoint with the first pod's name{hint}",
@@ -75,9 +76,3 @@ def _unset_help(role: TrainingRole) -> str:
             missing.append(f"{name} to {value}")
 
     return f"set {' and '.join(missing)}"
-
-
-def _endpoint_option(role: TrainingRole) -> str:
-    if role.options.get("rdzv-endpoint") or role.rendezvous.backend != "static":
-        return "rdzv-endpoint"
-    return "master-addr"

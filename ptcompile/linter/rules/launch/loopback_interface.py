@@ -33,10 +33,7 @@ def check(subject: Subject) -> Findings:
     roles = subject.training_roles
     for role in roles if count_nodes(roles) > 1 and roles[0].rendezvous.nodes != (1, 1) else ():
         for entry in role.container.variables:
-            if (
-                entry.name in INTERFACE_VARIABLES
-                and (entry.value or "").strip().lstrip("=") == "lo"
-            ):
+            if entry.name in INTERFACE_VARIABLES and entry.text.strip().lstrip("=") == "lo":
                 yield found_at(
                     entry.place,
                     f"lo reaches only the pod itself, but the job has {count_nodes(roles)} pods",

@@ -68,12 +68,14 @@ _BACKEND_OPTIONS = (
 
 
 def check(subject: Subject) -> Findings:
+    # those that need devices, and rccl, which ROCm's PyTorch calls nccl
+    backends = frozenset({"rccl"}.union(*(stack.backends for stack in stacks())))
     for path, written, view, pod in subject.views():
         if view is not pod.main:
             continue
 
         stack = stack_of(pod.devices)
-        wrong = _backends().difference(stack.backends) if stack is not None else frozenset({"nccl"})
+        wrong = backends.difference(stack.backends) if stack is not None else frozenset({"nccl"})
         if stack is None and may_see_devices(pod):
             continue
 
@@ -92,11 +94,6 @@ def check(subject: Subject) -> Findings:
                 "NCCL works between GPUs, but the pod requests none",
                 "request GPUs in resources.limits, or use gloo",
             )
-
-
-def _backends() -> frozenset[str]:
-    """Return the backends that need devices, and rccl, which ROCm's PyTorch calls nccl."""
-    return frozenset({"rccl"}.union(*(stack.backends for stack in stacks())))
 
 
 def _backend_path(path: Path, container: Json, wrong: frozenset[str]) -> Path | None:

@@ -85,7 +85,7 @@ def check(subject: Subject) -> Findings:
 def _world(roles: Sequence[TrainingRole]) -> int | None:
     """Return the number of processes of a group, or None if it is unknown or a range."""
     first = roles[0]
-    if first.rendezvous.backend == "env" or not (first.is_torchrun or first.member.is_modeled):
+    if first.rendezvous.backend == "env" or not first.member.is_modeled:
         return None
     size = first.rendezvous.world_size
     if size is None or size.least < size.most:

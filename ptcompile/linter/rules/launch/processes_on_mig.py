@@ -42,7 +42,7 @@ from ptcompile.world.workload import Stream
 def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         processes = role.rendezvous.processes or 0
-        if processes < 2 or not (role.is_torchrun or role.member.is_modeled):
+        if processes < 2 or not role.member.is_modeled:
             continue
 
         slices = [

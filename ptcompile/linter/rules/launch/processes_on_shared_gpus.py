@@ -50,7 +50,7 @@ from ptcompile.linter.sharing import shares_of
 
 def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
-        if not (role.is_torchrun or role.member.is_modeled) or (role.rendezvous.processes or 0) < 2:
+        if not role.member.is_modeled or (role.rendezvous.processes or 0) < 2:
             continue
         for resource, count in role.pod.devices.items():
             shares = shares_of(role.pod.view.spec, resource, subject.stream) if count > 1 else None

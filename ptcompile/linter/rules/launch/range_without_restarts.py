@@ -69,9 +69,7 @@ def _fails_with_a_pod(subject: Subject, role: str) -> bool:
     from ptcompile.linter.spot import spot_label
 
     template = subject.template_of(role.lower())
-    lost = subject.record.lost_pod(
-        subject.manifest, role if template is None else template.role, subject.objects
-    )
+    lost = subject.lost_pod(role if template is None else template.role)
 
     return (
         lost is not None

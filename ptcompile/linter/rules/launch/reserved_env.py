@@ -22,7 +22,7 @@ Source: training-operator 1.9, SetPodEnv; Volcano 1.16, pytorch, svc and env plu
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import Json, nested_maps, nested_string
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
@@ -52,17 +52,13 @@ def check(subject: Subject) -> Findings:
             # Python reads any text but 0 alike
             has_same_effect = name == "PYTHONUNBUFFERED" and own not in (None, "", "0")
             if is_other and not has_same_effect:
+                is_referenced = any(
+                    f"$({name})" in nested_string(item, "value") for item in entries
+                )
                 value = f"{added[name].get('value')!r} " if "value" in added[name] else ""
                 yield found_at(
                     entry_path,
                     f"{operator} sets {name} itself, and its value {value}wins",
                     f"remove {name}",
-                    fix_removing(
-                        f"remove {name}", entry_path, safe=not _is_referenced(entries, name)
-                    ),
+                    fix_removing(f"remove {name}", entry_path, safe=not is_referenced),
                 )
-
-
-def _is_referenced(env: list[Json], name: str) -> bool:
-    """Return whether another variable references this one."""
-    return any(f"$({name})" in nested_string(entry, "value") for entry in env)

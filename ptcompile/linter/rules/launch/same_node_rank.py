@@ -27,7 +27,6 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous
 from __future__ import annotations
 
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole
 
 
 def check(subject: Subject) -> Findings:
@@ -36,13 +35,9 @@ def check(subject: Subject) -> Findings:
             path = role.path_of("node-rank")
         else:
             path = role.command_path
-        yield found_at(path, obstacle.sentence, _help(role, obstacle.better))
-
-
-def _help(role: TrainingRole, variable: str) -> str:
-    option = "RANK" if role.member.is_env_script else role.member.option_name("node-rank")
-    option = f"--{option}" if role.is_torchrun else option
-    example = f", such as $({variable})" if variable else ", from 0 to the number of pods minus 1"
-    return f"give each pod its own {option}{example}" + (
-        ", or use c10d" if role.is_torchrun else ""
-    )
+        option = "RANK" if role.member.is_env_script else role.member.option_name("node-rank")
+        dashes, instead = ("--", ", or use c10d") if role.is_torchrun else ("", "")
+        variable = obstacle.better
+        example = f"such as $({variable})" if variable else "from 0 to the number of pods minus 1"
+        help = f"give each pod its own {dashes}{option}, {example}{instead}"
+        yield found_at(path, obstacle.sentence, help)

@@ -36,10 +36,7 @@ from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.simulator.pod import Pod
+from ptcompile.simulator.pod import Pod
 
 _NODES = frozenset({"trainer.num_nodes", "trainer.num-nodes", "num_nodes", "num-nodes"})
 _DEVICES = frozenset({"trainer.devices", "trainer.num_devices", "trainer.gpus"})
@@ -65,13 +62,13 @@ def check(subject: Subject) -> Findings:
                     f"write {total}, or use {value} pods",
                 )
             elif name in _DEVICES and (started := _processes(role)) and value != started:
+                starter = "torchrun starts" if role.is_torchrun else "its GPUs are"
                 yield found_at(
                     _path(role, name),
-                    f"the script expects {value} processes in each pod, but {_starter(role)} "
-                    f"{started}",
+                    f"the script expects {value} processes in each pod, but {starter} {started}",
                     f"write {started}",
                 )
-            elif role.is_torchrun or not _has_world_size(role):
+            elif role.is_torchrun or not any(key in _WORLD for key, _ in _arguments_of(role.pod)):
                 continue
             elif name in _WORLD and value not in (total, total * _processes(role)):
                 yield found_at(
@@ -89,10 +86,6 @@ def check(subject: Subject) -> Findings:
                     f"each of {role.expanded.count} pods has the rank {value}",
                     "give each pod its own rank",
                 )
-
-
-def _has_world_size(role: TrainingRole) -> bool:
-    return any(name in _WORLD for name, _ in _arguments_of(role.pod))
 
 
 def _arguments_of(pod: Pod) -> Iterator[tuple[str, int]]:
@@ -119,10 +112,6 @@ def _processes(role: TrainingRole) -> int:
     if role.is_torchrun:
         return role.rendezvous.processes or 0
     return sum(role.pod.devices.values())
-
-
-def _starter(role: TrainingRole) -> str:
-    return "torchrun starts" if role.is_torchrun else "its GPUs are"
 
 
 def _path(role: TrainingRole, name: str) -> tuple[str | int, ...]:

@@ -32,24 +32,20 @@ num_nodes_waiting is always 0; torchrun's documentation shows restarts with c10d
 from __future__ import annotations
 
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRoles, count_nodes
+from ptcompile.linter.training_roles import count_nodes
 
 
 def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
-        if count_nodes(roles) > 1:
-            yield from _check_group(roles)
-
-
-def _check_group(roles: TrainingRoles) -> Findings:
-    for role in roles:
-        several = role.rendezvous.nodes is not None and role.rendezvous.nodes.most > 1
-        if role.rendezvous.backend == "static" and several and role.restarts > 0:
-            yield found_at(
-                role.path_of("max-restarts"),
-                "with a static rendezvous a node restarts only its own processes, up to "
-                f"{role.rendezvous.max_restarts} times, and the others wait for them until a "
-                "timeout",
-                "add --rdzv-backend=c10d and --rdzv-endpoint, or let the operator restart the job",
-            )
-            return
+        for role in roles if count_nodes(roles) > 1 else ():
+            several = role.rendezvous.nodes is not None and role.rendezvous.nodes.most > 1
+            if role.rendezvous.backend == "static" and several and role.restarts > 0:
+                yield found_at(
+                    role.path_of("max-restarts"),
+                    "with a static rendezvous a node restarts only its own processes, up to "
+                    f"{role.rendezvous.max_restarts} times, and the others wait for them until a "
+                    "timeout",
+                    "add --rdzv-backend=c10d and --rdzv-endpoint, or let the operator restart the "
+                    "job",
+                )
+                break

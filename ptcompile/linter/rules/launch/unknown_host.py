@@ -76,7 +76,7 @@ def _named_hosts(container: ManifestContainer) -> list[tuple[ManifestContainer, 
     """Return the host names in a container's texts, each with the text's index: first the
     arguments, then the variables.
     """
-    texts = [*container.tokens, *[entry.value or "" for entry in container.variables]]
+    texts = [*container.tokens, *[entry.text for entry in container.variables]]
     dotted = [(index, text) for index, text in enumerate(texts) if "." in text]
     return [(container, index, host) for index, text in dotted for host in _find_pod_hosts(text)]
 

@@ -53,7 +53,7 @@ def check(subject: Subject) -> Findings:
         if (
             role.launch.in_shell
             and not role.is_uncertain(*role.launch.options)
-            and (role.is_torchrun or role.member.is_modeled)
+            and role.member.is_modeled
         ):
             yield from _check_role(role)
 

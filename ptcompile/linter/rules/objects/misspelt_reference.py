@@ -97,7 +97,7 @@ def _written_names(subject: Subject) -> Iterator[tuple[str, Path, str, str]]:
     path and the kind.
     """
     for template in subject.templates:
-        path = (*template.path, "spec")
+        path = template.spec_path
         for reference in references(template.spec, path):
             if not reference.is_optional:
                 yield subject.namespace, reference.path, reference.kind, reference.name

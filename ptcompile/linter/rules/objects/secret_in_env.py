@@ -51,8 +51,8 @@ def check(subject: Subject) -> Findings:
         for entry in container.variables:
             path = entry.value_path
             names[path] = entry.name
-            is_masked = bool(entry.writer) and MASK in (entry.value or "")
-            if is_credential(entry.name) and (is_masked or _can_be_secret(entry.value or "")):
+            is_masked = bool(entry.writer) and MASK in entry.text
+            if is_credential(entry.name) and (is_masked or _can_be_secret(entry.text)):
                 yield _named(path, entry.name)
 
     if subject.kind == ("v1", "Secret"):

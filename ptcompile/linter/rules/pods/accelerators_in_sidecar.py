@@ -60,12 +60,7 @@ def check(subject: Subject) -> Findings:
             continue
 
         sidecar = next(
-            (
-                container
-                for container in template.containers
-                if not container.is_init and container.accelerators
-            ),
-            None,
+            (container for container in template.running_containers if container.accelerators), None
         )
         if sidecar is not None:
             yield found_at(

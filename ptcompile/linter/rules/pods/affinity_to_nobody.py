@@ -48,7 +48,7 @@ def check(subject: Subject) -> Findings:
                 continue
 
             yield found_at(
-                (*template.path, "spec", "affinity", "podAffinity", REQUIRED, i, "labelSelector"),
+                (*template.spec_path, "affinity", "podAffinity", REQUIRED, i, "labelSelector"),
                 "no pod in the stream has these labels, and without such a pod no node fits",
                 "select labels that pods have, or use a preferred term",
             )

@@ -34,14 +34,14 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import endless_command, idle_command, server_image
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, edit_adding, found_at
 from ptcompile.shell.endless import SERVERS
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        running = [container for container in template.containers if not container.is_init]
+        running = template.running_containers
         if len(running) < 2 or template.spec.get("restartPolicy") == "Always":
             continue
         if not template.path and not template.spec.get("restartPolicy"):
@@ -71,7 +71,6 @@ def _endless_part(container: ManifestContainer) -> str | None:
 
 def _move_to_init(template: ManifestTemplate, container: ManifestContainer) -> Fix:
     sidecar = {**container.spec, "restartPolicy": "Always"}
-    path: Path = (*template.path, "spec", "initContainers")
-    has_list = isinstance(template.spec.get("initContainers"), list)
-    add = Edit("append", path, sidecar) if has_list else Edit("set", path, [sidecar])
+    path: Path = (*template.spec_path, "initContainers")
+    add = edit_adding(template.spec.get("initContainers"), path, sidecar)
     return Fix(f"make {container.name} a native sidecar", (Edit("remove", container.path), add))

@@ -63,7 +63,7 @@ def check(subject: Subject) -> Findings:
         if label is not None and template.containers and not _requests_devices(template):
             is_nvidia = "nvidia" in label + selector[label]
             yield found_at(
-                (*template.path, "spec", "nodeSelector", label),
+                (*template.spec_path, "nodeSelector", label),
                 f"selects nodes with {selector[label]}, but no container requests an accelerator: "
                 + (_SHARED_WITHOUT_REQUEST if is_nvidia else "none gets one"),
                 "add the accelerator to the limits of the container that trains",
@@ -75,8 +75,7 @@ def _requests_devices(template: ManifestTemplate) -> bool:
     if nested_maps(template.spec, "resourceClaims"):
         return True
     return any(
-        is_accelerator(str(name)) or "/" in str(name)
+        is_accelerator(name) or "/" in name
         for container in template.containers
-        for half in ("limits", "requests")
-        for name in container.resource_list(half)
+        for _, name, _ in container.resources
     )

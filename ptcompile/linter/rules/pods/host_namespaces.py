@@ -48,7 +48,7 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for key, effect in _EFFECTS.items():
             if template.spec.get(key) is True:
-                path = (*template.path, "spec", key)
+                path = (*template.spec_path, key)
                 devices = _guided_devices(template) if key == "hostIPC" else ""
                 if devices:
                     text = f"{effect}, as guides for {devices} set it"

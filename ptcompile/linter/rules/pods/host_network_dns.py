@@ -46,7 +46,7 @@ def check(subject: Subject) -> Findings:
         if written != "Default" and not (is_on_host and written in (None, "", "ClusterFirst")):
             continue
 
-        path = (*template.path, "spec", "dnsPolicy" if written else "hostNetwork")
+        path = (*template.spec_path, "dnsPolicy" if written else "hostNetwork")
         policy = "ClusterFirstWithHostNet" if is_on_host else "ClusterFirst"
         if written == "Default":
             reason = "dnsPolicy Default uses"
@@ -75,8 +75,6 @@ def _uses_cluster_names(subject: Subject, template: ManifestTemplate) -> bool:
             return True
 
     words = [word.text for container in template.containers for word in container.argv]
-    values = [
-        entry.value or "" for container in template.containers for entry in container.variables
-    ]
+    values = [entry.text for container in template.containers for entry in container.variables]
 
     return any(_CLUSTER_NAME.search(value) for value in (*words, *values))

@@ -42,10 +42,7 @@ def check(subject: Subject) -> Findings:
         for name, (volume_path, volume) in template.volumes.items():
             if normpath(nested_string(volume, "hostPath", "path")) == SHM:
                 path = (*volume_path, "hostPath")
-                if (
-                    sum(container.accelerators for container in template.containers)
-                    >= _WHOLE_MACHINE
-                ):
+                if template.accelerators >= _WHOLE_MACHINE:
                     text = (
                         f"files that a killed process leaves in {SHM} of the node stay in its "
                         "memory"

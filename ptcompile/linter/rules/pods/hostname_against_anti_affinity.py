@@ -93,7 +93,7 @@ def _pinned_roles(subject: Subject) -> Iterator[_PinnedRole]:
                 yield _PinnedRole(
                     pod=pod,
                     pods=role.count,
-                    path=(*template.path, "spec", *path),
+                    path=(*template.spec_path, *path),
                     hosts=frozenset(hosts),
                 )
                 break

@@ -33,6 +33,7 @@ issue 7425.
 from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import (
     nested_map,
@@ -60,34 +61,15 @@ class _Mesh(NamedTuple):
 
     title: str
     key: str
-    places: tuple[str, ...]
+    places: list[str]
     """The maps of a pod's metadata that it reads, the best first."""
-    on: tuple[str, ...]
+    on: list[str]
     off: str
     breaks: str
     stays: str
 
 
-_MESHES = (
-    _Mesh(
-        title="Istio's",
-        key="sidecar.istio.io/inject",
-        places=("labels", "annotations"),
-        on=("true",),
-        off="false",
-        breaks="breaks the connections of NCCL and Gloo",
-        stays="may outlive the training",
-    ),
-    _Mesh(
-        title="Linkerd's",
-        key="linkerd.io/inject",
-        places=("annotations",),
-        on=("enabled", "ingress"),
-        off="disabled",
-        breaks="takes over the connections of NCCL and Gloo",
-        stays="never ends before Linkerd 2.20",
-    ),
-)
+_MESHES = [_Mesh(**row) for row in load_table("linter/meshes.json")["meshes"]]
 
 
 def check(subject: Subject) -> Findings:
@@ -158,7 +140,7 @@ def _request_of_namespace(subject: Subject, mesh: _Mesh) -> str:
     namespaces = subject.objects.by_name(_NAMESPACE, subject.namespace)
     metadata = nested_map(namespaces[-1], "metadata") if namespaces else {}
     asked = nested_string_map(metadata, "annotations").get(mesh.key)
-    if asked in mesh.on and mesh.places == ("annotations",):
+    if asked in mesh.on and "labels" not in mesh.places:
         return f"{mesh.key}: {asked}"
 
     labels = nested_string_map(metadata, "labels") if "labels" in mesh.places else {}

@@ -64,6 +64,6 @@ def check(subject: Subject) -> Findings:
 def _required_keys(subject: Subject) -> Iterator[tuple[Path, str, str, str]]:
     """Yield each key that must exist: its path, and the kind and name of its object."""
     for template in subject.templates:
-        for reference in references(template.spec, (*template.path, "spec")):
+        for reference in references(template.spec, template.spec_path):
             for path, key in reference.keys if not reference.is_optional else ():
                 yield path, reference.kind, reference.name, key

@@ -31,7 +31,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.kubernetes.unstructured import nested_maps, nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_maps, nested_value
 from ptcompile.linter.containers import idle_command, starts_training
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import shm_mount
@@ -74,7 +74,7 @@ def _trains_with_torch(subject: Subject, container: ManifestContainer) -> bool:
     """
     if subject.record.launch_fields.options or starts_training(container):
         return True
-    words = [nested_string(container.spec, "image"), *container.tokens]
+    words = [container.image, *container.tokens]
     return any(_TORCH.search(word) for word in words) and not idle_command(container)
 
 
@@ -100,6 +100,6 @@ def _mount_shm(template: ManifestTemplate, container: ManifestContainer) -> Fix 
 
     size = str(quantity.Quantity((limit.value >> 21 << 20) * quantity.NANO, "binary"))
     volume = {"name": _VOLUME_NAME, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
-    add = Edit("append", (*template.path, "spec", "volumes"), volume)
+    add = Edit("append", (*template.spec_path, "volumes"), volume)
 
     return Fix(f"{title}, of {size}", (add, mount))

@@ -27,9 +27,7 @@ virtual-kubelet 1.11.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Fix
 from ptcompile.hardware.nodes import SPOT
 from ptcompile.kubernetes.selectors import untolerated
 from ptcompile.kubernetes.unstructured import (
@@ -37,8 +35,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_maps,
     nested_string_map,
 )
-from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.world.templates import ManifestTemplate
+from ptcompile.linter.rule import Findings, Subject, edit_adding, found_at
 
 _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _TAINTS: dict[tuple[str, str], Json] = {
@@ -67,18 +64,14 @@ def check(subject: Subject) -> Findings:
                 continue
 
             key = taint["key"]
+            edit = edit_adding(
+                template.spec.get("tolerations"),
+                (*template.spec_path, "tolerations"),
+                {"key": key, "operator": "Exists", "effect": "NoSchedule"},
+            )
             yield found_at(
-                (*template.path, "spec", "nodeSelector", label),
+                (*template.spec_path, "nodeSelector", label),
                 f"nodes with this label have the taint {key}, which the pod does not tolerate",
                 f"add a toleration of {key}",
-                Fix(f"tolerate {key}", tuple(_edits(template, key))),
+                Fix(f"tolerate {key}", (edit,)),
             )
-
-
-def _edits(template: ManifestTemplate, key: str) -> Iterator[Edit]:
-    tolerations_path: Path = (*template.path, "spec", "tolerations")
-    toleration = {"key": key, "operator": "Exists", "effect": "NoSchedule"}
-    if isinstance(template.spec.get("tolerations"), list):
-        yield Edit("append", tolerations_path, toleration)
-    else:
-        yield Edit("set", tolerations_path, [toleration])

@@ -58,7 +58,6 @@ Source: NCCL 2.29, all ranks run one version; PyTorch 2.13, collectives have to 
 from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.containers import split_image
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
@@ -78,7 +77,7 @@ def check(subject: Subject) -> Findings:
     images: dict[str, _Image] = {}
     for template in subject.templates:
         for container in template.main_containers:
-            image = nested_string(container.spec, "image")
+            image = container.image
             repository, version = split_image(image)
             expected = images.setdefault(repository, _Image(image, version, template.role))
             if repository and version != expected.version:

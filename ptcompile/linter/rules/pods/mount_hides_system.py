@@ -27,26 +27,12 @@ Source: Linux mount semantics; the Filesystem Hierarchy Standard 3.0.
 
 from __future__ import annotations
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import volume_of
 from ptcompile.simulator.mounted import mount_path
 
-_SYSTEM_FOLDERS = frozenset(
-    {
-        "/",
-        "/bin",
-        "/dev",
-        "/etc",
-        "/lib",
-        "/lib64",
-        "/proc",
-        "/sbin",
-        "/sys",
-        "/usr",
-        "/usr/bin",
-        "/usr/lib",
-    }
-)
+_SYSTEM_FOLDERS = frozenset(load_table("linter/folders.json")["system"])
 
 
 def check(subject: Subject) -> Findings:

@@ -43,10 +43,10 @@ from ptcompile.world.templates import ManifestContainer
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        if not any(container.accelerators for container in template.containers):
+        if not template.accelerators:
             continue
 
-        path = (*template.path, "spec", "terminationGracePeriodSeconds")
+        path = (*template.spec_path, "terminationGracePeriodSeconds")
         seconds = grace_seconds(template.spec)
         if seconds == 0:
             yield found_at(

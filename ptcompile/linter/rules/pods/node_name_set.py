@@ -39,14 +39,11 @@ _HOSTNAME = "kubernetes.io/hostname"
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         node = nested_string(template.spec, "nodeName")
-        if not node or (
-            not template.path
-            and not any(container.accelerators for container in template.containers)
-        ):
+        if not node or not (template.path or template.accelerators):
             continue  # a Pod that was read back from a cluster has a nodeName too
 
-        path = (*template.path, "spec", "nodeName")
-        selector = (*template.path, "spec", "nodeSelector", _HOSTNAME)
+        path = (*template.spec_path, "nodeName")
+        selector = (*template.spec_path, "nodeSelector", _HOSTNAME)
         yield found_at(
             path,
             f"{node} bypasses the scheduler, whether or not the node has room{_need_of(template)}",

@@ -52,7 +52,7 @@ def check(subject: Subject) -> Findings:
         return
 
     for template in subject.templates:
-        for reference in references(template.spec, (*template.path, "spec")):
+        for reference in references(template.spec, template.spec_path):
             if reference.is_optional or not reference.name:
                 continue
 

@@ -35,7 +35,7 @@ from ptcompile.kubernetes.unstructured import Json, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of, written_checkpoints
 from ptcompile.simulator.mounted import mount_path
-from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 _TRUE = frozenset({"1", "on", "yes", "true"})
@@ -54,7 +54,8 @@ _DEFAULT_CACHE = "/root/.cache/huggingface"
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
-            entry = _offline_entry(container)
+            entries = (entry for entry in container.variables if entry.name in _OFFLINE)
+            entry = next((entry for entry in entries if entry.text.lower() in _TRUE), None)
             if (
                 entry is None
                 or container.has_unknown_variables
@@ -62,7 +63,7 @@ def check(subject: Subject) -> Findings:
             ):
                 continue
 
-            values = {item.name: item.value or "" for item in container.variables}
+            values = {item.name: item.text for item in container.variables}
             folder = next((values[name] for name in _CACHES if name in values), _DEFAULT_CACHE)
             if mount_for(container, folder) is None and not _has_data(template, container):
                 yield found_at(
@@ -71,12 +72,6 @@ def check(subject: Subject) -> Findings:
                     "mount a volume with the cache and set HF_HOME to it, unless the image has "
                     "the models",
                 )
-
-
-def _offline_entry(container: ManifestContainer) -> EnvEntry | None:
-    """Return the variable that forbids downloads, or None."""
-    entries = (entry for entry in container.variables if entry.name in _OFFLINE)
-    return next((entry for entry in entries if (entry.value or "").lower() in _TRUE), None)
 
 
 def _has_data(template: ManifestTemplate, container: ManifestContainer) -> bool:

@@ -32,19 +32,24 @@ from ptcompile.diagnostics import Path
 from ptcompile.hardware.fabric_gaps import gaps
 from ptcompile.kubernetes.unstructured import Json, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
+from ptcompile.world.templates import EnvEntry, ManifestContainer
 
 
 def check(subject: Subject) -> Findings:
     has_accelerators = any(container.accelerators for container in subject.containers)
     for template in subject.templates:
-        if has_accelerators and not _has_devices(template):
+        has_devices = any(
+            nested_value(container.spec, "resources", "claims")
+            or any("/" in name for name in container.limits)
+            for container in template.containers
+        )
+        if has_accelerators and not has_devices:
             continue  # a head or a driver passes the variables on
 
-        containers = [container for container in template.containers if not container.is_init]
+        containers = template.running_containers
         for gap in gaps({**template.data, "spec": _with_variables(template.spec, containers)}):
             variable = _variable_at(containers, gap.path)
-            is_loopback = variable is not None and (variable.value or "").lstrip("=") == "lo"
+            is_loopback = variable is not None and variable.text.lstrip("=") == "lo"
             if not is_loopback:  # else loopback-interface reports it
                 yield found_at(
                     (*template.path, *gap.path) if variable is None else variable.value_path,
@@ -76,12 +81,3 @@ def _variable_at(containers: Sequence[ManifestContainer], path: Path) -> EnvEntr
         return None
     _, _, container, _, index, *_ = path
     return containers[int(container)].variables[int(index)]
-
-
-def _has_devices(template: ManifestTemplate) -> bool:
-    """Return whether a container of the template requests or claims any device."""
-    return any(
-        nested_value(container.spec, "resources", "claims")
-        or any("/" in name for name in container.limits)
-        for container in template.containers
-    )

@@ -61,7 +61,7 @@ def check(subject: Subject) -> Findings:
             continue
 
         [topology] = values
-        place = (*template.path, "spec", *path)
+        place = (*template.spec_path, *path)
         chips = _chips_in(topology)
         if 0 < chips < per_pod:
             yield _finding(place, topology, f"a pod requests {per_pod}")
@@ -103,9 +103,7 @@ def _chips_in(topology: str) -> int:
 def _chips_of_pod(template: ManifestTemplate) -> int:
     """Return the chips that a pod requests; 0 if unreadable."""
     chips = 0
-    for container in template.containers:
-        if container.is_init:
-            continue
+    for container in template.running_containers:
         amount = container.limits.get(_TPU, container.requests.get(_TPU))
         if isinstance(amount, str) and amount.isdecimal() and len(amount) < 5:
             chips += int(amount)

@@ -45,9 +45,7 @@ def check(subject: Subject) -> Findings:
         if len(hosts) != 1:
             continue
 
-        devices = sum(
-            container.accelerators for container in template.containers if not container.is_init
-        )
+        devices = sum(container.accelerators for container in template.running_containers)
         [host] = hosts
         totals[host] = totals.get(host, 0) + devices * template.replicas
         pins = pinned_machines(template)
@@ -60,7 +58,7 @@ def check(subject: Subject) -> Findings:
                 machine = f"most machines have {most} at most"
 
             yield found_at(
-                (*template.path, "spec", *path),
+                (*template.spec_path, *path),
                 f"the pods on {host} request {totals[host]} accelerators, but {machine}",
                 "select the nodes by a label that enough of them have",
             )

@@ -88,7 +88,7 @@ def check(subject: Subject) -> Findings:
 
 def _above_limit(subject: Subject, template: ManifestTemplate, name: str) -> Findings:
     gpus = sum(map(count_whole_gpus, template.containers))
-    for queue in subject.stream.objects.of_kind(("scheduling.run.ai/v2", "Queue")):
+    for queue in subject.objects.of_kind(("scheduling.run.ai/v2", "Queue")):
         limit = nested_value(queue, "spec", "resources", "gpu", "limit")
         if object_name(queue) == name and isinstance(limit, int) and 0 < limit < gpus:
             text = (
@@ -96,7 +96,7 @@ def _above_limit(subject: Subject, template: ManifestTemplate, name: str) -> Fin
                 "forever"
             )
             yield found_at(
-                (*template.path, "spec"),
+                template.spec_path,
                 text,
                 "request less, or raise the limit",
                 severity="warning",

@@ -60,7 +60,7 @@ _FOLDER = Pattern(r"(?<![\w:/.-])(/[\w./-]+)")
 
 
 def check(subject: Subject) -> Findings:
-    if sum(template.replicas for template in subject.templates) < 2:
+    if subject.replicas < 2:
         return
     for template in subject.templates:
         for container in template.containers if template.replicas > 1 else ():

@@ -42,10 +42,9 @@ def check(subject: Subject) -> Findings:
     if not is_restarted or policy not in (None, "", "Always"):
         return
 
-    mains = [container for template in subject.templates for container in template.main_containers]
     trainers = [
         container
-        for container in mains
+        for container in subject.containers
         if starts_training(container) and not endless_command(container)
     ]
     if trainers and subject.kind != ("v1", "Pod"):

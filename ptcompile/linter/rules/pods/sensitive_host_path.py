@@ -31,31 +31,11 @@ from __future__ import annotations
 
 from posixpath import normpath
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 
-_SENSITIVE_PATHS = frozenset(
-    {
-        "/",
-        "/boot",
-        "/etc",
-        "/etc/kubernetes",
-        "/root",
-        "/run",
-        "/run/containerd",
-        "/run/containerd/containerd.sock",
-        "/run/crio/crio.sock",
-        "/run/docker.sock",
-        "/var",
-        "/var/lib/containerd",
-        "/var/lib/docker",
-        "/var/lib/kubelet",
-        "/var/run",
-        "/var/run/docker.sock",
-        "/var/run/containerd/containerd.sock",
-        "/var/run/crio/crio.sock",
-    }
-)
+_SENSITIVE_PATHS = frozenset(load_table("linter/folders.json")["sensitive"])
 
 
 def check(subject: Subject) -> Findings:

@@ -60,10 +60,7 @@ def check(subject: Subject) -> Findings:
     if headless or not ports or not port.isdigit() or port in ports:
         return
 
-    main = next(
-        (container for template in subject.templates for container in template.main_containers),
-        None,
-    )
+    main = next((container for container in subject.containers if container.is_main), None)
     path: tuple[str | int, ...] = ("spec",)
     if main is not None:
         path = (*main.path, "command") if "command" in main.spec else main.path

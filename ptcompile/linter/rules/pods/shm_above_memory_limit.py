@@ -28,7 +28,6 @@ from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import nested_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory
-from ptcompile.world.templates import ManifestTemplate
 
 
 def check(subject: Subject) -> Findings:
@@ -37,25 +36,16 @@ def check(subject: Subject) -> Findings:
             size = quantity.parse(nested_value(volume, "emptyDir", "sizeLimit"))
             if size is None or not is_in_memory(volume):
                 continue
-            limit = _largest_limit(template, name)
-            if limit is not None and size > limit:
+            limits = [
+                quantity.parse(container.limits.get("memory"))
+                for container in template.containers
+                if any(nested_string(mount, "name") == name for _, mount in container.mounts)
+            ]
+            known = [limit for limit in limits if limit]
+            if known and len(known) == len(limits) and size > max(known):
                 yield found_at(
                     (*volume_path, "emptyDir", "sizeLimit"),
-                    f"{size} is above the memory limit, {limit}, so the container is killed first",
+                    f"{size} is above the memory limit, {max(known)}, so the container is killed "
+                    "first",
                     "raise the memory limit, or lower the sizeLimit",
                 )
-
-
-def _largest_limit(template: ManifestTemplate, name: str) -> quantity.Quantity | None:
-    """Return the largest memory limit of the containers that mount a volume, or None if any of
-    them has no limit.
-    """
-    limits = [
-        quantity.parse(container.limits.get("memory"))
-        for container in template.containers
-        if any(nested_string(mount, "name") == name for _, mount in container.mounts)
-    ]
-    set_limits = [limit for limit in limits if limit]
-    if set_limits and len(set_limits) == len(limits):
-        return max(set_limits)
-    return None

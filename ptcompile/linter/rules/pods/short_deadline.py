@@ -35,7 +35,7 @@ _MINUTE = 60
 
 def check(subject: Subject) -> Findings:
     specs: list[tuple[Path, Json]] = [
-        ((*template.path, "spec"), template.spec) for template in subject.templates
+        (template.spec_path, template.spec) for template in subject.templates
     ]
     if subject.kind == ("batch/v1", "Job"):
         specs.append((("spec",), subject.spec))

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.pod_spec import GRACE_SECONDS, grace_seconds
-from ptcompile.kubernetes.unstructured import nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.containers import training_command
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import spot_label
@@ -75,7 +75,7 @@ def _keeps_signals(container: ManifestContainer) -> bool:
     if traps or script.unread or nested_value(container.spec, "lifecycle", "preStop"):
         return False
 
-    is_small = any(name in nested_string(container.spec, "image") for name in ("alpine", "busybox"))
+    is_small = any(name in container.image for name in ("alpine", "busybox"))
     is_dash = basename(container.tokens[0]) in _DASHES and not is_small
 
     return is_dash or bool(script.call.file) or training is not script.commands[-1]

@@ -46,7 +46,7 @@ _SINGLE_NODE_MODES = {"ReadWriteOnce", "ReadWriteOncePod"}
 
 
 def check(subject: Subject) -> Findings:
-    pods = sum(template.replicas for template in subject.templates)
+    pods = subject.replicas
     if pods < 2:
         return
 

@@ -53,7 +53,7 @@ def check(subject: Subject) -> Findings:
         if context.get("fsGroup") is None or context.get("fsGroupChangePolicy") == "OnRootMismatch":
             continue
 
-        path = (*template.path, "spec", "securityContext")
+        path = (*template.spec_path, "securityContext")
         for _, claim in claims_of_pod(subject, template):
             requested = nested_value(claim, "spec", "resources", "requests", "storage")
             size = quantity.parse(requested)

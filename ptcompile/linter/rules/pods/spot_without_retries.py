@@ -32,7 +32,6 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import spot_label
-from ptcompile.world.templates import ManifestTemplate
 
 _LIMIT_PATHS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy", "backoffLimit"))
 
@@ -44,19 +43,18 @@ def check(subject: Subject) -> Findings:
         label = spot_label(template)
         if label is None:
             continue
-        lost = subject.record.lost_pod(subject.manifest, template.role, subject.stream.objects)
+        lost = subject.lost_pod(template.role)
         if lost is not None and lost.recreated == "none":
+            limits = (
+                path
+                for path in _LIMIT_PATHS
+                if path[-1] in nested_map(subject.manifest, *map(str, path[:-1]))
+            )
+            path = next(limits, template.spec_path)
             yield found_at(
-                _limit_path(subject, template),
+                path,
                 f"the pods run on machines that can be preempted ({label}), but no pod is "
                 "recreated: the first preemption ends the job",
                 "allow retries",
             )
             return
-
-
-def _limit_path(subject: Subject, template: ManifestTemplate) -> Path:
-    for path in _LIMIT_PATHS:
-        if path[-1] in nested_map(subject.manifest, *map(str, path[:-1])):
-            return path
-    return (*template.path, "spec")

@@ -55,7 +55,7 @@ def check(subject: Subject) -> Findings:
 
 def _opt_out(subject: Subject, template: ManifestTemplate) -> Path | None:
     """Return the path of what keeps the token from the pods, or None if they get it."""
-    spec: Path = (*template.path, "spec")
+    spec: Path = template.spec_path
     if template.spec.get(_FIELD) is not None:
         return (*spec, _FIELD) if template.spec[_FIELD] is False else None
 

@@ -37,7 +37,7 @@ def check(subject: Subject) -> Findings:
             matches_all = toleration.get("operator") == "Exists" and not toleration.get("key")
             if matches_all and toleration.get("effect") in (None, "", "NoExecute"):
                 yield found_at(
-                    (*template.path, "spec", "tolerations", i),
+                    (*template.spec_path, "tolerations", i),
                     "tolerates every taint: the pod stays on a node that died, and starts on "
                     "nodes that are not ready",
                     "name the key of the intended taint",

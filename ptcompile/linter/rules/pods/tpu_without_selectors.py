@@ -36,7 +36,6 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
-from ptcompile.world.templates import ManifestTemplate
 
 _TPU = "google.com/tpu"
 _LABELS = ("cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology")
@@ -54,32 +53,22 @@ def check(subject: Subject) -> Findings:
         return
 
     for template in subject.templates:
-        missing = _missing_labels(template)
+        selected = {
+            *nested_string_map(template.spec, "nodeSelector"),
+            *(
+                nested_string(expression, "key")
+                for term in terms_of(template.spec)
+                for expression in nested_maps(term, "matchExpressions")
+            ),
+        }
+        is_chosen = not selected.isdisjoint(_SUBSTITUTES)
+        missing = [label for label in _LABELS if not is_chosen and label not in selected]
         for container in template.containers if missing else ():
-            half = next(
-                (half for half in ("limits", "requests") if _TPU in container.resource_list(half)),
-                None,
-            )
-            if half is not None:
+            path = next((path for path, name, _ in container.resources if name == _TPU), None)
+            if path is not None:
                 yield found_at(
-                    (*container.path, "resources", half, _TPU),
+                    path,
                     f"the pod does not select {' and '.join(missing)}, but GKE rejects pods with "
                     "TPUs that do not",
                     "add them to nodeSelector, with the values of the node pool",
                 )
-
-
-def _missing_labels(template: ManifestTemplate) -> list[str]:
-    """Return the labels that the template should select and does not."""
-    selected = {
-        *nested_string_map(template.spec, "nodeSelector"),
-        *(
-            nested_string(expression, "key")
-            for term in terms_of(template.spec)
-            for expression in nested_maps(term, "matchExpressions")
-        ),
-    }
-    if selected & {*_SUBSTITUTES}:
-        return []
-
-    return [label for label in _LABELS if label not in selected]

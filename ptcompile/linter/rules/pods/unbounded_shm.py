@@ -37,12 +37,17 @@ from ptcompile.world.templates import ManifestTemplate
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
+        mounted = {
+            nested_string(mount, "name")
+            for container in template.containers
+            for _, mount in container.mounts
+        }
         for name, (volume_path, volume) in template.volumes.items():
             if not is_in_memory(volume) or quantity.parse(
                 nested_value(volume, "emptyDir", "sizeLimit")
             ):
                 continue
-            if _is_mounted(template, name) and _sets_memory(template) and not _is_bounded(template):
+            if name in mounted and _sets_memory(template) and not _is_bounded(template):
                 yield found_at(
                     (*volume_path, "emptyDir"),
                     "no sizeLimit, and not every container has a memory limit: files in it can "
@@ -51,22 +56,14 @@ def check(subject: Subject) -> Findings:
                 )
 
 
-def _is_mounted(template: ManifestTemplate, name: str) -> bool:
-    return any(
-        nested_string(mount, "name") == name
-        for container in template.containers
-        for _, mount in container.mounts
-    )
-
-
 def _sets_memory(template: ManifestTemplate) -> bool:
     """Return whether the pod sets any memory request or limit. A pod without one is evicted
     first in any case.
     """
     return any(
-        container.resource_list(half).get("memory")
+        name == "memory" and amount
         for container in template.containers
-        for half in ("limits", "requests")
+        for _, name, amount in container.resources
     )
 
 
@@ -74,6 +71,4 @@ def _is_bounded(template: ManifestTemplate) -> bool:
     """Return whether the memory of the whole pod has a limit."""
     if nested_value(template.spec, "resources", "limits", "memory"):
         return True
-    return all(
-        container.limits.get("memory") for container in template.containers if not container.is_init
-    )
+    return all(container.limits.get("memory") for container in template.running_containers)

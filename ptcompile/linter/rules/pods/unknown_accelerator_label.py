@@ -76,7 +76,7 @@ def check(subject: Subject) -> Findings:
                         help = "use a value that the nodes have"
 
                     yield found_at(
-                        (*template.path, "spec", *path), f"no node has {' or '.join(values)}", help
+                        (*template.spec_path, *path), f"no node has {' or '.join(values)}", help
                     )
 
 

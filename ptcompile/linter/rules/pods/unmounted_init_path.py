@@ -47,7 +47,7 @@ _FILLED = ("emptyDir", "ephemeral", "persistentVolumeClaim", "hostPath", "nfs", 
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        running = [container for container in template.containers if not container.is_init]
+        running = template.running_containers
         for init in template.containers:
             if init.is_init:
                 yield from _unmounted_paths(template, init, running)

@@ -29,7 +29,7 @@ Source: opencontainers/runc 1.3, libcontainer/specconv (the allowed devices); si
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map, nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_map, nested_string
 from ptcompile.linter.devices import stacks
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -50,8 +50,7 @@ def check(subject: Subject) -> Findings:
             )
             for container in template.containers if resources else ():
                 is_mounted = any(mount.get("name") == name for _, mount in container.mounts)
-                privileged = nested_value(container.spec, "securityContext", "privileged")
-                may_open = privileged is True or any(
+                may_open = container.is_privileged or any(
                     str(name).startswith(resources) for name in container.limits
                 )
                 if is_mounted and not may_open:

@@ -51,7 +51,7 @@ def check(subject: Subject) -> Findings:
         reasons = [_find_contradiction(selector, term) for term in terms]
         if all(reasons):
             yield found_at(
-                (*template.path, "spec", "affinity", "nodeAffinity", REQUIRED),
+                (*template.spec_path, "affinity", "nodeAffinity", REQUIRED),
                 f"no node matches: {reasons[0]}",
                 "make nodeSelector and affinity agree",
                 on_key=True,

@@ -47,7 +47,7 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
+from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,8 +60,15 @@ _CONDITION = Pattern(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
 
 
 def check(subject: Subject) -> Findings:
+    # arguments with scripts that wait for a port in every pod
     waiting = {
-        init.path: _waiting_arguments(init) for init in subject.containers if init.ends_first
+        init.path: [
+            word
+            for word in init.argv
+            if _WAITING.search(word.text) and not _CONDITION.search(word.text)
+        ]
+        for init in subject.containers
+        if init.ends_first
     }
     rendezvous = subject.rendezvous if any(waiting.values()) else None
     serving = _serving_pod(subject, rendezvous) if rendezvous is not None else None
@@ -96,12 +103,3 @@ def _serving_pod(subject: Subject, rendezvous: Rendezvous) -> _ServingPod | None
                 return _ServingPod(template, pod.display_name)
             return None
     return None
-
-
-def _waiting_arguments(container: ManifestContainer) -> list[Token]:
-    """Return the arguments with scripts that wait for a port in every pod."""
-    return [
-        word
-        for word in container.argv
-        if _WAITING.search(word.text) and not _CONDITION.search(word.text)
-    ]

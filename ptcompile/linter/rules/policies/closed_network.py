@@ -33,6 +33,9 @@ denied.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -46,11 +49,8 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 from ptcompile.linter.training_roles import count_nodes
+from ptcompile.simulator.pod import Pod
 from ptcompile.world.workload import Stream
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.simulator.pod import Pod
 
 POLICY = ("networking.k8s.io/v1", "NetworkPolicy")
 _NAMESPACE = ("v1", "Namespace")
@@ -58,22 +58,30 @@ _NAME_LABEL = "kubernetes.io/metadata.name"
 """The label with its name that the API server gives every namespace."""
 
 
+_PEERS = {"Ingress": "from", "Egress": "to"}
+"""Fields of rules with the peers, by direction."""
+
+
 def check(subject: Subject) -> Findings:
     pods = subject.stream.cached(_training_pods).get(subject.namespace, [])
-    for direction, peers in (("Ingress", "from"), ("Egress", "to")):
+    for direction, peers in _PEERS.items():
+        field = direction.lower()
+        path = ("spec", field) if field in subject.spec else ("spec",)
         for pod in pods:
             policies = [
                 policy
                 for policy in subject.neighbors.of_kind(POLICY)
                 if _restricts(policy, direction, pod)
             ]
-            is_concerned = any(policy is subject.manifest for policy in policies)
+            if not any(policy is subject.manifest for policy in policies):
+                continue
 
-            if is_concerned and not any(
-                _allows_peers(policy, direction, peers, pod, subject.stream) for policy in policies
+            may_be_peer = partial(_may_be_peer, pod=pod, stream=subject.stream)
+            if not any(
+                _allows(policy, direction, _is_all_ports, may_be_peer) for policy in policies
             ):
                 yield found_at(
-                    ("spec", direction.lower()) if direction.lower() in subject.spec else ("spec",),
+                    path,
                     f"the pods of {pod.job.title} cannot reach one another, but training needs "
                     "all their ports",
                     f"allow them {peers} each other, on all ports",
@@ -81,13 +89,11 @@ def check(subject: Subject) -> Findings:
                     severity=None if nested_map(subject.spec, "podSelector") else "warning",
                 )
                 break
-            if (
-                is_concerned
-                and direction == "Egress"
-                and not any(_allows_dns(policy) for policy in policies)
+            if direction == "Egress" and not any(
+                _allows(policy, direction, _may_be_dns_port, _may_be_dns) for policy in policies
             ):
                 yield found_at(
-                    ("spec", "egress") if "egress" in subject.spec else ("spec",),
+                    path,
                     f"the pods of {pod.job.title} cannot reach the cluster's DNS, so no host name "
                     "resolves",
                     "allow port 53, UDP and TCP, to the namespace kube-system",
@@ -119,23 +125,28 @@ def _restricts(policy: Json, direction: str, pod: Pod) -> bool:
     return direction in directions and selects(nested_map(spec, "podSelector"), pod.view.labels)
 
 
-def _allows_peers(policy: Json, direction: str, peers: str, pod: Pod, stream: Stream) -> bool:
-    """Return whether a rule allows all ports between the job's pods."""
+def _allows(
+    policy: Json,
+    direction: str,
+    matches_port: Callable[[Json], bool],
+    matches_peer: Callable[[Json], bool],
+) -> bool:
+    """Return whether a rule allows a port and a peer; without a list of them it allows all."""
     for rule in nested_maps(policy, "spec", direction.lower()):
         ports = nested_maps(rule, "ports")
-        allowed_peers = nested_maps(rule, peers)
-        all_ports = not ports or any(
-            port.get("endPort") is not None or "port" not in port for port in ports
-        )
-        if all_ports and (
-            not allowed_peers or any(_can_match(peer, pod, stream) for peer in allowed_peers)
-        ):
+        peers = nested_maps(rule, _PEERS[direction])
+        has_port = not ports or any(map(matches_port, ports))
+        if has_port and (not peers or any(map(matches_peer, peers))):
             return True
 
     return False
 
 
-def _can_match(peer: Json, pod: Pod, stream: Stream) -> bool:
+def _is_all_ports(port: Json) -> bool:
+    return port.get("endPort") is not None or "port" not in port
+
+
+def _may_be_peer(peer: Json, pod: Pod, stream: Stream) -> bool:
     """Return whether a peer may be a pod of the job. The files do not show the pods' addresses."""
     if "ipBlock" in peer:
         return True
@@ -162,24 +173,14 @@ def _may_be_in(selector: Json, pod: Pod, stream: Stream) -> bool:
     return selects(selector, labels, partly=not spaces)
 
 
-def _allows_dns(policy: Json) -> bool:
-    """Return whether a rule may allow the cluster's DNS, which is in kube-system."""
-    for rule in nested_maps(policy, "spec", "egress"):
-        ports = nested_maps(rule, "ports")
-        peers = nested_maps(rule, "to")
-        # a name or a range may be that of DNS
-        has_port = not ports or any(
-            port.get("port") in (None, 53)
-            or isinstance(port.get("port"), str)
-            or port.get("endPort") is not None
-            for port in ports
-        )
-        if has_port and (not peers or any(_may_be_dns(peer) for peer in peers)):
-            return True
-    return False
+def _may_be_dns_port(port: Json) -> bool:
+    """Return whether a port may be that of DNS, by its name or in a range."""
+    number = port.get("port")
+    return number in (None, 53) or isinstance(number, str) or port.get("endPort") is not None
 
 
 def _may_be_dns(peer: Json) -> bool:
+    """Return whether a peer may be the cluster's DNS, which is in kube-system."""
     if "ipBlock" in peer:
         return True
     space = peer.get("namespaceSelector")
