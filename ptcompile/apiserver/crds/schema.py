@@ -184,8 +184,7 @@ def _check_branch(node: FieldValue, *, skip_any: bool = False) -> None:
         if is_set(node.mapping, key) or (key == "default" and node.get(key) is not None):
             node[key].forbidden(f"must be {expected} to be structural")
     for key in ("additionalProperties", "externalDocs"):
-        if node.get(key) is not None:
-            node[key].forbidden("must be undefined to be structural")
+        node[key].check_unset("must be undefined to be structural")
     if "metadata" in node["properties"].mapping:
         node["properties"]["metadata"].forbidden("must not be specified in a nested context")
 

@@ -176,8 +176,7 @@ def _check_webhook(webhook: FieldValue) -> None:
         check_rule(rule)
     webhook["failurePolicy"].check_choice(FAILURE_POLICIES)
     webhook["matchPolicy"].check_choice(_MATCH_POLICIES)
-    if effects.value is None:
-        effects.required(f"must specify one of {', '.join(_SIDE_EFFECTS)}")
+    effects.check_set(f"must specify one of {', '.join(_SIDE_EFFECTS)}")
     effects.check_choice(_SIDE_EFFECTS)
     if seconds.is_integer and not 1 <= seconds.value <= _TIMEOUT_MAX:
         seconds.invalid(f"the timeout value must be between 1 and {_TIMEOUT_MAX} seconds")

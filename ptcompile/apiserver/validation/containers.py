@@ -84,11 +84,6 @@ def _check_handler(hook: FieldValue, kinds: tuple[str, ...]) -> None:
         _ACTIONS[str(handler.key)](handler)
 
 
-def _check_exec(action: FieldValue) -> None:
-    if action.get("command") in (None, []):
-        action["command"].required()
-
-
 def _check_http(action: FieldValue) -> None:
     headers = action["httpHeaders"]
     check_port_reference(action["port"])
@@ -117,7 +112,7 @@ def _check_sleep(action: FieldValue) -> None:
 
 
 _ACTIONS: dict[str, Callable[[FieldValue], None]] = {
-    "exec": _check_exec,
+    "exec": lambda action: action.require("command"),
     "httpGet": _check_http,
     "tcpSocket": lambda action: check_port_reference(action["port"]),
     "grpc": _check_grpc,
@@ -202,9 +197,8 @@ def _check_restart_rules(rules: FieldValue, container: Json) -> None:
     for rule in rules.objects():
         codes = rule["exitCodes"]
         rule["action"].or_zero("").check_choice(actions)
-        if codes.value is None:
-            codes.required("must be specified")
-        elif codes.is_mapping:
+        codes.check_set("must be specified")
+        if codes.is_mapping:
             codes["operator"].or_zero("").check_choice(("In", "NotIn"))
             codes["values"].check_length(_EXIT_CODES_MAX)
 

@@ -203,8 +203,7 @@ def check_job_selector(spec: FieldValue, meta: Json) -> None:
     before = len(spec.problems)
     selector.check(check_selector)
     if spec.get("manualSelector") is True:
-        if selector.value is None:
-            selector.required()
+        selector.check_set()
         labels = spec["template"]["metadata"]["labels"]
         is_valid = selector.is_mapping and len(spec.problems) == before
         if is_valid and not selects(selector.value, labels.mapping):
@@ -269,10 +268,10 @@ _is_number = Pattern(r"[+-]?[0-9]{1,18}").fullmatch
 
 def check_failure_policy(spec: FieldValue) -> None:
     """Check `podFailurePolicy` of a Job's spec, which requires restartPolicy Never."""
-    if type(spec.get("podFailurePolicy")) is not dict:
+    policy = spec["podFailurePolicy"]
+    if not policy.is_mapping:
         return
 
-    policy = spec["podFailurePolicy"]
     pod = spec["template"]["spec"]
     if pod.get("restartPolicy") == "OnFailure":
         why = 'only "Never" is supported when podFailurePolicy is specified'
@@ -332,10 +331,10 @@ def _check_numbers(numbers: FieldValue, *, zero_is_wrong: bool) -> None:
 
 def check_success_policy(spec: FieldValue) -> None:
     """Check `successPolicy` of a Job's spec."""
-    if type(spec.get("successPolicy")) is not dict:
+    policy = spec["successPolicy"]
+    if not policy.is_mapping:
         return
 
-    policy = spec["successPolicy"]
     if spec.get("completionMode") != "Indexed":
         policy.invalid("requires indexed completion mode", "set completionMode: Indexed")
         return

@@ -66,9 +66,8 @@ def check_persistent_volume(volume: FieldValue) -> None:
     _check_source(spec)
     if affinity.is_mapping:
         required = affinity["required"]
-        if required.value is None:
-            required.required("must specify required node constraints")
-        elif required.is_mapping:
+        required.check_set("must specify required node constraints")
+        if required.is_mapping:
             check_node_selector_terms(required["nodeSelectorTerms"])
     elif affinity.value is None and spec.get("local") is not None:
         affinity.required(
@@ -102,8 +101,7 @@ def check_inline_volume(spec: FieldValue) -> None:
     for name, unset_values in _NOT_INLINE.items():
         if spec.get(name) not in unset_values and not is_dropped(name, spec.server):
             spec[name].forbidden("may not be specified in the context of inline volumes")
-    if spec.get("csi") is None:
-        spec["csi"].required("has to be specified in the context of inline volumes")
+    spec["csi"].check_set("has to be specified in the context of inline volumes")
     check_access(spec["accessModes"])
     _check_source(spec)
 
@@ -116,8 +114,7 @@ def _check_classes(spec: FieldValue) -> None:
 
     why_empty = "an empty string is disallowed"
     attributes.check_required_text(names.why_not_dns_subdomain, detail=why_empty, help="remove it")
-    if spec.get("csi") is None:
-        spec["csi"].required("has to be specified when using volumeAttributesClassName")
+    spec["csi"].check_set("has to be specified when using volumeAttributesClassName")
 
 
 def _check_capacity(capacity: FieldValue) -> None:
