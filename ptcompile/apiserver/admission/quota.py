@@ -78,7 +78,7 @@ def quota_problems(requests: Sequence[Request], state: ClusterState) -> Problems
     """Yield what the quotas of the namespace reject of an object and of the pods that its
     controller creates.
     """
-    written = requests[0]
+    written, *_ = requests
     bounds = _bounds_of(namespace_of(written.object), state)
     if not bounds or _is_counted(written) or not is_namespaced(written.kind, state):
         return
@@ -193,7 +193,7 @@ _POD_SCOPES: dict[str, Callable[[Json, QuotaScope], bool]] = {
 def _usage_of(request: Request, state: ClusterState) -> Quantities:
     """Return what one object uses, by the names of quotas."""
     resource = resource_of(request.kind, state)
-    usage_of = _USAGES.get(resource.name, lambda _spec: {})
+    usage_of: Callable[[Json], Quantities] = _USAGES.get(resource.name, lambda _spec: {})
     usage = usage_of(request.spec)
     if request.old is not None:
         before = usage_of(nested_map(request.old, "spec"))
@@ -349,7 +349,7 @@ def _missing_amounts(
             f"{name} for: {','.join(sorted({c for c, _ in pairs}))}"
             for name, pairs in by_name.items()
         ]
-        path = next(iter(by_name.values()))[0][1]
+        ((_, path), *_), *_ = by_name.values()
         text = f"failed quota: {quota}: must specify {'; '.join(parts)}"
         # `cpu` counts the field requests.cpu
         fields = [name if "." in name else f"requests.{name}" for name in by_name]

@@ -49,9 +49,9 @@ def owner_warnings(manifest: Json) -> Problems:
 
     if repeats:
         uids = ", ".join(str(owner.get("uid") or "") for _, owner in repeats)
-        path = ("metadata", "ownerReferences", repeats[0][0])
+        (index, _), *_ = repeats
         yield repeated(
-            path,
+            ("metadata", "ownerReferences", index),
             f".metadata.ownerReferences {_OWNERS_TEXT} {uids}",
             "name each owner once",
             field="",
