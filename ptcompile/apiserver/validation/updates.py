@@ -54,7 +54,7 @@ def stored_after_apply(
     definition = (definitions or NO_DEFINITIONS).find(kind)
     if kind in CUSTOM and (definitions is None or kind not in definitions.kinds):
         document = CUSTOM[kind]
-        schema = load(document)
+        schema: Json = load(document)
     elif isinstance(definition, Definition):
         document = definition.document
         schema = definition.schema
