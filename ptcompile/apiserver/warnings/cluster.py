@@ -11,6 +11,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.warnings.addresses import cidr_warnings
 from ptcompile.apiserver.warnings.header import deprecated, warning
 from ptcompile.apiserver.warnings.pods import deprecated_label_text
@@ -20,36 +21,7 @@ from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map, nested_string
 
 _MOUNTABLE_SECRETS = "kubernetes.io/enforce-mountable-secrets"
-_FORMATS = frozenset(
-    {
-        *(
-            "bsonobjectid",
-            "uri",
-            "email",
-            "hostname",
-            "ipv4",
-            "ipv6",
-            "cidr",
-            "mac",
-            "uuid",
-            "uuid3",
-            "uuid4",
-            "uuid5",
-        ),
-        *(
-            "isbn",
-            "isbn10",
-            "isbn13",
-            "creditcard",
-            "ssn",
-            "hexcolor",
-            "rgbcolor",
-            "byte",
-            "password",
-        ),
-        *("date", "duration", "datetime", "k8sshortname", "k8slongname"),
-    }
-)
+_FORMATS = frozenset(load_table("apiserver/warnings/formats.json")["formats"])
 """Formats that the server knows, without their hyphens."""
 
 
