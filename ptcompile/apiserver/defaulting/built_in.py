@@ -227,7 +227,7 @@ def drops_source(name: str, source: Json, context: ApiServer = DEFAULT_SERVER) -
     """
     if name == "dataSourceRef":
         return bool(source.get("namespace")) and not context.has_gate(
-            "CrossNamespaceVolumeDataSource", None
+            "CrossNamespaceVolumeDataSource"
         )
     group = source.get("apiGroup") or ""
     kind = source.get("kind")

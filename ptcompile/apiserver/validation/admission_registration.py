@@ -292,10 +292,10 @@ def check_validating_binding(binding: FieldValue) -> None:
     check_mutating_binding(binding)
     actions = binding["spec"]["validationActions"]
     texts = actions.strings
-    for index, action in enumerate(actions.items(texts)):
+    seen = set[str]()
+    for action in actions.items(texts):
         action.check_choice(_ACTIONS)
-        if action.value in texts[:index]:
-            action.duplicate()
+        action.check_unseen(seen)
 
     if "Deny" in texts and "Warn" in texts:
         why = (

@@ -208,9 +208,7 @@ def _without_pod_names(template: Any) -> Any:
 def _check_update_strategy(strategy: FieldValue) -> None:
     kind = strategy["type"].or_default("RollingUpdate")
     rolling = strategy["rollingUpdate"]
-    recreates = kind.value == "Recreate" and strategy.server.has_gate(
-        "StatefulSetRecreateStrategy", None
-    )
+    recreates = kind.value == "Recreate" and strategy.server.has_gate("StatefulSetRecreateStrategy")
     if kind.is_text and kind.value not in _STRATEGIES and not recreates:
         kind.invalid("must be 'RollingUpdate' or 'OnDelete'")
     elif kind.value == "OnDelete" and rolling.value is not None:

@@ -25,7 +25,7 @@ from ptcompile.diagnostics.field_errors import as_field_int, is_empty, label_hel
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.pod_spec import GRACE_SECONDS
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def check_lifecycle(hooks: FieldValue, container: Json) -> None:
     for name in ("postStart", "preStop"):
         if hooks[name].is_mapping:
             _check_handler(hooks[name], _HOOK_HANDLERS)
-    is_kept = hooks.get("stopSignal") and hooks.server.has_gate("ContainerStopSignals", None)
-    if is_kept and is_empty(nested_map(hooks.scope.pod, "os").get("name")):
+    is_kept = hooks.get("stopSignal") and hooks.server.has_gate("ContainerStopSignals")
+    if is_kept and is_empty(nested_value(hooks.scope.pod, "os", "name")):
         why = "may not be set for containers with empty `spec.os.name`"
         hooks["stopSignal"].forbidden(why, "set spec.os.name, such as linux")
 

@@ -115,9 +115,10 @@ def _request_names(requests: FieldValue) -> _AlternativesByRequest:
 
 
 def _check_unique(texts: FieldValue) -> None:
-    for index, text in enumerate(texts.items(texts.value)):
-        if text.is_text and text.value in texts.value[:index]:
-            text.duplicate()
+    seen = set[str]()
+    for text in texts.items(texts.value):
+        if text.is_text:
+            text.check_unseen(seen)
 
 
 def _check_request(request: FieldValue, flat: bool) -> None:

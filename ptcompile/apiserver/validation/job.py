@@ -29,7 +29,7 @@ from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import Json, nested_map, nested_maps
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_maps, nested_value
 
 _PARALLELISM_MAX = 100_000
 _MANY_COMPLETIONS = 100_000
@@ -436,7 +436,7 @@ def job_update(update: Update) -> Problems:
     """
     for name in _IMMUTABLE_FIELDS:
         if update.under("spec", name):
-            yield immutable(("spec", name), nested_map(update.new, "spec").get(name))
+            yield immutable(("spec", name), nested_value(update.new, "spec", name))
     yield from _completions_changes(update)
     yield from _lost_label(update)
     free = _mutable_template_paths(update)
@@ -462,7 +462,7 @@ def _lost_label(update: Update) -> Problems:
     before, after = update.maps(*path)
     name = before.get(_NAME_LABEL)
     if (
-        nested_map(update.old, "spec").get("manualSelector") is not True
+        nested_value(update.old, "spec", "manualSelector") is not True
         and name
         and after.get(_NAME_LABEL) != name
     ):

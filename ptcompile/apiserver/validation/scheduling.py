@@ -159,7 +159,7 @@ def _check_toleration(toleration: FieldValue) -> None:
 
 
 def _check_toleration_value(operator: FieldValue, value: FieldValue) -> None:
-    compares = operator.server.has_gate("TaintTolerationComparisonOperators", None)
+    compares = operator.server.has_gate("TaintTolerationComparisonOperators")
     text = value.value if value.is_text else ""
     if not operator.is_text:
         return

@@ -11,7 +11,12 @@ from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.mounts import why_not_relative
 from ptcompile.diagnostics import field_path
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import Json, as_list, as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_list,
+    nested_maps,
+    nested_value,
+)
 
 ID_MAX = 2**31 - 1
 _APP_ARMOR_PROFILE_MAX = 4095
@@ -144,8 +149,8 @@ def check_host_process(spec: FieldValue) -> None:
     """Check that a pod with Windows host processes uses the host's network."""
     if spec.get("hostNetwork") is True:
         return
-    for holder in (spec.mapping, *as_mappings(spec.get("containers"))):
-        if nested_map(holder, "securityContext", "windowsOptions").get("hostProcess") is True:
+    for holder in (spec.mapping, *nested_maps(spec.value, "containers")):
+        if nested_value(holder, "securityContext", "windowsOptions", "hostProcess") is True:
             why = "hostNetwork must be true if pod contains any hostProcess containers"
             spec["hostNetwork"].replaced(False).invalid(why, "set hostNetwork: true")
             return
@@ -163,7 +168,7 @@ def check_host_namespaces(spec: FieldValue) -> None:
     why_alone = "when `hostUsers` is false"
     help = "leave `hostUsers` out"
     namespaces: tuple[str, ...] = ("hostPID", "hostIPC")
-    if not spec.server.has_gate("UserNamespacesHostNetworkSupport", None):
+    if not spec.server.has_gate("UserNamespacesHostNetworkSupport"):
         namespaces = ("hostNetwork", *namespaces)
     for name in namespaces:
         if spec.get(name) is True:

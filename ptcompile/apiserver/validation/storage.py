@@ -244,9 +244,9 @@ def _check_expressions(expressions: FieldValue) -> dict[Any, Any]:
             values.required()
         elif values.is_list:
             plain = values.strings
-            for index, value in enumerate(values.items(plain)):
-                if value.value in plain[:index]:
-                    value.duplicate()
+            seen = set[str]()
+            for value in values.items(plain):
+                value.check_unseen(seen)
             if written.value in values_by_key:
                 written.duplicate()
             values_by_key[key.value] = frozenset(plain)
