@@ -370,14 +370,14 @@ def _exceeded(
     `used` is what the earlier pods use; `counts` are their number and that of all pods.
     """
     requested = {name: amount for name, amount in usage.items() if amount and name in group}
-    fitting = max(request.pods, 1)
+    fitting = pods = max(request.pods, 1)
     for name, amount in requested.items():
         left = group[name].remaining - used.get(name, _ZERO).nano
         fitting = min(fitting, max(left, 0) // amount.nano if amount.nano > 0 else fitting)
-    if fitting < max(request.pods, 1):
+    if fitting < pods:
         yield from _rejections(request, requested, group, used, (fitting, *counts))
     for name, amount in requested.items():
-        used[name] = amounts.add(used, {name: amount * max(request.pods, 1)})[name]
+        used[name] = used.get(name, _ZERO) + amount * pods
 
 
 def _rejections(
@@ -392,10 +392,9 @@ def _rejections(
     exceeded: dict[str, dict[str, tuple[Quantity, Quantity, Quantity]]] = {}
     for name, amount in sorted(requested.items()):
         bound = group[name]
-        used = amounts.add({name: bound.used}, {name: amount * fitting})
-        used = amounts.add(used, {name: earlier[name]} if name in earlier else {})
-        if used[name].nano + amount.nano > bound.hard.nano:
-            exceeded.setdefault(bound.quota, {})[name] = (amount, used[name], bound.hard)
+        used = bound.used + amount * fitting + earlier.get(name, _ZERO)
+        if used.nano + amount.nano > bound.hard.nano:
+            exceeded.setdefault(bound.quota, {})[name] = (amount, used, bound.hard)
 
     for quota, rows in exceeded.items():
         columns = [

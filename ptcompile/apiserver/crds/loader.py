@@ -138,8 +138,7 @@ def to_dialect(node: Json) -> dict[str, Any]:
         if isinstance(child, dict)
     }
     if node.get("x-kubernetes-embedded-resource"):
-        children = {
-            **children,
+        children |= {
             "apiVersion": _TEXT_SCHEMA,
             "kind": _TEXT_SCHEMA,
             "metadata": _METADATA_REFERENCE,

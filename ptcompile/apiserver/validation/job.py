@@ -397,7 +397,8 @@ def count_indexes(text: str, completions: int | None) -> tuple[int | None, str |
                 return None, f"index {value} is too large for {completions} completions"
             if value <= last:
                 return None, f"non-increasing order, previous: {last}, current: {value}"
-            start = value if position == 0 else start
+            if position == 0:
+                start = value
             last = value
 
         total += last - start + 1

@@ -102,8 +102,11 @@ def host_name_warnings(manifest: Json, use: str) -> Problems:
     ):
         return
 
-    reasons = ["must be no more than 63 characters"] if len(name) > names.DNS_LABEL_MAX else []
-    reasons += [] if names.is_label(name) else ["must not contain dots"]
+    reasons = []
+    if len(name) > names.DNS_LABEL_MAX:
+        reasons.append("must be no more than 63 characters")
+    if not names.is_label(name):
+        reasons.append("must not contain dots")
     text = (
         f"this is used in {use}, which can result in surprising behavior; a DNS label is "
         "recommended: "
