@@ -26,7 +26,7 @@ class ApiServer(NamedTuple):
 
     def has_gate(self, gate: str, on_since: int | None = None) -> bool:
         """Return whether a feature gate is on; `on_since` is the first minor version with it on
-        by default, or None if there is none.
+        by default, or None if it is off in all of them.
         """
         if self.gates:
             switched = is_switched("kubernetes", gate, self.kubernetes, self.gates)
