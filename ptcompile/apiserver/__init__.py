@@ -19,7 +19,7 @@ from ptcompile.apiserver.structure import (
 from ptcompile.apiserver.structure.violations import Release, SchemaViolation, to_problem
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kinds.model import Established, KindContext
-from ptcompile.kubernetes.index import Objects, objects
+from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 from ptcompile.kubernetes.unstructured import Json, ObjectKind, has, may_mention, placed_values
 from ptcompile.kubernetes.versions import Version, Versions
@@ -105,44 +105,20 @@ def validate(
 
     releases = versions or Versions()
     context = ApiServer(releases.kubernetes, gates=releases.gates_of("kubernetes"))
-    related = objects(others)
-    problems = _server_problems(
-        manifest, kind, context, releases, related, definitions, webhooks=webhooks
-    )
+    request = KindContext(releases, objects(others))
+    if kind in CUSTOM:
+        problems = _operator_kind_problems(manifest, kind, context, request, webhooks=webhooks)
+        problems += _user_definition_problems(manifest, kind, context, definitions, problems)
+    elif kind in BUILT_IN:
+        problems = _built_in_problems(manifest, kind, context)
+    else:
+        problems = _other_kind_problems(
+            manifest, kind, context, definitions, request if webhooks else None
+        )
     if not webhooks or not foreign:
         return problems
 
-    return _first_per_path(
-        [problems, _foreign_problems(manifest, kind, KindContext(releases, related))]
-    )
-
-
-def _server_problems(
-    manifest: Json,
-    kind: GroupVersionKind,
-    context: ApiServer,
-    releases: Versions,
-    related: Objects,
-    definitions: Definitions | None,
-    *,
-    webhooks: bool,
-) -> list[Problem]:
-    """Return the problems of the API server and, with `webhooks`, of the kind's operator."""
-    if kind not in BUILT_IN and kind not in CUSTOM:
-        request = KindContext(releases, related)
-        return _other_kind_problems(
-            manifest, kind, context, definitions, request if webhooks else None
-        )
-    if kind in CUSTOM:
-        problems = _operator_kind_problems(
-            manifest, kind, context, releases, related, webhooks=webhooks
-        )
-        return [
-            *problems,
-            *_user_definition_problems(manifest, kind, context, definitions, problems),
-        ]
-
-    return _built_in_problems(manifest, kind, context)
+    return _first_per_path([problems, _foreign_problems(manifest, kind, request)])
 
 
 def _built_in_problems(manifest: Json, kind: GroupVersionKind, context: ApiServer) -> list[Problem]:
@@ -165,15 +141,14 @@ def _user_definition_problems(
     """Yield what only the user's CRD of an operator's kind reports: the shipped one may be of
     another release.
     """
-    definition = definitions.kinds.get(kind) if definitions is not None else None
-    if definition is None or definitions is None:
+    if definitions is None or kind not in definitions.kinds:
         return
 
     from ptcompile.apiserver.crds import definition_problems
 
     paths = {problem.path for problem in problems}
     for problem in definition_problems(
-        manifest, definition, context.kubernetes, definitions.evaluations
+        manifest, definitions.kinds[kind], context.kubernetes, definitions.evaluations
     ):
         if is_outside(problem, paths):
             yield problem
@@ -251,23 +226,25 @@ def _operator_kind_problems(
     manifest: Json,
     kind: GroupVersionKind,
     context: ApiServer,
-    releases: Versions,
-    related: Objects,
+    request: KindContext,
     *,
     webhooks: bool,
 ) -> list[Problem]:
+    """Return the problems of an object of an operator's kind and, with `webhooks`, those of its
+    operator.
+    """
     from ptcompile.apiserver.validation import metadata_problems
     from ptcompile.apiserver.validation.templates import template_problems
 
     operator, operator_kind = OPERATOR_KINDS[kind]
-    release = operator.release_in(releases)
-    installed = Release(operator.release, release, operator.release in releases.declared)
+    versions = request.versions
+    release = operator.release_in(versions)
+    installed = Release(operator.release, release, operator.release in versions.declared)
     current = operator_kind.in_current_fields(manifest, release)
     checks_webhooks = webhooks and operator_kind.rejects
+    defaulted, exact = current, False
     if checks_webhooks:
         defaulted, exact = _with_operator_defaults(current, kind, context, installed)
-    else:
-        defaulted, exact = current, False
 
     violations = [] if exact else _violations_in(defaulted, current, kind, context, installed)
     pods = list(template_problems(defaulted, context._replace(exact=exact)))
@@ -285,7 +262,7 @@ def _operator_kind_problems(
         # servers before 1.36 do not limit a CRD's integers to 32 bits, but Go does
         decodes = exact and context.at_least(36)
         established = Established(exact=exact, decodes=decodes, pods=not pods)
-        request = KindContext(releases, related, established)
+        request = request._replace(established=established)
         layers += [
             operator_kind.validate(defaulted, request),
             operator_kind.controller_errors(defaulted, request),
@@ -326,15 +303,8 @@ def _violations_in(
     return [
         violation
         for violation in structure_violations(defaulted, kind, server, context.gates, installed)
-        if not _is_default_of_newer(violation, written)
+        if violation.name != "version-unknown-field" or has(written, reversed(violation.path))
     ]
-
-
-def _is_default_of_newer(violation: SchemaViolation, written: Json) -> bool:
-    """Return whether a violation is about a default of newer releases, which the object as
-    written does not have.
-    """
-    return violation.name == "version-unknown-field" and not has(written, reversed(violation.path))
 
 
 def _at_written_path(problem: Problem, path: Path) -> Problem:

@@ -20,10 +20,10 @@ from ptcompile.kubernetes.unstructured import (
     JsonDict,
     as_list,
     as_mapping,
-    as_mappings,
-    as_string,
     kind_of,
     nested_map,
+    nested_maps,
+    nested_string,
     without_nulls,
 )
 
@@ -51,11 +51,11 @@ class Manager(NamedTuple):
 
 def managers(live: Json) -> tuple[Manager, ...]:
     """Return the managers of a live object; none if its managed fields are not known."""
-    entries = as_mappings(nested_map(live, "metadata").get("managedFields"))
+    entries = nested_maps(live, "metadata", "managedFields")
     return tuple(
         Manager(
-            name := as_string(entry.get("manager")),
-            as_string(entry.get("apiVersion")),
+            name := nested_string(entry, "manager"),
+            nested_string(entry, "apiVersion"),
             nested_map(entry, "fieldsV1"),
             name == _CLIENT_SIDE_APPLIER or (name == APPLIER and entry.get("operation") == "Apply"),
         )
@@ -103,7 +103,7 @@ def fields_of(value: Any, fields: Fields) -> JsonDict:
     """
     if isinstance(value, Mapping):
         parts = {
-            f"f:{key}": fields_of(inner, as_mapping(fields.get(f"f:{key}")))
+            f"f:{key}": fields_of(inner, nested_map(fields, f"f:{key}"))
             for key, inner in value.items()
         }
         return {".": {}, **parts}

@@ -78,19 +78,6 @@ def as_updated(old: Json, merged: Json) -> JsonDict:
     return set_node_tolerations(current, ClusterState())
 
 
-def _creation_stages(
-    kind: tuple[str, str], others: Sequence[Json], releases: Versions
-) -> Iterator[WritingStage]:
-    """Yield what the server writes into a new object of a built-in kind, after its defaults."""
-    if not is_built_in(kind):
-        return
-    if kind in CREATION_CHANGES:
-        yield API_SERVER, _prepared
-    state = ClusterState(others, releases)
-    for plugin, mutate in plugins_of(kind):
-        yield plugin, partial(_mutated, mutate=mutate, state=state)
-
-
 def _mutated(manifest: JsonDict, mutate: MutatingPlugin, state: ClusterState) -> JsonDict:
     return mutate(manifest, state)
 
@@ -152,7 +139,13 @@ def _stages(
         name = f"{KINDS[kind][0].authority} CRD" if kind in KINDS else "CRD"
         decoding = (name, partial(with_crd_defaults, definitions=definitions))
     yield decoding
-    yield from _creation_stages(kind, others, releases)
+    if is_built_in(kind):
+        if kind in CREATION_CHANGES:
+            yield API_SERVER, _prepared
+        state = ClusterState(others, releases)
+        for plugin, mutate in plugins_of(kind):
+            yield plugin, partial(_mutated, mutate=mutate, state=state)
+
     if kind in KINDS:
         operator, _ = KINDS[kind]
         yield (

@@ -91,7 +91,8 @@ def parse_int(value: str) -> tuple[int, bool]:
     except ValueError:
         return 0, False
 
-    number = -number if value.startswith("-") else number
+    if value.startswith("-"):
+        number = -number
     if not _MIN <= number <= _MAX:
         return (_MAX if number > 0 else _MIN), False
 

@@ -50,8 +50,11 @@ def why_not_image(image: str) -> str | None:
     if at_sign and (why := _why_not_digest(digest)):
         return why
 
-    host, rest = _registry(name)
-    path, colon, tag = rest.partition(":")
+    # the first part is a registry if it has a dot, a colon or a capital letter, or is localhost
+    first, slash, rest = name.partition("/")
+    has_mark = "." in first or ":" in first or first == "localhost" or first != first.lower()
+    is_registry = slash and has_mark
+    path, colon, tag = (rest if is_registry else name).partition(":")
     if colon and not _tag(tag):
         return (
             f"the tag {tag!r} must have only letters, digits, '_', '.' and '-', and no more than "
@@ -59,8 +62,8 @@ def why_not_image(image: str) -> str | None:
         )
     if path != path.lower():
         return f"the repository {path!r} must have only lower case letters"
-    if host is not None and not _host(host):
-        return f"the registry {host!r} is not a host name"
+    if is_registry and not _host(first):
+        return f"the registry {first!r} is not a host name"
     if not _path(path):
         return (
             f"the repository {path!r} must have only lower case letters and digits, with '.', "
@@ -70,17 +73,6 @@ def why_not_image(image: str) -> str | None:
         return f"the repository has more than {_MAX_REPOSITORY} characters"
 
     return None
-
-
-def _registry(name: str) -> tuple[str | None, str]:
-    """Return the registry of a name, or None if it has none, and the rest.
-
-    The first part is a registry if it contains a dot, a colon or a capital letter, or is
-    `localhost`.
-    """
-    first, slash, rest = name.partition("/")
-    is_registry = "." in first or ":" in first or first == "localhost" or first != first.lower()
-    return (first, rest) if slash and is_registry else (None, name)
 
 
 def _why_not_digest(digest: str) -> str | None:

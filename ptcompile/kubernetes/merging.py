@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
-from ptcompile.kubernetes.unstructured import FieldPath, nested_value, without_keys
+from ptcompile.kubernetes.unstructured import FieldPath, as_mapping, nested_value, without_keys
 
 
 def merge(base: Any, patch: Any, key: str | None = None) -> Any:
@@ -20,8 +20,7 @@ def merge(base: Any, patch: Any, key: str | None = None) -> Any:
     of a spec is replaced, as its entry of a list is.
     """
     if isinstance(patch, Mapping):
-        base = base if isinstance(base, Mapping) else {}
-        merged = {k: v for k, v in base.items() if patch.get(k, ...) is not None}
+        merged = {k: v for k, v in as_mapping(base).items() if patch.get(k, ...) is not None}
         for k, v in patch.items():
             if v is not None:
                 merged[k] = merge(None if key == "env" else merged.get(k), v, k)

@@ -163,7 +163,8 @@ class Placement(NamedTuple):
             for (verb, text), count in shown
         ]
         rest = counts.total() - sum(count for _, count in shown)
-        reasons += [f"{rest} for other reasons"] if rest else []
+        if rest:
+            reasons.append(f"{rest} for other reasons")
         head = f"{_count(self.fitting)}/{_count(groups)} {unit} fit{named}"
 
         return ": ".join(filter(None, [head, ", ".join(reasons)]))
@@ -387,7 +388,8 @@ def _node_resources(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
             are = "is" if amount.nano == NANO else "are"
             text = f"{most if available else 'no'} {name}, {amount} {are} requested"
             help = f"request at most {most} {name} in each pod ({_names(group)})"
-            help = help if available else f"use nodes with {name}"
+            if not available:
+                help = f"use nodes with {name}"
             return Refusal(
                 "has", text, request_path(pod.spec, name), help, 4 - available / amount.nano
             )

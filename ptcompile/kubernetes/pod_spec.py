@@ -84,8 +84,8 @@ def pinned_values(spec: Json, label: str) -> Iterator[tuple[FieldPath, list[str]
                 break
 
     if pins and len(pins) == len(terms):
-        (path, _), *_ = pins
-        yield path, list(dict.fromkeys(value for _, values in pins for value in values))
+        (first_path, _), *_ = pins
+        yield first_path, list(dict.fromkeys(value for _, values in pins for value in values))
 
 
 def request_path(spec: Json, name: str) -> FieldPath:

@@ -7,6 +7,8 @@ round.
 
 from __future__ import annotations
 
+from functools import total_ordering
+
 from ptcompile._internal.lazy import Pattern, bounded_cache
 
 TYPE_CHECKING = False
@@ -34,6 +36,7 @@ _quantity = Pattern(
 ).fullmatch
 
 
+@total_ordering
 class Quantity:
     """An exact amount and the way it was written. Only the amount is compared: `1Gi` equals
     `1024Mi`.
@@ -77,15 +80,6 @@ class Quantity:
 
     def __lt__(self, other: Quantity) -> bool:
         return self.nano < other.nano
-
-    def __le__(self, other: Quantity) -> bool:
-        return self.nano <= other.nano
-
-    def __gt__(self, other: Quantity) -> bool:
-        return self.nano > other.nano
-
-    def __ge__(self, other: Quantity) -> bool:
-        return self.nano >= other.nano
 
     def __add__(self, other: Quantity) -> Quantity:
         return Quantity(self.nano + other.nano, self.format if self.nano else other.format)

@@ -24,9 +24,9 @@ class ApiServer(NamedTuple):
         """Return whether the server is Kubernetes 1.`minor` or newer."""
         return self.kubernetes >= (1, minor)
 
-    def has_gate(self, gate: str, on_since: int | None) -> bool:
+    def has_gate(self, gate: str, on_since: int | None = None) -> bool:
         """Return whether a feature gate is on; `on_since` is the first minor version with it on
-        by default.
+        by default, or None if it is off in all of them.
         """
         if self.gates:
             switched = is_switched("kubernetes", gate, self.kubernetes, self.gates)

@@ -25,7 +25,7 @@ __all__ = ["ClusterState", "admission_problems"]
 
 def _pod_security(requests: Sequence[Request], state: ClusterState) -> Problems:
     namespaces = state.objects.of_kind(("v1", "Namespace"))
-    request = requests[0]
+    request, *_ = requests
     if request.old is not None:
         return iter(())
     return pod_security_problems(

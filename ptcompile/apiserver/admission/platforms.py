@@ -42,7 +42,7 @@ _UID_RANGE = "openshift.io/sa.scc.uid-range"
 def platform_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
     """Yield what the profile's platform refuses of the pods of an object."""
     platform = state.versions.platform
-    request = requests[0]
+    request, *_ = requests
     manifest = request.written or request.object
     if platform is None or request.old is not None:
         return

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -72,37 +73,9 @@ PolicyCheck = Callable[[CheckedPod], Iterator[Violation]]
 
 
 _APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/"
-_BASELINE_CAPABILITIES = frozenset(
-    {
-        "AUDIT_WRITE",
-        "CHOWN",
-        "DAC_OVERRIDE",
-        "FOWNER",
-        "FSETID",
-        "KILL",
-        "MKNOD",
-        "NET_BIND_SERVICE",
-        "SETFCAP",
-        "SETGID",
-        "SETPCAP",
-        "SETUID",
-        "SYS_CHROOT",
-    }
-)
-_SAFE_SYSCTLS = {
-    "kernel.shm_rmid_forced": 0,
-    "net.ipv4.ip_local_port_range": 0,
-    "net.ipv4.ip_unprivileged_port_start": 0,
-    "net.ipv4.ping_group_range": 0,
-    "net.ipv4.tcp_syncookies": 0,
-    "net.ipv4.ip_local_reserved_ports": 27,
-    "net.ipv4.tcp_fin_timeout": 29,
-    "net.ipv4.tcp_keepalive_intvl": 29,
-    "net.ipv4.tcp_keepalive_probes": 29,
-    "net.ipv4.tcp_keepalive_time": 29,
-    "net.ipv4.tcp_rmem": 32,
-    "net.ipv4.tcp_wmem": 32,
-}
+_TABLE = load_table("apiserver/admission/pod_security.json")
+_BASELINE_CAPABILITIES = frozenset(_TABLE["baseline capabilities"])
+_SAFE_SYSCTLS: Mapping[str, int] = _TABLE["safe sysctls"]
 """Safe sysctls, with the minor version since which they are safe."""
 
 _SE_LINUX_TYPES = ("", "container_init_t", "container_kvm_t", "container_t")
@@ -283,19 +256,7 @@ OVERRIDDEN = frozenset(
 )
 """Checks of baseline that stricter ones of restricted replace."""
 
-_ALLOWED_VOLUMES = frozenset(
-    {
-        "configMap",
-        "csi",
-        "downwardAPI",
-        "emptyDir",
-        "ephemeral",
-        "image",
-        "persistentVolumeClaim",
-        "projected",
-        "secret",
-    }
-)
+_ALLOWED_VOLUMES = frozenset(_TABLE["restricted volumes"])
 
 
 def _privilege_escalation(pod: CheckedPod) -> Iterator[Violation]:

@@ -107,7 +107,8 @@ def _without_copied_limits(before: Json, after: Json) -> Json:
     changed = dict(after)
     for key in ("containers", "initContainers"):
         pairs = zip(nested_maps(before, key), nested_maps(after, key), strict=True)
-        changed |= {key: [_with_own_requests(*pair) for pair in pairs]} if after.get(key) else {}
+        if after.get(key):
+            changed[key] = [_with_own_requests(*pair) for pair in pairs]
     return changed
 
 
@@ -122,6 +123,7 @@ def _with_own_requests(old: Json, new: Json) -> Json:
         if name not in copied
     }
     resources = without_keys(nested_map(new, "resources"), "requests")
-    resources |= {"requests": requests} if requests else {}
+    if requests:
+        resources["requests"] = requests
 
     return {**new, "resources": resources} if resources else old

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request
-from ptcompile.diagnostics import Problems
-from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
+from ptcompile.diagnostics import Path, Problem, Problems
+from ptcompile.diagnostics.field_errors import forbidden_change
 from ptcompile.kubernetes.unstructured import Json, nested_int, nested_string, object_name
 
 _KIND = ("scheduling.k8s.io/v1", "PriorityClass")
@@ -110,8 +110,9 @@ def priority_problems(requests: Sequence[Request], state: ClusterState) -> Probl
     for request in requests:
         if request.is_pod and request.old is None:
             yield from _pod_problems(request, state)
-    if requests[0].kind == _KIND and requests[0].object.get("globalDefault") is True:
-        yield from _second_default(requests[0].object, state)
+    written, *_ = requests
+    if written.kind == _KIND and written.object.get("globalDefault") is True:
+        yield from _second_default(written.object, state)
 
 
 def _pod_problems(request: Request, state: ClusterState) -> Problems:
@@ -121,43 +122,41 @@ def _pod_problems(request: Request, state: ClusterState) -> Problems:
     is_certain = given is not None or bool(_classes(state))
     if given is None and spec.get("priorityClassName"):
         if nested_int(spec, "priority") > _HIGHEST_OF_USERS:
-            yield from _with_severity(request, _wrong_priority(request, spec, None, False), True)
+            yield _wrong_priority(request, spec, "")
         return
 
     given = given or _NO_CLASS
     priority = spec.get("priority")
     preemption = spec.get("preemptionPolicy")
     if type(priority) is int and priority != given.value:
-        problems = _wrong_priority(request, spec, given, is_certain)
-        yield from _with_severity(request, problems, is_certain or priority > _HIGHEST_OF_USERS)
+        problem = _wrong_priority(request, spec, _computed(given.value, is_certain))
+        yield _with_severity(problem, is_certain or priority > _HIGHEST_OF_USERS)
     if isinstance(preemption, str) and preemption != given.preemption and preemption in _POLICIES:
         why = (
             f"the string value of PreemptionPolicy ({preemption}) must not be provided in pod spec"
         )
-        problems = FieldErrors()
         path = request.path_of("spec", "preemptionPolicy")
         help = (
             f"remove it, or name a class with preemptionPolicy: {preemption} in priorityClassName"
         )
-        problems.forbidden(path, why + _computed(given.preemption, is_certain), help)
-        yield from _with_severity(request, problems, is_certain)
+        why += _computed(given.preemption, is_certain)
+        yield _with_severity(_forbidden(request, path, why, help), is_certain)
 
 
 _POLICIES = ("Never", "PreemptLowerPriority")
 
 
-def _wrong_priority(
-    request: Request, spec: Json, given: PodPriority | None, is_certain: bool
-) -> FieldErrors:
-    problems = FieldErrors()
+def _wrong_priority(request: Request, spec: Json, suffix: str) -> Problem:
     why = f"the integer value of priority ({spec.get('priority')}) must not be provided in pod spec"
     if spec.get("priorityClassName"):
         help = "remove it: the class sets it"
     else:
         help = "name a class in priorityClassName"
-    suffix = _computed(given.value, is_certain) if given is not None else ""
-    problems.forbidden(request.path_of("spec", "priority"), why + suffix, help)
-    return problems
+    return _forbidden(request, request.path_of("spec", "priority"), why + suffix, help)
+
+
+def _forbidden(request: Request, path: Path, why: str, help: str) -> Problem:
+    return forbidden_change(path, why, help)._replace(stage=request.stage)
 
 
 def _computed(value: object, is_known: bool) -> str:
@@ -167,9 +166,8 @@ def _computed(value: object, is_known: bool) -> str:
     return ""
 
 
-def _with_severity(request: Request, problems: FieldErrors, is_certain: bool) -> Problems:
-    for problem in with_stage(problems, request.stage):
-        yield problem if is_certain else problem._replace(severity="warning")
+def _with_severity(problem: Problem, is_certain: bool) -> Problem:
+    return problem if is_certain else problem._replace(severity="warning")
 
 
 def _second_default(written: Json, state: ClusterState) -> Problems:
@@ -178,11 +176,11 @@ def _second_default(written: Json, state: ClusterState) -> Problems:
         if other is written:
             return
         if other.get("globalDefault") is True and object_name(other) != object_name(written):
-            problems = FieldErrors()
             why = (
                 f"PriorityClass {object_name(other)} is already marked as default. Only one "
                 "default can exist"
             )
-            problems.forbidden(("globalDefault",), why, "remove globalDefault from one of the two")
-            yield from problems
+            yield forbidden_change(
+                ("globalDefault",), why, "remove globalDefault from one of the two"
+            )
             return

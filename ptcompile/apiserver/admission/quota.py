@@ -78,7 +78,7 @@ def quota_problems(requests: Sequence[Request], state: ClusterState) -> Problems
     """Yield what the quotas of the namespace reject of an object and of the pods that its
     controller creates.
     """
-    written = requests[0]
+    written, *_ = requests
     bounds = _bounds_of(namespace_of(written.object), state)
     if not bounds or _is_counted(written) or not is_namespaced(written.kind, state):
         return
@@ -193,7 +193,7 @@ _POD_SCOPES: dict[str, Callable[[Json, QuotaScope], bool]] = {
 def _usage_of(request: Request, state: ClusterState) -> Quantities:
     """Return what one object uses, by the names of quotas."""
     resource = resource_of(request.kind, state)
-    usage_of = _USAGES.get(resource.name, lambda _spec: {})
+    usage_of: Callable[[Json], Quantities] = _USAGES.get(resource.name, lambda _spec: {})
     usage = usage_of(request.spec)
     if request.old is not None:
         before = usage_of(nested_map(request.old, "spec"))
@@ -349,7 +349,7 @@ def _missing_amounts(
             f"{name} for: {','.join(sorted({c for c, _ in pairs}))}"
             for name, pairs in by_name.items()
         ]
-        path = next(iter(by_name.values()))[0][1]
+        ((_, path), *_), *_ = by_name.values()
         text = f"failed quota: {quota}: must specify {'; '.join(parts)}"
         # `cpu` counts the field requests.cpu
         fields = [name if "." in name else f"requests.{name}" for name in by_name]
@@ -370,14 +370,14 @@ def _exceeded(
     `used` is what the earlier pods use; `counts` are their number and that of all pods.
     """
     requested = {name: amount for name, amount in usage.items() if amount and name in group}
-    fitting = max(request.pods, 1)
+    fitting = pods = max(request.pods, 1)
     for name, amount in requested.items():
         left = group[name].remaining - used.get(name, _ZERO).nano
         fitting = min(fitting, max(left, 0) // amount.nano if amount.nano > 0 else fitting)
-    if fitting < max(request.pods, 1):
+    if fitting < pods:
         yield from _rejections(request, requested, group, used, (fitting, *counts))
     for name, amount in requested.items():
-        used[name] = amounts.add(used, {name: amount * max(request.pods, 1)})[name]
+        used[name] = used.get(name, _ZERO) + amount * pods
 
 
 def _rejections(
@@ -392,10 +392,9 @@ def _rejections(
     exceeded: dict[str, dict[str, tuple[Quantity, Quantity, Quantity]]] = {}
     for name, amount in sorted(requested.items()):
         bound = group[name]
-        used = amounts.add({name: bound.used}, {name: amount * fitting})
-        used = amounts.add(used, {name: earlier[name]} if name in earlier else {})
-        if used[name].nano + amount.nano > bound.hard.nano:
-            exceeded.setdefault(bound.quota, {})[name] = (amount, used[name], bound.hard)
+        used = bound.used + amount * fitting + earlier.get(name, _ZERO)
+        if used.nano + amount.nano > bound.hard.nano:
+            exceeded.setdefault(bound.quota, {})[name] = (amount, used, bound.hard)
 
     for quota, rows in exceeded.items():
         columns = [

@@ -305,10 +305,6 @@ def _estimate_constant(node: Constant, _scope: TypeBindings) -> _Estimate:
     return _Estimate(0, _Value(size, {}, size))
 
 
-def _estimate_name(node: Name, scope: TypeBindings) -> _Estimate:
-    return _Estimate(1, scope.get(node.name, _UNKNOWN))
-
-
 def _estimate_list(node: ListLiteral, scope: TypeBindings) -> _Estimate:
     cost = _sum_costs([item.value for item in node.items], scope)
     return _Estimate(10 + cost, _Value(len(node.items)))
@@ -319,10 +315,6 @@ def _estimate_map(node: MapLiteral, scope: TypeBindings) -> _Estimate:
     for entry in node.entries:
         cost += _sum_costs((entry.key, entry.value), scope)
     return _Estimate(cost, _Value(len(node.entries), _MAP_SCHEMA))
-
-
-def _estimate_object(node: ObjectLiteral, scope: TypeBindings) -> _Estimate:
-    return _Estimate(_sum_costs([field.value for field in node.fields], scope), _UNKNOWN)
 
 
 def _estimate_condition(node: Conditional, scope: TypeBindings) -> _Estimate:
@@ -336,14 +328,6 @@ def _estimate_condition(node: Conditional, scope: TypeBindings) -> _Estimate:
         dearest = _estimate(condition, scope).cost + max(cost, dearest)
         size = max(size, value.size)
     return _Estimate(dearest, _Value(size))
-
-
-def _estimate_logic(node: Logic, scope: TypeBindings) -> _Estimate:
-    return _Estimate(_sum_costs(node.parts, scope), _SINGLE_VALUE)
-
-
-def _estimate_unary(node: Unary, scope: TypeBindings) -> _Estimate:
-    return _Estimate(_estimate(node.operand, scope).cost + 1, _SINGLE_VALUE)
 
 
 def _estimate_function(node: FunctionCall, scope: TypeBindings) -> _Estimate:
@@ -459,13 +443,15 @@ _LOOP_COST_PER_ITEM = {
 
 _ESTIMATORS: dict[type, Callable[[Any, TypeBindings], _Estimate]] = {
     Constant: _estimate_constant,
-    Name: _estimate_name,
+    Name: lambda node, scope: _Estimate(1, scope.get(node.name, _UNKNOWN)),
     ListLiteral: _estimate_list,
     MapLiteral: _estimate_map,
-    ObjectLiteral: _estimate_object,
+    ObjectLiteral: lambda node, scope: _Estimate(
+        _sum_costs([field.value for field in node.fields], scope), _UNKNOWN
+    ),
     Conditional: _estimate_condition,
-    Logic: _estimate_logic,
-    Unary: _estimate_unary,
+    Logic: lambda node, scope: _Estimate(_sum_costs(node.parts, scope), _SINGLE_VALUE),
+    Unary: lambda node, scope: _Estimate(_estimate(node.operand, scope).cost + 1, _SINGLE_VALUE),
     Binary: _estimate_operators,
     MemberAccess: _estimate_member,
     FunctionCall: _estimate_function,

@@ -28,6 +28,7 @@ from ptcompile.apiserver.cel.types import (
     list_of,
     map_of,
 )
+from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,8 +186,7 @@ class _SchemaTypes:
         name = f"object.{len(self.objects)}"
         fields: dict[str, CelType] = {}
         self.objects[name] = fields
-        properties = schema.get("properties")
-        for key, child in properties.items() if isinstance(properties, Mapping) else ():
+        for key, child in nested_map(schema, "properties").items():
             kind = self.declare_child(child) if isinstance(child, Mapping) else None
             if kind is not None:
                 fields[key] = kind

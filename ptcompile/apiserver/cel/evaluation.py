@@ -64,10 +64,6 @@ def compile_tree(node: Expression, names: frozenset[str]) -> Run:
     return _COMPILERS[type(node)](node, names)
 
 
-def _compile_constant(node: Constant, _names: frozenset[str]) -> Run:
-    return lambda _scope: node.value
-
-
 def _compile_name(node: Name, names: frozenset[str]) -> Run:
     name = node.name
     if name in names:
@@ -574,7 +570,7 @@ def _compile_macro(name: str, arguments: list[Expression], names: frozenset[str]
 
 
 _COMPILERS: dict[type, Callable[[Any, frozenset[str]], Run]] = {
-    Constant: _compile_constant,
+    Constant: lambda node, _names: lambda _scope: node.value,
     Name: _compile_name,
     ListLiteral: _compile_list,
     MapLiteral: _compile_map,

@@ -220,19 +220,13 @@ _SEMVER = re.compile(
 def _read_semver(text: str, normalize: bool = False) -> Semver | None:
     if normalize:
         numbers = text.removeprefix("v")
-        number, mark, rest = next(
-            (
-                (numbers[:index], numbers[index], numbers[index + 1 :])
-                for index, c in enumerate(numbers)
-                if c in "-+"
-            ),
-            (numbers, "", ""),
-        )
+        number, *_ = re.split("[-+]", numbers, maxsplit=1)
+        suffix = numbers.removeprefix(number)
         parts = [part.lstrip("0") or "0" for part in number.split(".")]
-        if len(parts) < 3 and mark:
+        if len(parts) < 3 and suffix:
             return None
 
-        text = ".".join([*parts, *["0"] * (3 - len(parts))]) + mark + rest
+        text = ".".join([*parts, *["0"] * (3 - len(parts))]) + suffix
 
     match = _SEMVER.fullmatch(text) if len(text) <= 256 else None
     if match is None:

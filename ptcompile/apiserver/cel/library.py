@@ -144,7 +144,8 @@ def _replace(budget: StepBudget, text: str, old: str, new: str, limit: int = -1)
 
 
 def _substring(budget: StepBudget, text: str, start: int, end: int | None = None) -> str:
-    end = len(text) if end is None else end
+    if end is None:
+        end = len(text)
     for position in (start, end):
         if not 0 <= position <= len(text):
             raise CelError(f"index out of range: {position}")

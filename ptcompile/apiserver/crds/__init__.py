@@ -116,7 +116,8 @@ def compile_definition(definition: Definition, server: Version) -> ValueCheck:
         check = compile_node(
             definition.schema, SchemaScope(definition.document, known_version(server), True, server)
         )
-        check = without_status(check) if definition.status else check
+        if definition.status:
+            check = without_status(check)
         definition.checks[server] = check
     return check
 

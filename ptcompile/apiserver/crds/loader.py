@@ -17,7 +17,7 @@ from ptcompile.apiserver.goregex import UntrustedPattern
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.apiserver.structure.keywords import LOGIC_KEYWORDS
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_map, nested_value
 from ptcompile.source import documents as source
 from ptcompile.source.streams import objects_in
 
@@ -60,13 +60,13 @@ def served_versions(crd: Json) -> Iterator[tuple[str, str, Json]]:
     """
     spec = nested_map(crd, "spec")
     group = spec.get("group")
-    kind = nested_map(spec, "names").get("kind")
+    kind = nested_value(spec, "names", "kind")
     versions = spec.get("versions")
     if not isinstance(group, str) or not isinstance(kind, str) or not isinstance(versions, list):
         return
 
     for version in versions:
-        schema = nested_map(version, "schema").get("openAPIV3Schema")
+        schema = nested_value(version, "schema", "openAPIV3Schema")
         if isinstance(schema, dict) and version.get("served") is not False:
             yield f"{group}/{version.get('name')}", kind, version
 
@@ -138,8 +138,7 @@ def to_dialect(node: Json) -> dict[str, Any]:
         if isinstance(child, dict)
     }
     if node.get("x-kubernetes-embedded-resource"):
-        children = {
-            **children,
+        children |= {
             "apiVersion": _TEXT_SCHEMA,
             "kind": _TEXT_SCHEMA,
             "metadata": _METADATA_REFERENCE,

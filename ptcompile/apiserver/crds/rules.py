@@ -196,7 +196,8 @@ def _message(rule: Json, names: JsonDict | None = None, budget: StepBudget | Non
 def _unchecked_rule(path: Path, text: str, reason: str, costly: bool) -> Problem:
     """Return the warning for a rule that was not checked."""
     rule = " ".join(text.split())
-    rule = rule if len(rule) <= _MAX_QUOTED_CHARACTERS else f"{rule[:_MAX_QUOTED_CHARACTERS]}..."
+    if len(rule) > _MAX_QUOTED_CHARACTERS:
+        rule = f"{rule[:_MAX_QUOTED_CHARACTERS]}..."
     message = f"a rule of its CRD was not checked: {reason}"
     help = evaluations.ASK_SERVER
     if costly:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.kinds import versions
 from ptcompile.apiserver.structure.checks import SchemaScope, definition_check
 from ptcompile.apiserver.structure.violations import to_problem, type_mismatch
@@ -31,20 +32,8 @@ if TYPE_CHECKING:
 
 
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
-_TOP_LEVEL_KEYWORDS = {
-    "type": "empty",
-    "default": "undefined",
-    "title": "empty",
-    "description": "empty",
-    "nullable": "false",
-    "x-kubernetes-preserve-unknown-fields": "false",
-    "x-kubernetes-embedded-resource": "false",
-    "x-kubernetes-int-or-string": "false",
-    "x-kubernetes-list-map-keys": "empty",
-    "x-kubernetes-list-type": "undefined",
-    "x-kubernetes-map-type": "undefined",
-    "x-kubernetes-validations": "empty",
-}
+_KEYWORDS = load_table("apiserver/crds/keywords.json")
+_TOP_LEVEL_KEYWORDS: Mapping[str, str] = _KEYWORDS["not in branches"]
 """Keywords that are not allowed below `allOf` and related keywords, with the value that they
 must have instead.
 """
@@ -184,8 +173,7 @@ def _check_branch(node: FieldValue, *, skip_any: bool = False) -> None:
         if is_set(node.mapping, key) or (key == "default" and node.get(key) is not None):
             node[key].forbidden(f"must be {expected} to be structural")
     for key in ("additionalProperties", "externalDocs"):
-        if node.get(key) is not None:
-            node[key].forbidden("must be undefined to be structural")
+        node[key].check_unset("must be undefined to be structural")
     if "metadata" in node["properties"].mapping:
         node["properties"]["metadata"].forbidden("must not be specified in a nested context")
 
@@ -259,38 +247,8 @@ _LIST_KEYWORDS = ("allOf", "anyOf", "oneOf")
 _MAP_KEYWORDS = ("properties", "patternProperties", "definitions")
 _UNTYPED_KEYWORDS = ("items", "additionalProperties", "additionalItems", "dependencies")
 """Fields of several Go types, which a CRD's structural schema describes as any JSON."""
-_UNSUPPORTED_KEYWORDS = (
-    "$schema",
-    "$ref",
-    "id",
-    "additionalItems",
-    "patternProperties",
-    "definitions",
-    "dependencies",
-)
-_NUMBER_KEYWORDS = (
-    "maximum",
-    "minimum",
-    "maxLength",
-    "minLength",
-    "maxItems",
-    "minItems",
-    "multipleOf",
-)
-_AT_ROOT_WITH_STATUS = frozenset(
-    {
-        *("description", "type", "format", "title", "pattern", "required", "items", "properties"),
-        *(
-            "exclusiveMaximum",
-            "exclusiveMinimum",
-            "uniqueItems",
-            "externalDocs",
-            "example",
-            *_NUMBER_KEYWORDS,
-        ),
-        *("x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations"),
-    }
-)
+_UNSUPPORTED_KEYWORDS: list[str] = _KEYWORDS["unsupported"]
+_AT_ROOT_WITH_STATUS = frozenset(_KEYWORDS["at a root with status"])
 _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 
 

@@ -227,7 +227,7 @@ def drops_source(name: str, source: Json, context: ApiServer = DEFAULT_SERVER) -
     """
     if name == "dataSourceRef":
         return bool(source.get("namespace")) and not context.has_gate(
-            "CrossNamespaceVolumeDataSource", None
+            "CrossNamespaceVolumeDataSource"
         )
     group = source.get("apiGroup") or ""
     kind = source.get("kind")
@@ -299,21 +299,6 @@ def _default_binding(binding: ObjectFields) -> None:
             fill_empty(subject, apiGroup=_RBAC)
 
 
-def _default_csi_driver(driver: ObjectFields) -> None:
-    spec = new_child(driver, "spec")
-    fill_absent(
-        spec,
-        attachRequired=True,
-        podInfoOnMount=False,
-        storageCapacity=False,
-        requiresRepublish=False,
-        fsGroupPolicy="ReadWriteOnceWithFSType",
-        seLinuxMount=False,
-    )
-    if not spec.get("volumeLifecycleModes"):
-        spec["volumeLifecycleModes"] = ["Persistent"]
-
-
 def default_device_requests(spec: ObjectFields) -> None:
     """Set the defaults of the device requests of a claim."""
     for request in children(child(spec, "devices"), "requests"):
@@ -361,7 +346,6 @@ BUILT_IN_DEFAULTS: Changes = {
     ("networking.k8s.io/v1", "NetworkPolicy"): _default_network_policy,
     (f"{_RBAC}/v1", "RoleBinding"): _default_binding,
     (f"{_RBAC}/v1", "ClusterRoleBinding"): _default_binding,
-    ("storage.k8s.io/v1", "CSIDriver"): _default_csi_driver,
     ("resource.k8s.io/v1", "ResourceClaim"): lambda claim: default_device_requests(
         child(claim, "spec")
     ),

@@ -128,8 +128,7 @@ def default_container(container: ObjectFields, *, host_network: bool = False) ->
     for variable in children(container, "env"):
         source = child(variable, "valueFrom")
         _default_field_reference(source)
-        if isinstance(source.get("fileKeyRef"), dict):
-            fill_absent(source["fileKeyRef"], optional=False)
+        fill_absent(child(source, "fileKeyRef"), optional=False)
 
     for key in ("livenessProbe", "readinessProbe", "startupProbe"):
         if probe := child(container, key):
@@ -160,20 +159,16 @@ def default_probe(probe: ObjectFields) -> None:
             probe[name] = value
 
     _default_http(probe)
-    if isinstance(probe.get("grpc"), dict):
-        fill_absent(probe["grpc"], service="")
+    fill_absent(child(probe, "grpc"), service="")
 
 
 def _default_http(handler: ObjectFields) -> None:
-    if isinstance(handler.get("httpGet"), dict):
-        fill_empty(handler["httpGet"], path="/", scheme="HTTP")
+    fill_empty(child(handler, "httpGet"), path="/", scheme="HTTP")
 
 
 def _default_field_reference(source: ObjectFields) -> None:
-    if isinstance(source.get("fieldRef"), dict):
-        fill_empty(source["fieldRef"], apiVersion="v1")
-    if isinstance(source.get("resourceFieldRef"), dict):
-        fill_empty(source["resourceFieldRef"], divisor="0")
+    fill_empty(child(source, "fieldRef"), apiVersion="v1")
+    fill_empty(child(source, "resourceFieldRef"), divisor="0")
 
 
 def default_volume(volume: ObjectFields) -> None:
@@ -181,22 +176,18 @@ def default_volume(volume: ObjectFields) -> None:
     if not any(value is not None for key, value in volume.items() if key != "name"):
         volume["emptyDir"] = {}
     for source, values in VOLUME_DEFAULTS.items():
-        if isinstance(volume.get(source), dict):
-            fill_absent(volume[source], **values)
+        fill_absent(child(volume, source), **values)
     _default_downward_items(child(volume, "downwardAPI"))
     for projection in children(child(volume, "projected"), "sources"):
         _default_downward_items(child(projection, "downwardAPI"))
-        if isinstance(projection.get("serviceAccountToken"), dict):
-            fill_absent(projection["serviceAccountToken"], expirationSeconds=3600)
+        fill_absent(child(projection, "serviceAccountToken"), expirationSeconds=3600)
 
     template = child(child(volume, "ephemeral"), "volumeClaimTemplate")
     if template:
         new_child(template, "metadata")
         default_claim_spec(new_child(template, "spec"))
-    if isinstance(volume.get("image"), dict):
-        fill_empty(
-            volume["image"], pullPolicy=default_pull_policy(volume["image"].get("reference"))
-        )
+    image = child(volume, "image")
+    fill_empty(image, pullPolicy=default_pull_policy(image.get("reference")))
 
 
 def _default_downward_items(source: ObjectFields) -> None:

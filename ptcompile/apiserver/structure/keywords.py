@@ -273,7 +273,8 @@ def with_keywords(check: ValueCheck, schema: Schema, server: Version) -> ValueCh
         from ptcompile.apiserver.structure.formats import compile_format
 
         format_check = compile_format(schema["format"], server)
-        checks += [format_check] if format_check else []
+        if format_check:
+            checks.append(format_check)
     if "maxProperties" in schema:
         checks.append(_compile_max_properties(schema["maxProperties"]))
     if "minProperties" in schema and "properties" not in schema:

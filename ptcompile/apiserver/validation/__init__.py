@@ -23,7 +23,7 @@ from ptcompile.diagnostics.field_errors import FieldErrors, TextRule
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, api_group, nested_map
+from ptcompile.kubernetes.unstructured import Json, api_group, nested_map, nested_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,5 +137,5 @@ def _name_rule(kind: tuple[str, str], row: Json, context: ApiServer) -> TextRule
     if kind == ("", "Service"):
         return service_name_rule(context)
     _, name = kind
-    rule = nested_map(row, "names").get(name)
+    rule = nested_value(row, "names", name)
     return names.why_not_dns_subdomain if rule is None else _NAME_RULES[rule]

@@ -176,8 +176,7 @@ def _check_webhook(webhook: FieldValue) -> None:
         check_rule(rule)
     webhook["failurePolicy"].check_choice(FAILURE_POLICIES)
     webhook["matchPolicy"].check_choice(_MATCH_POLICIES)
-    if effects.value is None:
-        effects.required(f"must specify one of {', '.join(_SIDE_EFFECTS)}")
+    effects.check_set(f"must specify one of {', '.join(_SIDE_EFFECTS)}")
     effects.check_choice(_SIDE_EFFECTS)
     if seconds.is_integer and not 1 <= seconds.value <= _TIMEOUT_MAX:
         seconds.invalid(f"the timeout value must be between 1 and {_TIMEOUT_MAX} seconds")
@@ -293,10 +292,10 @@ def check_validating_binding(binding: FieldValue) -> None:
     check_mutating_binding(binding)
     actions = binding["spec"]["validationActions"]
     texts = actions.strings
-    for index, action in enumerate(actions.items(texts)):
+    seen = set[str]()
+    for action in actions.items(texts):
         action.check_choice(_ACTIONS)
-        if action.value in texts[:index]:
-            action.duplicate()
+        action.check_unseen(seen)
 
     if "Deny" in texts and "Warn" in texts:
         why = (

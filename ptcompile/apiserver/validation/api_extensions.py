@@ -196,8 +196,7 @@ def _check_column(column: FieldValue) -> None:
         kind.invalid(allowed)
     if form.is_text and form.value and form.value not in _COLUMN_FORMATS:
         form.invalid(f"must be one of {','.join(_COLUMN_FORMATS)}")
-    if path.is_empty:
-        path.required()
+    path.check_filled()
     _check_json_path(path)
 
 
@@ -205,8 +204,7 @@ def _check_selectable(fields: FieldValue, schema: Json) -> None:
     seen = set[tuple[str, ...]]()
     for item in fields.objects():
         field = item["jsonPath"]
-        if field.is_empty:
-            field.required()
+        field.check_filled()
         if not field.is_text or not field.value:
             continue
 
@@ -266,7 +264,6 @@ def _check_conversion(conversion: FieldValue) -> None:
         return
 
     why = "should not be set when strategy is not set to Webhook"
-    if client.value is not None:
-        client.forbidden(why)
+    client.check_unset(why)
     if versions.strings:
         versions.forbidden(why)

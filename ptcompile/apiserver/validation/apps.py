@@ -24,8 +24,7 @@ def check_restarts_always(template: FieldValue, kind: str) -> None:
     deadline = template["spec"]["activeDeadlineSeconds"]
     if policy.is_text and policy.value not in ("", "Always"):
         policy.unsupported(("Always",), "remove it: only a Job's pods may end")
-    if deadline.value is not None:
-        deadline.forbidden(f"activeDeadlineSeconds in {kind} is not Supported")
+    deadline.check_unset(f"activeDeadlineSeconds in {kind} is not Supported")
 
 
 def check_controller_selector(spec: FieldValue, kind: str) -> None:
@@ -34,8 +33,7 @@ def check_controller_selector(spec: FieldValue, kind: str) -> None:
     """
     selector = spec["selector"]
     help = "repeat the template's labels in selector.matchLabels"
-    if selector.value is None:
-        selector.required(help=help)
+    selector.check_set(help=help)
     if not selector.is_mapping:
         return
 
@@ -112,8 +110,7 @@ def _check_strategy(strategy: FieldValue) -> None:
     kind = strategy["type"].or_default("RollingUpdate")
     rolling = strategy["rollingUpdate"]
     if kind.value == "Recreate":
-        if rolling.value is not None:
-            rolling.forbidden("may not be specified when strategy `type` is 'Recreate'")
+        rolling.check_unset("may not be specified when strategy `type` is 'Recreate'")
     elif kind.value != "RollingUpdate":
         kind.check_choice(("Recreate", "RollingUpdate"))
     elif rolling.is_mapping:
@@ -211,9 +208,7 @@ def _without_pod_names(template: Any) -> Any:
 def _check_update_strategy(strategy: FieldValue) -> None:
     kind = strategy["type"].or_default("RollingUpdate")
     rolling = strategy["rollingUpdate"]
-    recreates = kind.value == "Recreate" and strategy.server.has_gate(
-        "StatefulSetRecreateStrategy", None
-    )
+    recreates = kind.value == "Recreate" and strategy.server.has_gate("StatefulSetRecreateStrategy")
     if kind.is_text and kind.value not in _STRATEGIES and not recreates:
         kind.invalid("must be 'RollingUpdate' or 'OnDelete'")
     elif kind.value == "OnDelete" and rolling.value is not None:
@@ -232,6 +227,5 @@ def _check_update_strategy(strategy: FieldValue) -> None:
 
 def check_controller_revision(revision: FieldValue) -> None:
     """Check a ControllerRevision, except its metadata."""
-    if revision.get("data") is None:
-        revision["data"].required("data is mandatory")
+    revision["data"].check_set("data is mandatory")
     revision.check_not_negative("revision")

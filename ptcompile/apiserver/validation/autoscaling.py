@@ -69,7 +69,8 @@ def _check_reference(reference: FieldValue, *, scaled: bool) -> None:
 
 def _check_metric(metric: FieldValue) -> None:
     kind = metric["type"].or_default("")
-    kind = kind if kind.is_text else kind.replaced("Object")
+    if not kind.is_text:
+        kind = kind.replaced("Object")
     own_field = _METRIC_FIELDS.get(kind.value, "")
     set_fields = metric.set_fields(_METRIC_FIELDS.values())
     for source in set_fields[:1]:

@@ -256,10 +256,8 @@ def _check_strict_event(event: FieldValue) -> None:
         count = series["count"].or_default(0)
         if count.is_integer and count.value < 2:
             count.replaced("").invalid("should be at least 2")
-        if series.get("lastObservedTime") is None:
-            series["lastObservedTime"].required()
-    if event.get("eventTime") is None:
-        event["eventTime"].required()
+        series["lastObservedTime"].check_set()
+    event["eventTime"].check_set()
     if kind.value not in ("Normal", "Warning") and kind.is_text:
         kind.replaced("").invalid(f"has invalid value: {kind.value}", "use Normal or Warning")
 

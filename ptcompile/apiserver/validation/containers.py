@@ -25,7 +25,7 @@ from ptcompile.diagnostics.field_errors import as_field_int, is_empty, label_hel
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.pod_spec import GRACE_SECONDS
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def check_lifecycle(hooks: FieldValue, container: Json) -> None:
     for name in ("postStart", "preStop"):
         if hooks[name].is_mapping:
             _check_handler(hooks[name], _HOOK_HANDLERS)
-    is_kept = hooks.get("stopSignal") and hooks.server.has_gate("ContainerStopSignals", None)
-    if is_kept and is_empty(nested_map(hooks.scope.pod, "os").get("name")):
+    is_kept = hooks.get("stopSignal") and hooks.server.has_gate("ContainerStopSignals")
+    if is_kept and is_empty(nested_value(hooks.scope.pod, "os", "name")):
         why = "may not be set for containers with empty `spec.os.name`"
         hooks["stopSignal"].forbidden(why, "set spec.os.name, such as linux")
 
@@ -82,11 +82,6 @@ def _check_handler(hook: FieldValue, kinds: tuple[str, ...]) -> None:
         hook.required("must specify a handler type", f"set one of {', '.join(kinds)}")
     elif handler.is_mapping:
         _ACTIONS[str(handler.key)](handler)
-
-
-def _check_exec(action: FieldValue) -> None:
-    if action.get("command") in (None, []):
-        action["command"].required()
 
 
 def _check_http(action: FieldValue) -> None:
@@ -117,7 +112,7 @@ def _check_sleep(action: FieldValue) -> None:
 
 
 _ACTIONS: dict[str, Callable[[FieldValue], None]] = {
-    "exec": _check_exec,
+    "exec": lambda action: action.require("command"),
     "httpGet": _check_http,
     "tcpSocket": lambda action: check_port_reference(action["port"]),
     "grpc": _check_grpc,
@@ -202,9 +197,8 @@ def _check_restart_rules(rules: FieldValue, container: Json) -> None:
     for rule in rules.objects():
         codes = rule["exitCodes"]
         rule["action"].or_zero("").check_choice(actions)
-        if codes.value is None:
-            codes.required("must be specified")
-        elif codes.is_mapping:
+        codes.check_set("must be specified")
+        if codes.is_mapping:
             codes["operator"].or_zero("").check_choice(("In", "NotIn"))
             codes["values"].check_length(_EXIT_CODES_MAX)
 

@@ -115,9 +115,10 @@ def _request_names(requests: FieldValue) -> _AlternativesByRequest:
 
 
 def _check_unique(texts: FieldValue) -> None:
-    for index, text in enumerate(texts.items(texts.value)):
-        if text.is_text and text.value in texts.value[:index]:
-            text.duplicate()
+    seen = set[str]()
+    for text in texts.items(texts.value):
+        if text.is_text:
+            text.check_unseen(seen)
 
 
 def _check_request(request: FieldValue, flat: bool) -> None:
@@ -177,9 +178,8 @@ def _check_selectors(selectors: FieldValue) -> None:
     selectors.check_length(_LIST_ITEMS_MAX)
     for selector in selectors.objects():
         cel = selector["cel"]
-        if cel.value is None:
-            cel.required()
-        elif cel.is_mapping:
+        cel.check_set()
+        if cel.is_mapping:
             _check_expression(cel["expression"].or_zero(""))
 
 
@@ -254,13 +254,11 @@ def _why_not_attribute(text: str) -> str | None:
 
 def _check_config(config: FieldValue) -> None:
     opaque = config["opaque"]
-    if opaque.value is None:
-        opaque.required()
+    opaque.check_set()
     if not opaque.is_mapping:
         return
     check_driver_name(opaque["driver"])
-    if opaque.get("parameters") is None:
-        opaque["parameters"].required()
+    opaque["parameters"].check_set()
 
 
 def check_device_taint_rule(rule: FieldValue) -> None:

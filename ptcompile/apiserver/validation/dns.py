@@ -162,11 +162,8 @@ def check_dns_policy(policy: FieldValue) -> None:
         return
 
     config = policy.pod["dnsConfig"]
-    if config.value is None:
-        config.required(
-            "must provide `dnsConfig` when `dnsPolicy` is None", "name the servers to ask"
-        )
-    elif config.is_mapping and not config.get("nameservers"):
+    config.check_set("must provide `dnsConfig` when `dnsPolicy` is None", "name the servers to ask")
+    if config.is_mapping and not config.get("nameservers"):
         config["nameservers"].required(
             "must provide at least one DNS nameserver when `dnsPolicy` is None"
         )

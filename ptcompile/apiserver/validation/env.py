@@ -156,8 +156,7 @@ def check_field_ref(reference: FieldValue, allowed: frozenset[str] = ENV_FIELDS)
     version = reference.get("apiVersion")
     written = reference["fieldPath"]
     field = written.value
-    if written.is_empty:
-        written.required(help="name the field, for example metadata.name")
+    written.check_filled(help="name the field, for example metadata.name")
     if type(field) is not str or not field:
         return
 
@@ -193,8 +192,7 @@ def check_resource_ref(reference: FieldValue, *, volume: bool = False) -> None:
         container.required(help="name the container whose resources are read")
         return
 
-    if resource.is_empty:
-        resource.required(help="name the resource, for example limits.cpu")
+    resource.check_filled(help="name the resource, for example limits.cpu")
     name = resource.value
     if type(name) is not str or not name:
         return

@@ -240,6 +240,21 @@ class FieldValue:
             if self.get(key) in (None, "", []):
                 self[key].required()
 
+    def check_set(self, detail: str = "", help: str = "") -> None:
+        """Report that the field is missing, if it is absent or null."""
+        if self.value is None:
+            self.required(detail, help)
+
+    def check_filled(self, detail: str = "", help: str = "") -> None:
+        """Report that the field is missing, if it is absent, null or an empty text."""
+        if self.is_empty:
+            self.required(detail, help)
+
+    def check_unset(self, why: str, help: str = "") -> None:
+        """Report that the field must not be set in this object, if it is."""
+        if self.value is not None:
+            self.forbidden(why, help)
+
     def check_choice(self, supported: Iterable[str]) -> None:
         """Reject a text outside a closed list."""
         if self.is_text and self.value not in supported:
@@ -279,6 +294,18 @@ class FieldValue:
             self.required(detail, help)
         else:
             self.check_text(why_not)
+
+    def check_name(self, why_not: TextRule, seen: set[str]) -> None:
+        """Reject a text with the reason that `why_not` gives, or one that was seen before, and
+        remember it.
+        """
+        if not self.is_text:
+            return
+        if why := why_not(self.value):
+            self.invalid(why)
+        elif self.value in seen:
+            self.duplicate()
+        seen.add(self.value)
 
     def check_unseen(self, seen: set[Any], help: str = "") -> None:
         """Reject a value that was seen before, and remember it."""

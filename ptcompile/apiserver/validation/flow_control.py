@@ -106,9 +106,8 @@ def _check_subject(subject: FieldValue) -> None:
 
     own_field = _SUBJECT_FIELDS[kind.value]
     named = subject[own_field]
-    if named.value is None:
-        named.required(f"{own_field} is required when subject kind is '{kind.value}'")
-    elif named.is_mapping:
+    named.check_set(f"{own_field} is required when subject kind is '{kind.value}'")
+    if named.is_mapping:
         named.require("name")
         if own_field == "serviceAccount":
             if named.get("name") != "*":
@@ -205,16 +204,13 @@ def check_priority_level(configuration: FieldValue) -> None:
         why = "must be 'Exempt' if and only if `name` is 'exempt'"
         level.invalid(why, "set type: Limited, or rename the object")
     if level.value == "Exempt":
-        if limited.value is not None:
-            limited.forbidden("must be nil if the type is not Limited")
+        limited.check_unset("must be nil if the type is not Limited")
         exempt["nominalConcurrencyShares"].check_at_least(0, _NEGATIVE_SHARES)
         exempt["lendablePercent"].check_range(0, 100)
     elif level.value == "Limited":
-        if exempt.value is not None:
-            exempt.forbidden("must be nil if the type is Limited")
-        if limited.value is None:
-            limited.required("must not be empty when type is Limited")
-        elif limited.is_mapping:
+        exempt.check_unset("must be nil if the type is Limited")
+        limited.check_set("must not be empty when type is Limited")
+        if limited.is_mapping:
             _check_limited(limited)
     else:
         level.unsupported(("Exempt", "Limited"))
@@ -254,12 +250,10 @@ def _check_response(response: FieldValue) -> None:
     kind = response["type"].or_default("")
     queuing = response["queuing"]
     if kind.value == "Reject":
-        if queuing.value is not None:
-            queuing.forbidden("must be nil if limited.limitResponse.type is not Limited")
+        queuing.check_unset("must be nil if limited.limitResponse.type is not Limited")
     elif kind.value == "Queue":
-        if queuing.value is None:
-            queuing.required("must not be empty if limited.limitResponse.type is Limited")
-        elif queuing.is_mapping:
+        queuing.check_set("must not be empty if limited.limitResponse.type is Limited")
+        if queuing.is_mapping:
             _check_queuing(queuing)
     else:
         kind.check_choice(("Queue", "Reject"))

@@ -29,7 +29,7 @@ from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import Json, nested_map, nested_maps
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_maps, nested_value
 
 _PARALLELISM_MAX = 100_000
 _MANY_COMPLETIONS = 100_000
@@ -203,8 +203,7 @@ def check_job_selector(spec: FieldValue, meta: Json) -> None:
     before = len(spec.problems)
     selector.check(check_selector)
     if spec.get("manualSelector") is True:
-        if selector.value is None:
-            selector.required()
+        selector.check_set()
         labels = spec["template"]["metadata"]["labels"]
         is_valid = selector.is_mapping and len(spec.problems) == before
         if is_valid and not selects(selector.value, labels.mapping):
@@ -269,10 +268,10 @@ _is_number = Pattern(r"[+-]?[0-9]{1,18}").fullmatch
 
 def check_failure_policy(spec: FieldValue) -> None:
     """Check `podFailurePolicy` of a Job's spec, which requires restartPolicy Never."""
-    if type(spec.get("podFailurePolicy")) is not dict:
+    policy = spec["podFailurePolicy"]
+    if not policy.is_mapping:
         return
 
-    policy = spec["podFailurePolicy"]
     pod = spec["template"]["spec"]
     if pod.get("restartPolicy") == "OnFailure":
         why = 'only "Never" is supported when podFailurePolicy is specified'
@@ -332,10 +331,10 @@ def _check_numbers(numbers: FieldValue, *, zero_is_wrong: bool) -> None:
 
 def check_success_policy(spec: FieldValue) -> None:
     """Check `successPolicy` of a Job's spec."""
-    if type(spec.get("successPolicy")) is not dict:
+    policy = spec["successPolicy"]
+    if not policy.is_mapping:
         return
 
-    policy = spec["successPolicy"]
     if spec.get("completionMode") != "Indexed":
         policy.invalid("requires indexed completion mode", "set completionMode: Indexed")
         return
@@ -398,7 +397,8 @@ def count_indexes(text: str, completions: int | None) -> tuple[int | None, str |
                 return None, f"index {value} is too large for {completions} completions"
             if value <= last:
                 return None, f"non-increasing order, previous: {last}, current: {value}"
-            start = value if position == 0 else start
+            if position == 0:
+                start = value
             last = value
 
         total += last - start + 1
@@ -437,7 +437,7 @@ def job_update(update: Update) -> Problems:
     """
     for name in _IMMUTABLE_FIELDS:
         if update.under("spec", name):
-            yield immutable(("spec", name), nested_map(update.new, "spec").get(name))
+            yield immutable(("spec", name), nested_value(update.new, "spec", name))
     yield from _completions_changes(update)
     yield from _lost_label(update)
     free = _mutable_template_paths(update)
@@ -463,7 +463,7 @@ def _lost_label(update: Update) -> Problems:
     before, after = update.maps(*path)
     name = before.get(_NAME_LABEL)
     if (
-        nested_map(update.old, "spec").get("manualSelector") is not True
+        nested_value(update.old, "spec", "manualSelector") is not True
         and name
         and after.get(_NAME_LABEL) != name
     ):

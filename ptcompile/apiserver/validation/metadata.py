@@ -17,7 +17,7 @@ from ptcompile.diagnostics.field_errors import (
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.index import CLUSTER_WIDE
-from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_map, nested_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def check_own_namespace(manifest: Json, problems: FieldErrors) -> None:
     if kind_of(manifest).name in CLUSTER_WIDE:
         return
 
-    space = nested_map(manifest, "metadata").get("namespace")
+    space = nested_value(manifest, "metadata", "namespace")
     if type(space) is str and space and (why := _why_not_namespace(space)):
         problems.invalid(("metadata", "namespace"), space, why, label_help(space))
 
@@ -318,8 +318,8 @@ _DELETION_HELP = "remove it: the server writes it when the object is deleted"
 
 def metadata_update(old: Json, new: Json) -> Problems:
     """Yield a problem for each forbidden change of metadata; labels and annotations may change."""
-    before = as_mapping(old.get("metadata"))
-    after = as_mapping(new.get("metadata"))
+    before = nested_map(old, "metadata")
+    after = nested_map(new, "metadata")
     for key in ("deletionTimestamp", "deletionGracePeriodSeconds"):
         value = after.get(key)
         if value is not None and value != before.get(key):

@@ -11,7 +11,12 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.diagnostics import field_path
-from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    nested_map,
+    nested_maps,
+    nested_value,
+)
 
 _BIND_OPTIONS = ("nodev", "noexec", "nosuid")
 _PROPAGATION_MODES = ("Bidirectional", "HostToContainer", "None")
@@ -47,7 +52,7 @@ def _check_volume_name(name: FieldValue) -> None:
 def check_mounts(mounts: FieldValue, container: Json) -> None:
     """Check `volumeMounts` of a container."""
     seen = set[str]()
-    devices = as_mappings(container.get("volumeDevices"))
+    devices = nested_maps(container, "volumeDevices")
     for mount in mounts.objects():
         mount_path = mount["mountPath"]
         _check_volume_name(mount["name"])
@@ -94,7 +99,7 @@ def _check_options(mount: FieldValue, mounts: FieldValue, container: Json) -> No
         if why := why_not_relative(expression.value):
             expression.invalid(why, field=field_path(mounts["subPathExpr"].path))
 
-    is_privileged = nested_map(container, "securityContext").get("privileged") is True
+    is_privileged = nested_value(container, "securityContext", "privileged") is True
     _check_propagation(
         mount["mountPropagation"], is_privileged, field_path(mounts["mountPropagation"].path)
     )

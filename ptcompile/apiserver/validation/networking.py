@@ -158,8 +158,7 @@ def check_ingress_class(ingress_class: FieldValue) -> None:
 def check_ip_address(address: FieldValue) -> None:
     """Check an IPAddress, except its metadata."""
     parent = address["spec"]["parentRef"]
-    if parent.value is None:
-        parent.required(help="name the Service that has the address")
+    parent.check_set(help="name the Service that has the address")
     if not parent.is_mapping:
         return
 
@@ -287,8 +286,7 @@ def _check_peer(peer: FieldValue) -> None:
 def _check_block(block: FieldValue) -> None:
     cidr = block["cidr"]
     help = "write it as 10.0.0.0/8"
-    if cidr.is_empty:
-        cidr.required(help=help)
+    cidr.check_filled(help=help)
     if not cidr.is_text or cidr.is_empty:
         return
     if why := why_not_cidr(cidr.value, block.server):

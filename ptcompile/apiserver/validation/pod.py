@@ -93,7 +93,7 @@ _LINUX_SECURITY_FIELDS = (
 def check_pod_only_rules(spec: FieldValue) -> None:
     """Check what the server accepts in a template but rejects in a Pod."""
     for key in ("containers", "initContainers"):
-        for container in spec[key].objects() if spec.get(key) else ():
+        for container in spec[key].objects():
             image = container.value.get("image")
             if type(image) is str and image != image.strip():
                 container["image"].invalid(
@@ -172,8 +172,7 @@ def _security_contexts(pod: FieldValue) -> Iterator[FieldValue]:
 
 def _check_linux(pod: FieldValue) -> None:
     for context in _security_contexts(pod):
-        if context.get("windowsOptions") is not None:
-            context["windowsOptions"].forbidden("windows options cannot be set for a linux pod")
+        context["windowsOptions"].check_unset("windows options cannot be set for a linux pod")
 
 
 def _check_windows(pod: FieldValue) -> None:
@@ -184,8 +183,7 @@ def _check_windows(pod: FieldValue) -> None:
             pod[name].forbidden(why)
     for context in _security_contexts(pod):
         for name in _LINUX_SECURITY_FIELDS:
-            if context.get(name) is not None:
-                context[name].forbidden(why)
+            context[name].check_unset(why)
 
 
 def check_pod(pod: FieldValue) -> None:
@@ -262,7 +260,7 @@ def _check_host_ports(spec: FieldValue) -> None:
     fill = spec.get("hostNetwork") is True and not spec.scope.template
     check_host_ports(spec["containers"].objects(), fill)
     # init containers run one after another
-    for init in spec["initContainers"].objects() if spec.get("initContainers") else ():
+    for init in spec["initContainers"].objects():
         check_host_ports([init], fill)
 
 

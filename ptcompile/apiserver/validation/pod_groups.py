@@ -107,13 +107,13 @@ def check_scheduling_group(group: FieldValue) -> None:
     """Check `spec.schedulingGroup` (GenericWorkload, alpha in Kubernetes 1.36, beta and off in
     1.37).
     """
-    if group.server.has_gate("GenericWorkload", None):
+    if group.server.has_gate("GenericWorkload"):
         group["podGroupName"].check_optional_text(names.why_not_dns_subdomain)
 
 
 def check_eviction_responders(responders: FieldValue) -> None:
     """Check `spec.evictionResponders` (EvictionRequestAPI, alpha in Kubernetes 1.37)."""
-    has_groups = responders.server.has_gate("GenericWorkload", None)
+    has_groups = responders.server.has_gate("GenericWorkload")
     responders.check_length(_RESPONDERS_MAX)
     if responders.value and has_groups and responders.scope.pod.get("schedulingGroup") is not None:
         responders.forbidden(

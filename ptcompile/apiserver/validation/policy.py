@@ -11,7 +11,7 @@ from ptcompile.apiserver.validation.values import check_amount_or_percent
 from ptcompile.diagnostics.field_errors import TextRule, key_path
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.kubernetes.resources import is_native_resource
-from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, without_none
 
 
 def check_disruption_budget(budget: FieldValue) -> None:
@@ -140,8 +140,9 @@ def _check_names(amounts: FieldValue, why_not: TextRule) -> None:
 
 
 def _parse_amounts(amounts: Json) -> _Quantities:
-    quantities = {name: parse(0 if text is None else text) for name, text in amounts.items()}
-    return {name: amount for name, amount in quantities.items() if amount is not None}
+    return without_none(
+        {name: parse(0 if text is None else text) for name, text in amounts.items()}
+    )
 
 
 _ORDER_RULES = (

@@ -77,8 +77,7 @@ def _check_subject(subject: FieldValue, namespaced: bool) -> None:
     kind = subject["kind"].or_default("")
     name = subject["name"]
     group = subject["apiGroup"]
-    if name.is_empty:
-        name.required()
+    name.check_filled()
     if not kind.is_text:
         return
     if kind.value not in _SUBJECT_GROUPS:

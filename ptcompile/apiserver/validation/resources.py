@@ -206,8 +206,7 @@ def check_pod_resources(resources: FieldValue) -> None:
         resources.forbidden("may not be set for a windows pod")
         return
 
-    if resources.get("claims") is not None:
-        resources["claims"].forbidden("claims may not be set for Resources at pod-level")
+    resources["claims"].check_unset("claims may not be set for Resources at pod-level")
     core: dict[str, dict[str, Any]] = {"limits": {}, "requests": {}}
     for side, amounts in core.items():
         for name, amount in resources[side].entries():

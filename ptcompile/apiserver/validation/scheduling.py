@@ -159,7 +159,7 @@ def _check_toleration(toleration: FieldValue) -> None:
 
 
 def _check_toleration_value(operator: FieldValue, value: FieldValue) -> None:
-    compares = operator.server.has_gate("TaintTolerationComparisonOperators", None)
+    compares = operator.server.has_gate("TaintTolerationComparisonOperators")
     text = value.value if value.is_text else ""
     if not operator.is_text:
         return
@@ -205,8 +205,7 @@ def check_spread(constraints: FieldValue) -> None:
         when = item["whenUnsatisfiable"]
         skew = item["maxSkew"].or_default(0)
         skew.check_at_least(1, "must be greater than zero", "use 1 or more")
-        if key.is_empty:
-            key.required("can not be empty", "name a node label")
+        key.check_filled("can not be empty", "name a node label")
         when.or_zero("").check_choice(_UNSATISFIABLE_ACTIONS)
         if key.is_text and when.is_text:
             if (key.value, when.value) in seen:

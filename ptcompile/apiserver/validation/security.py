@@ -11,7 +11,12 @@ from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.mounts import why_not_relative
 from ptcompile.diagnostics import field_path
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_list,
+    nested_maps,
+    nested_value,
+)
 
 ID_MAX = 2**31 - 1
 _APP_ARMOR_PROFILE_MAX = 4095
@@ -51,7 +56,7 @@ def check_pod_security(security: FieldValue) -> None:
     groups = security["supplementalGroups"]
     for name in ("runAsUser", "runAsGroup", "fsGroup"):
         security[name].check_range(0, ID_MAX)
-    for group in groups.items(groups.value if groups.is_list else ()):
+    for group in groups.items(as_list(groups.value)):
         group.check_range(0, ID_MAX)
     for name, allowed in _FIELD_CHOICES.items():
         if not is_dropped(name, security.server):
@@ -119,12 +124,14 @@ def _check_sysctls(sysctls: FieldValue) -> None:
         if name.is_empty:
             name.required()
         elif name.is_text:
-            if len(name.value) > 253 or not _is_sysctl(name.value):
-                name.invalid("must have at most 253 characters and be parts joined by '.' or '/'")
-            elif name.value in seen:
-                name.duplicate()
-            seen.add(name.value)
+            name.check_name(_why_not_sysctl, seen)
             _check_sysctl_host(name)
+
+
+def _why_not_sysctl(name: str) -> str | None:
+    if len(name) <= 253 and _is_sysctl(name):
+        return None
+    return "must have at most 253 characters and be parts joined by '.' or '/'"
 
 
 def _check_sysctl_host(name: FieldValue) -> None:
@@ -142,8 +149,8 @@ def check_host_process(spec: FieldValue) -> None:
     """Check that a pod with Windows host processes uses the host's network."""
     if spec.get("hostNetwork") is True:
         return
-    for holder in (spec.mapping, *as_mappings(spec.get("containers"))):
-        if nested_map(holder, "securityContext", "windowsOptions").get("hostProcess") is True:
+    for holder in (spec.mapping, *nested_maps(spec.value, "containers")):
+        if nested_value(holder, "securityContext", "windowsOptions", "hostProcess") is True:
             why = "hostNetwork must be true if pod contains any hostProcess containers"
             spec["hostNetwork"].replaced(False).invalid(why, "set hostNetwork: true")
             return
@@ -161,7 +168,7 @@ def check_host_namespaces(spec: FieldValue) -> None:
     why_alone = "when `hostUsers` is false"
     help = "leave `hostUsers` out"
     namespaces: tuple[str, ...] = ("hostPID", "hostIPC")
-    if not spec.server.has_gate("UserNamespacesHostNetworkSupport", None):
+    if not spec.server.has_gate("UserNamespacesHostNetworkSupport"):
         namespaces = ("hostNetwork", *namespaces)
     for name in namespaces:
         if spec.get(name) is True:

@@ -15,7 +15,7 @@ from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import forbidden_change, immutable
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_list
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _EXTERNAL_TYPES = ("LoadBalancer", "NodePort")
@@ -48,19 +48,16 @@ def check_service(service: FieldValue) -> None:
             spec[name].check_choice(allowed)
     if spec.get("selector"):
         spec["selector"].check(check_labels)
-    headless = _is_headless(spec)
+    is_headless = as_list(spec.get("clusterIPs"))[:1] == ["None"]
+    headless = spec.get("clusterIP") == "None" or is_headless
     _check_ports(spec["ports"], kind, headless)
     _check_addresses(spec, kind, headless)
     _check_families(spec, kind, headless)
-    _check_affinity(spec)
+    # for any other affinity, the server drops the configuration
+    if spec.get("sessionAffinity") == "ClientIP":
+        seconds = spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"]
+        seconds.check_range(1, _AFFINITY_SECONDS_MAX)
     _check_only_external(spec, kind)
-
-
-def _is_headless(spec: FieldValue) -> bool:
-    cluster_ips = spec.get("clusterIPs")
-    return spec.get("clusterIP") == "None" or (
-        type(cluster_ips) is list and cluster_ips[:1] == ["None"]
-    )
 
 
 def _check_ports(ports: FieldValue, kind: str, headless: bool) -> None:
@@ -90,15 +87,10 @@ def _check_ports(ports: FieldValue, kind: str, headless: bool) -> None:
 
 
 def _check_port_name(name: FieldValue, needed: bool, seen: set[str]) -> None:
-    if name.is_empty:
-        if needed:
-            name.required(help="name each port if the Service has two or more")
-    elif name.is_text:
-        if why := names.why_not_dns_label(name.value):
-            name.invalid(why)
-        elif name.value in seen:
-            name.duplicate()
-        seen.add(name.value)
+    if not name.is_empty:
+        name.check_name(names.why_not_dns_label, seen)
+    elif needed:
+        name.required(help="name each port if the Service has two or more")
 
 
 def _check_port(port: FieldValue, kind: str) -> None:
@@ -158,7 +150,7 @@ def _check_addresses(spec: FieldValue, kind: str, headless: bool) -> None:
         _check_external_name(spec)
         return
 
-    listed = addresses.value if addresses.is_list else []
+    listed = as_list(addresses.value)
     if address.value and listed and listed[0] != address.value:
         addresses.invalid("first value must match `clusterIP`")
     elif not address.value and listed:
@@ -192,14 +184,6 @@ def _check_external_name(spec: FieldValue) -> None:
     )
 
 
-def _check_affinity(spec: FieldValue) -> None:
-    # for any other affinity, the server drops the configuration
-    if spec.get("sessionAffinity") == "ClientIP":
-        spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"].check_range(
-            1, _AFFINITY_SECONDS_MAX
-        )
-
-
 def _check_only_external(spec: FieldValue, kind: str) -> None:
     policy = spec["externalTrafficPolicy"]
     is_external = kind in _EXTERNAL_TYPES or bool(spec.get("externalIPs"))
@@ -227,8 +211,7 @@ def _check_load_balancer(spec: FieldValue, kind: str) -> None:
 
     why = "may only be used when `type` is 'LoadBalancer'"
     for name in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
-        if spec.get(name) is not None:
-            spec[name].forbidden(why)
+        spec[name].check_unset(why)
     if spec.get("loadBalancerSourceRanges"):
         spec["loadBalancerSourceRanges"].forbidden(why)
 
@@ -297,6 +280,5 @@ def _load_balancer_update(old: Json, new: Json) -> Problems:
 
 def _first_cluster_ip(spec: Json) -> str | None:
     """Return the first requested cluster IP, or None if the server assigns it."""
-    cluster_ips = spec.get("clusterIPs")
-    first = cluster_ips[0] if isinstance(cluster_ips, list) and cluster_ips else None
+    first, *_ = *as_list(spec.get("clusterIPs")), None
     return spec.get("clusterIP") or first or None

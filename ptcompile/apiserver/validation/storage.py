@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.validation.context import is_dropped
 from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.metadata import why_not_key
@@ -21,30 +22,7 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import Update
 
-_SOURCES = [
-    "hostPath",
-    "gcePersistentDisk",
-    "awsElasticBlockStore",
-    "glusterfs",
-    "flocker",
-    "nfs",
-    "rbd",
-    "quobyte",
-    "cephfs",
-    "iscsi",
-    "cinder",
-    "fc",
-    "flexVolume",
-    "azureFile",
-    "vsphereVolume",
-    "photonPersistentDisk",
-    "portworxVolume",
-    "azureDisk",
-    "scaleIO",
-    "local",
-    "storageos",
-    "csi",
-]
+_SOURCES = load_table("apiserver/validation/volume_sources.json")["persistent volumes"]
 """Volume source fields in the server's order: it rejects the second one that is set."""
 
 _SECRET_REFERENCES = (
@@ -66,9 +44,8 @@ def check_persistent_volume(volume: FieldValue) -> None:
     _check_source(spec)
     if affinity.is_mapping:
         required = affinity["required"]
-        if required.value is None:
-            required.required("must specify required node constraints")
-        elif required.is_mapping:
+        required.check_set("must specify required node constraints")
+        if required.is_mapping:
             check_node_selector_terms(required["nodeSelectorTerms"])
     elif affinity.value is None and spec.get("local") is not None:
         affinity.required(
@@ -102,8 +79,7 @@ def check_inline_volume(spec: FieldValue) -> None:
     for name, unset_values in _NOT_INLINE.items():
         if spec.get(name) not in unset_values and not is_dropped(name, spec.server):
             spec[name].forbidden("may not be specified in the context of inline volumes")
-    if spec.get("csi") is None:
-        spec["csi"].required("has to be specified in the context of inline volumes")
+    spec["csi"].check_set("has to be specified in the context of inline volumes")
     check_access(spec["accessModes"])
     _check_source(spec)
 
@@ -116,8 +92,7 @@ def _check_classes(spec: FieldValue) -> None:
 
     why_empty = "an empty string is disallowed"
     attributes.check_required_text(names.why_not_dns_subdomain, detail=why_empty, help="remove it")
-    if spec.get("csi") is None:
-        spec["csi"].required("has to be specified when using volumeAttributesClassName")
+    spec["csi"].check_set("has to be specified when using volumeAttributesClassName")
 
 
 def _check_capacity(capacity: FieldValue) -> None:
@@ -269,9 +244,9 @@ def _check_expressions(expressions: FieldValue) -> dict[Any, Any]:
             values.required()
         elif values.is_list:
             plain = values.strings
-            for index, value in enumerate(values.items(plain)):
-                if value.value in plain[:index]:
-                    value.duplicate()
+            seen = set[str]()
+            for value in values.items(plain):
+                value.check_unseen(seen)
             if written.value in values_by_key:
                 written.duplicate()
             values_by_key[key.value] = frozenset(plain)

@@ -35,7 +35,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.apiserver.kinds import Schema
     from ptcompile.kubernetes.requests import Update
 
 
@@ -52,11 +51,16 @@ def stored_after_apply(
     if is_built_in(kind):
         return new, []
 
-    located = _schema_of(kind, definitions)
-    if located is None:
+    definition = (definitions or NO_DEFINITIONS).find(kind)
+    if kind in CUSTOM and (definitions is None or kind not in definitions.kinds):
+        document = CUSTOM[kind]
+        schema: Json = load(document)
+    elif isinstance(definition, Definition):
+        document = definition.document
+        schema = definition.schema
+    else:
         return new, [_uncertain_null(path) for path in _null_paths(new)]
 
-    schema, document = located
     nulls: list[Path] = []
     stored = merge_by_schema(schema, document, old, new, (), nulls)
     problems = (problem_at("wrong-type", path, "must not be null", _NULL_HELP) for path in nulls)
@@ -65,16 +69,6 @@ def stored_after_apply(
 
 
 _NULL_HELP = "remove the line: an apply treats null as a value"
-
-
-def _schema_of(kind: tuple[str, str], definitions: Definitions | None) -> tuple[Schema, str] | None:
-    """Return the schema of a custom resource and its file."""
-    definition = (definitions or NO_DEFINITIONS).find(kind)
-    if kind in CUSTOM and (definitions is None or kind not in definitions.kinds):
-        return load(CUSTOM[kind]), CUSTOM[kind]
-    if isinstance(definition, Definition):
-        return (definition.schema, definition.document)
-    return None
 
 
 def _uncertain_null(path: Path) -> Problem:
@@ -184,7 +178,7 @@ def stateful_set_update(update: Update) -> Problems:
         if name != "revisionHistoryLimit" or update.versions.kubernetes >= (1, 33)
     ]
     for path in update.under("spec"):
-        if path[1:2] and path[1] not in allowed:
+        if len(path) > 1 and path[1] not in allowed:
             *others, last = [f"'{name}'" for name in allowed]
             why = (
                 f"updates to statefulset spec for fields other than {', '.join(others)} and {last} "

@@ -79,7 +79,7 @@ def check_ports(ports: FieldValue, container: Json) -> None:
     for port in ports.objects():
         number = port["containerPort"]
         if port.get("name"):
-            _check_port_name(port["name"], seen)
+            port["name"].check_name(why_not_port_name, seen)
         if number.value is None or (number.is_integer and number.value == 0):
             number.required()
         else:
@@ -93,16 +93,6 @@ def check_ports(ports: FieldValue, container: Json) -> None:
                 host.invalid(why, "leave `hostPort` out")
         if port.get("protocol"):
             port["protocol"].check_choice(PROTOCOLS)
-
-
-def _check_port_name(name: FieldValue, seen: set[str]) -> None:
-    if not name.is_text:
-        return
-    if why := why_not_port_name(name.value):
-        name.invalid(why)
-    elif name.value in seen:
-        name.duplicate()
-    seen.add(name.value)
 
 
 def check_host_ports(containers: Iterable[FieldValue], fill: bool) -> None:

@@ -12,7 +12,7 @@ from ptcompile.diagnostics.field_errors import FieldErrors, forbidden_change
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_value
 
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 
@@ -130,7 +130,7 @@ def claim_update(update: Update) -> Problems:
         return
 
     bound = (
-        update.old.get("status") is None or nested_map(update.old, "status").get("phase") == "Bound"
+        update.old.get("status") is None or nested_value(update.old, "status", "phase") == "Bound"
     )
     live = update.old.get("status") is not None
     old_size, new_size = map(parse, update.values(*_SIZE_PATH))

@@ -48,8 +48,7 @@ def _check_fc(source: FieldValue) -> None:
     elif targets.value and has_ids:
         targets.invalid("targetWWNs and wwids can not be specified simultaneously")
     if targets.value:
-        if source.get("lun") is None:
-            source["lun"].required("lun is required if targetWWNs is specified")
+        source["lun"].check_set("lun is required if targetWWNs is specified")
         source["lun"].check_range(0, 255)
 
 
@@ -273,8 +272,7 @@ def _check_host_path(source: FieldValue) -> None:
 
 
 def _check_claim(source: FieldValue) -> None:
-    if source["claimName"].is_empty:
-        source["claimName"].required(help="name a PersistentVolumeClaim of the namespace")
+    source["claimName"].check_filled(help="name a PersistentVolumeClaim of the namespace")
 
 
 def _check_nfs(source: FieldValue) -> None:
@@ -285,9 +283,8 @@ def _check_nfs(source: FieldValue) -> None:
 
 def _check_ephemeral(source: FieldValue) -> None:
     template = source["volumeClaimTemplate"]
-    if template.value is None:
-        template.required()
-    elif template.is_mapping:
+    template.check_set()
+    if template.is_mapping:
         from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 
         spec = template["spec"]

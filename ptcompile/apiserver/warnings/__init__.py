@@ -41,7 +41,12 @@ def server_warnings(
 
         yield from owner_warnings(manifest)
     if kind in CUSTOM or not is_built_in(kind):
-        yield from _custom_warnings(manifest, releases, definitions)
+        if definitions is not None or kind not in CUSTOM:
+            yield from _custom_version_warnings(manifest, releases, definitions)
+        if metadata.get("finalizers"):
+            from ptcompile.apiserver.warnings.metadata import finalizer_warnings
+
+            yield from finalizer_warnings(manifest, server)
         return
 
     if kind.api_version == "v1" or "beta" in kind.api_version:
@@ -87,17 +92,6 @@ def unreported_warnings(
         )
         if not is_rejected and (problem.name, subject) not in reported:
             yield problem
-
-
-def _custom_warnings(
-    manifest: Json, versions: Versions, definitions: Definitions | None
-) -> Problems:
-    if definitions is not None or kind_of(manifest) not in CUSTOM:
-        yield from _custom_version_warnings(manifest, versions, definitions)
-    if nested_map(manifest, "metadata").get("finalizers"):
-        from ptcompile.apiserver.warnings.metadata import finalizer_warnings
-
-        yield from finalizer_warnings(manifest, ApiServer(versions.kubernetes))
 
 
 def _custom_version_warnings(

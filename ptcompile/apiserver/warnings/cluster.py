@@ -11,45 +11,17 @@ from base64 import b64decode
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.warnings.addresses import cidr_warnings
 from ptcompile.apiserver.warnings.header import deprecated, warning
 from ptcompile.apiserver.warnings.pods import deprecated_label_text
 from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import indexed_items, indexed_mappings, quote_value
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, nested_map, nested_string
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_string, nested_value
 
 _MOUNTABLE_SECRETS = "kubernetes.io/enforce-mountable-secrets"
-_FORMATS = frozenset(
-    {
-        *(
-            "bsonobjectid",
-            "uri",
-            "email",
-            "hostname",
-            "ipv4",
-            "ipv6",
-            "cidr",
-            "mac",
-            "uuid",
-            "uuid3",
-            "uuid4",
-            "uuid5",
-        ),
-        *(
-            "isbn",
-            "isbn10",
-            "isbn13",
-            "creditcard",
-            "ssn",
-            "hexcolor",
-            "rgbcolor",
-            "byte",
-            "password",
-        ),
-        *("date", "duration", "datetime", "k8sshortname", "k8slongname"),
-    }
-)
+_FORMATS = frozenset(load_table("apiserver/warnings/formats.json")["formats"])
 """Formats that the server knows, without their hyphens."""
 
 
@@ -104,7 +76,7 @@ def secret_warnings(manifest: Json, server: ApiServer) -> Problems:
     key = _secret_value(manifest, "tls.key")
     for name, why in (("tls.crt", _why_no_certificate(certificate)), ("tls.key", _why_no_key(key))):
         if why is not None:
-            if nested_map(manifest, "stringData").get(name) is not None:
+            if nested_value(manifest, "stringData", name) is not None:
                 part = "stringData"
             else:
                 part = "data"
@@ -115,7 +87,7 @@ def secret_warnings(manifest: Json, server: ApiServer) -> Problems:
 
 def _secret_value(manifest: Json, key: str) -> str:
     """Return a value of a Secret as text; `stringData` replaces `data`."""
-    plain = nested_map(manifest, "stringData").get(key)
+    plain = nested_value(manifest, "stringData", key)
     if type(plain) is str:
         return plain
 
@@ -171,7 +143,7 @@ def definition_warnings(manifest: Json, server: ApiServer) -> Problems:
         return
 
     reported: set[str] = set()
-    for index, version in indexed_mappings(nested_map(manifest, "spec").get("versions")):
+    for index, version in indexed_mappings(nested_value(manifest, "spec", "versions")):
         path: Path = ("spec", "versions", index, "schema", "openAPIV3Schema")
         for type_name, name, format_path in _formats(
             nested_map(version, "schema", "openAPIV3Schema"), path

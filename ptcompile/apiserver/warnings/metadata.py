@@ -18,7 +18,7 @@ from ptcompile.diagnostics import Problem, Problems
 from ptcompile.diagnostics.field_errors import indexed_items, indexed_mappings, quote_value
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, ObjectKind, nested_map
+from ptcompile.kubernetes.unstructured import Json, ObjectKind, nested_map, nested_value
 
 _OWNERS_TEXT = (
     "contains duplicate entries; API server dedups owner references in 1.20+, and may reject such "
@@ -42,16 +42,16 @@ def owner_warnings(manifest: Json) -> Problems:
     """
     seen: set[str] = set()
     repeats: list[tuple[int, Json]] = []
-    for index, owner in indexed_mappings(nested_map(manifest, "metadata").get("ownerReferences")):
+    for index, owner in indexed_mappings(nested_value(manifest, "metadata", "ownerReferences")):
         if owner_key(owner) in seen:
             repeats.append((index, owner))
         seen.add(owner_key(owner))
 
     if repeats:
         uids = ", ".join(str(owner.get("uid") or "") for _, owner in repeats)
-        path = ("metadata", "ownerReferences", repeats[0][0])
+        (index, _), *_ = repeats
         yield repeated(
-            path,
+            ("metadata", "ownerReferences", index),
             f".metadata.ownerReferences {_OWNERS_TEXT} {uids}",
             "name each owner once",
             field="",
@@ -61,7 +61,7 @@ def owner_warnings(manifest: Json) -> Problems:
 def finalizer_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield a warning for each finalizer of a custom resource that names no domain."""
     reported: set[str] = set()
-    for index, name in indexed_items(nested_map(manifest, "metadata").get("finalizers")):
+    for index, name in indexed_items(nested_value(manifest, "metadata", "finalizers")):
         if (
             type(name) is not str
             or not name
@@ -102,8 +102,11 @@ def host_name_warnings(manifest: Json, use: str) -> Problems:
     ):
         return
 
-    reasons = ["must be no more than 63 characters"] if len(name) > names.DNS_LABEL_MAX else []
-    reasons += [] if names.is_label(name) else ["must not contain dots"]
+    reasons = []
+    if len(name) > names.DNS_LABEL_MAX:
+        reasons.append("must be no more than 63 characters")
+    if not names.is_label(name):
+        reasons.append("must not contain dots")
     text = (
         f"this is used in {use}, which can result in surprising behavior; a DNS label is "
         "recommended: "
@@ -122,7 +125,7 @@ def static_name_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield a warning if a policy or webhook configuration has a name of the static
     configuration (1.36).
     """
-    name = nested_map(manifest, "metadata").get("name")
+    name = nested_value(manifest, "metadata", "name")
     if server.at_least(36) and type(name) is str and name.endswith(".static.k8s.io"):
         text = (
             'names ending with ".static.k8s.io" are reserved for static manifest-based '

@@ -16,7 +16,7 @@ from ptcompile.apiserver.warnings.header import deprecated, ignored
 from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import indexed_items, indexed_mappings
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_value
 
 _TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints"
 _TOPOLOGY_MODE = "service.kubernetes.io/topology-mode"
@@ -28,7 +28,7 @@ _SLICE_CONTROLLERS = ("endpointslice-controller.k8s.io", "endpointslicemirroring
 def service_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about a Service."""
     spec = nested_map(manifest, "spec")
-    if nested_map(manifest, "metadata", "annotations").get(_TOPOLOGY_HINTS) is not None:
+    if nested_value(manifest, "metadata", "annotations", _TOPOLOGY_HINTS) is not None:
         text = f"annotation {_TOPOLOGY_HINTS} is deprecated, please use {_TOPOLOGY_MODE} instead"
         yield deprecated(
             ("metadata", "annotations", _TOPOLOGY_HINTS), text, f"use {_TOPOLOGY_MODE}", field=""
@@ -118,7 +118,7 @@ def endpoint_slice_warnings(manifest: Json, server: ApiServer) -> Problems:
         text = "FQDN endpoints are deprecated"
         help = "list IP addresses, or use a Service of type ExternalName"
         yield deprecated(("addressType",), text, help, field="spec.addressType")
-    if nested_map(manifest, "metadata", "labels").get(_MANAGED_BY) in _SLICE_CONTROLLERS:
+    if nested_value(manifest, "metadata", "labels", _MANAGED_BY) in _SLICE_CONTROLLERS:
         return
     for index, endpoint in indexed_mappings(manifest.get("endpoints")):
         for number, address in indexed_items(endpoint.get("addresses")):
@@ -128,7 +128,7 @@ def endpoint_slice_warnings(manifest: Json, server: ApiServer) -> Problems:
 def network_policy_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about the address ranges of a NetworkPolicy."""
     for direction, side in (("ingress", "from"), ("egress", "to")):
-        for index, rule in indexed_mappings(nested_map(manifest, "spec").get(direction)):
+        for index, rule in indexed_mappings(nested_value(manifest, "spec", direction)):
             for number, peer in indexed_mappings(rule.get(side)):
                 path = ("spec", direction, index, side, number, "ipBlock")
                 block = nested_map(peer, "ipBlock")
@@ -142,7 +142,7 @@ def ingress_warnings(manifest: Json, server: ApiServer) -> Problems:
     annotation_map = nested_map(manifest, "metadata", "annotations")
     if (
         annotation_map.get(_INGRESS_CLASS) is not None
-        and nested_map(manifest, "spec").get("ingressClassName") is None
+        and nested_value(manifest, "spec", "ingressClassName") is None
     ):
         text = (
             f"annotation \"{_INGRESS_CLASS}\" is deprecated, please use 'spec.ingressClassName' "

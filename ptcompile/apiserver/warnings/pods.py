@@ -22,7 +22,7 @@ from ptcompile.diagnostics.field_errors import (
 )
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_value
 
 DEPRECATED_NODE_LABELS = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
@@ -90,7 +90,7 @@ def _containers(spec: Json, path: Path) -> list[tuple[Json, Path]]:
 
 def node_label_warnings(term: Any, path: Path) -> Problems:
     """Yield a warning for each expression of a node selector term that names a deprecated label."""
-    for index, expression in indexed_mappings(nested_map(term).get("matchExpressions")):
+    for index, expression in indexed_mappings(nested_value(term, "matchExpressions")):
         if text := deprecated_label_text(expression.get("key")):
             key_path = (*path, "matchExpressions", index, "key")
             yield deprecated(key_path, f"{expression['key']} is {text}", "use the new label")
@@ -108,7 +108,7 @@ def _scheduling_warnings(spec: Json, path: Path, server: ApiServer) -> Problems:
     affinity = nested_map(spec, "affinity", "nodeAffinity")
     affinity_path = (*path, "affinity", "nodeAffinity")
     terms_path = (*affinity_path, _REQUIRED, "nodeSelectorTerms")
-    for index, term in indexed_mappings(nested_map(affinity, _REQUIRED).get("nodeSelectorTerms")):
+    for index, term in indexed_mappings(nested_value(affinity, _REQUIRED, "nodeSelectorTerms")):
         yield from node_label_warnings(term, (*terms_path, index))
     for index, preferred in indexed_mappings(affinity.get(_PREFERRED)):
         preference_path = (*affinity_path, _PREFERRED, index, "preference")
@@ -128,7 +128,7 @@ def _scheduling_warnings(spec: Json, path: Path, server: ApiServer) -> Problems:
 
 def _label_value_warnings(term: Any, path: Path) -> Problems:
     """Yield a warning for each value of a preferred term that no label can have."""
-    for index, expression in indexed_mappings(nested_map(term).get("matchExpressions")):
+    for index, expression in indexed_mappings(nested_value(term, "matchExpressions")):
         for number, value in indexed_items(expression.get("values")):
             if type(value) is str and (why := names.why_not_label_value(value)):
                 value_path = (*path, "matchExpressions", index, "values", number)
@@ -188,7 +188,7 @@ def _security_annotation_warnings(
     if annotation_map.get(_SECCOMP_POD) is not None and context.get("seccompProfile") is None:
         yield deprecated((*path, _SECCOMP_POD), _SECCOMP_TEXT, "set securityContext.seccompProfile")
     is_template = path != ("metadata", "annotations")
-    is_windows = nested_map(spec, "os").get("name") == "windows"
+    is_windows = nested_value(spec, "os", "name") == "windows"
     for container, _ in containers if annotation_map else ():
         security = nested_map(container, "securityContext")
         name = container.get("name")
@@ -342,7 +342,7 @@ def _port_name_warnings(containers: list[tuple[Json, Path]]) -> Problems:
 
 
 def _address_warnings(spec: Json, path: Path, server: ApiServer) -> Problems:
-    for index, address in indexed_items(nested_map(spec, "dnsConfig").get("nameservers")):
+    for index, address in indexed_items(nested_value(spec, "dnsConfig", "nameservers")):
         yield from ip_warnings(address, (*path, "dnsConfig", "nameservers", index), server)
     for index, alias in indexed_mappings(spec.get("hostAliases")):
         yield from ip_warnings(alias.get("ip"), (*path, "hostAliases", index, "ip"), server)

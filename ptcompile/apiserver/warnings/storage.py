@@ -12,7 +12,7 @@ from ptcompile.apiserver.warnings.volumes import claim_warnings, removed_volume_
 from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import indexed_mappings
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_value
 
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _RECYCLE = (
@@ -27,7 +27,7 @@ _TOKENS = (
 
 
 def _class_annotation_warnings(manifest: Json) -> Problems:
-    if nested_map(manifest, "metadata", "annotations").get(_CLASS_ANNOTATION) is not None:
+    if nested_value(manifest, "metadata", "annotations", _CLASS_ANNOTATION) is not None:
         text = 'deprecated since v1.8; use "storageClassName" attribute instead'
         yield deprecated(
             ("metadata", "annotations", _CLASS_ANNOTATION), text, "set spec.storageClassName"
@@ -45,7 +45,7 @@ def persistent_volume_warnings(manifest: Json, server: ApiServer) -> Problems:
 
     terms_path = ("spec", "nodeAffinity", "required", "nodeSelectorTerms")
     for index, term in indexed_mappings(
-        nested_map(spec, "nodeAffinity", "required").get("nodeSelectorTerms")
+        nested_value(spec, "nodeAffinity", "required", "nodeSelectorTerms")
     ):
         yield from node_label_warnings(term, (*terms_path, index))
 

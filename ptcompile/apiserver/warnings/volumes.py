@@ -14,7 +14,7 @@ from ptcompile.diagnostics import Path, Problems, field_path
 from ptcompile.diagnostics.field_errors import indexed_mappings, key_path, quote_value
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _overlap_warnings(volume: Json, path: Path) -> Problems:
         )
 
     projected: list[VolumePath] = []
-    for index, source in indexed_mappings(nested_map(volume, "projected").get("sources")):
+    for index, source in indexed_mappings(nested_value(volume, "projected", "sources")):
         projection = (*path, "projected", "sources", index)
         if all(source.get(key) is None for key in _PROJECTIONS):
             text = f"volume {volume_name} (Projected) has no sources provided"
@@ -183,7 +183,7 @@ def _projected_paths(source: Json, path: Path) -> Iterator[VolumePath]:
         yield bundle["path"].rstrip("/"), label, (*path, "clusterTrustBundle", "path")
 
     for key, label in _CERTIFICATE_PATHS:
-        value = nested_map(source, "podCertificate").get(key)
+        value = nested_value(source, "podCertificate", key)
         if type(value) is str and value:
             yield value.rstrip("/"), label, (*path, "podCertificate", key)
 

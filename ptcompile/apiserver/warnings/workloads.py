@@ -60,7 +60,7 @@ def _job_spec_warnings(manifest: Json, path: tuple[str, ...]) -> Problems:
     parallelism = as_field_int(spec.get("parallelism"))
     if spec.get("completionMode") != "Indexed" or (completions or 0) <= _COMPLETIONS_LIMIT:
         return
-    if (1 if parallelism is None else parallelism) > _PARALLELISM_LIMIT:
+    if (parallelism or 1) > _PARALLELISM_LIMIT:
         help = (
             f"use at most {_COMPLETIONS_LIMIT} completions, or at most {_PARALLELISM_LIMIT} at a "
             "time"
