@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
     from ptcompile.kinds.pods import ExpandedRole, Expansion, Shares
     from ptcompile.kinds.reading import Read
-    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.status import Following
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind, Update
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -63,10 +63,6 @@ class KindDefaults(NamedTuple):
     computed: Mapping[KeyPath, Callable[[Json], Any]] = {}
 
 
-def _unmarked(_manifest: Json, role: ExpandedRole, _request: KindContext) -> ExpandedRole:
-    return role
-
-
 class QueueSystem(NamedTuple):
     """The objects that represent queues, priorities and device classes in one queue system."""
 
@@ -100,27 +96,17 @@ class QueueSystem(NamedTuple):
     """Fields of a profile that the objects of a cluster, by kind, show."""
     admit: Callable[[AdmissionRequest], list[JobAdmission | None]] | None = None
     """What becomes of each job, if its admission is modeled; None for a part of another job."""
-    mark: Callable[[Json, ExpandedRole, KindContext], ExpandedRole] = _unmarked
+    mark: Callable[[Json, ExpandedRole, KindContext], ExpandedRole] = (
+        lambda _manifest, role, _request: role
+    )
     """Return the pods of a role of a queued object with what the queue system writes on them."""
 
 
-def _no_fields(_job: Job, _cluster: ClusterProfile) -> JsonDict | None:
+def _nothing(*_arguments: object) -> None:
     return None
 
 
-def _no_group(_job: Job, _cluster: ClusterProfile, _target: str) -> JsonDict | None:
-    return None
-
-
-def _same_template(template: PodTemplate, _job: Job, _cluster: ClusterProfile) -> PodTemplate:
-    return template
-
-
-def _no_needs(_group: JsonDict) -> Iterator[tuple[str, str, str]]:
-    return iter(())
-
-
-def _no_problems(_job: Job, _cluster: ClusterProfile, _target: Target) -> Problems:
+def _no_items(*_arguments: object) -> Iterator[Any]:
     return iter(())
 
 
@@ -133,25 +119,27 @@ class GangSystem(NamedTuple):
     """`schedulerName` of its pods, or "" if it is the profile's."""
     places_topology: bool = False
     """Whether it places pods by the network's topology."""
-    group: Callable[[Job, ClusterProfile, str], JsonDict | None] = _no_group
+    group: Callable[[Job, ClusterProfile, str], JsonDict | None] = _nothing
     """Returns the job's PodGroup for a target without its own, or None."""
-    with_group: Callable[[PodTemplate, Job, ClusterProfile], PodTemplate] = _same_template
+    with_group: Callable[[PodTemplate, Job, ClusterProfile], PodTemplate] = (
+        lambda template, _job, _cluster: template
+    )
     """Returns a pod template that names the group."""
-    scheduling_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _no_fields
+    scheduling_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _nothing
     """Returns PyTorchJob's schedulingPolicy, or None if the training-operator does not know the
     scheduler.
     """
-    runtime_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _no_fields
+    runtime_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _nothing
     """Returns podGroupPolicy of Trainer's runtime, or None if Trainer does not know the
     scheduler.
     """
-    check: Callable[[Job, ClusterProfile, Target], Problems] = _no_problems
+    check: Callable[[Job, ClusterProfile, Target], Problems] = _no_items
     """Yields what the scheduler and a target cannot do together; called for every job of the
     cluster.
     """
-    check_topology: Callable[[Job, ClusterProfile, Target], Problems] = _no_problems
+    check_topology: Callable[[Job, ClusterProfile, Target], Problems] = _no_items
     """Yields what keeps the scheduler from placing the job by its `topology`."""
-    needs: Callable[[JsonDict], Iterator[tuple[str, str, str]]] = _no_needs
+    needs: Callable[[JsonDict], Iterator[tuple[str, str, str]]] = _no_items
     """Yields kind, name and reason of each setting of the cluster that a PodGroup needs besides
     installed software.
     """
@@ -303,6 +291,25 @@ class KindContext(NamedTuple):
     established: Established = Established()
 
 
+class Rejections(NamedTuple):
+    """What is rejected of the objects of a kind, by the CRD, the operator and the API server."""
+
+    crd_rules: Callable[[Json], Problems] = _no_items
+    """Yields violations of the CRD's CEL rules at creation."""
+    validate: Callable[[Json, KindContext], Problems] = _no_items
+    """Yields the validating webhook's rejections of an object that `Kind.default` returned."""
+    controller_errors: Callable[[Json, KindContext], Problems] = _no_items
+    """Yields errors that occur only after admission, when the controller acts on the object."""
+    check_children: Callable[[Json, ApiServer, FieldErrors], None] = _nothing
+    """Appends the API server's errors for the pods, Jobs and claims that are created."""
+    immutable_fields: FixedFields = ()
+    """Fields that the CRD makes immutable."""
+    validate_update: Callable[[Update], Problems] = _no_items
+    """Yields the validating webhook's rejections of an update."""
+    unseen_changes: Callable[[Json], UnseenChanges] = lambda _old: ()
+    """Returns the paths of the old object whose changes are accepted and only affect later pods."""
+
+
 RuleHelp = tuple[tuple[str, ...], str]
 """The field that a CEL rule of a CRD is about, below the rule's value, and what to do."""
 
@@ -353,7 +360,8 @@ class Kind:
     @property
     def rejects(self) -> bool:
         """Whether the operator rejects anything, in a webhook or in its controller."""
-        return is_overridden(self, Kind.validate) or is_overridden(self, Kind.controller_errors)
+        rejections = self.rejections()
+        return (rejections.validate, rejections.controller_errors) != (_no_items, _no_items)
 
     # used by lint and simulate
 
@@ -433,10 +441,6 @@ class Kind:
         """Yield the ways to convert an object back to a spec, the best first."""
         return iter(())
 
-    def status(self, live: Json) -> Status | None:
-        """Return the state of a live job."""
-        return None
-
     def following(self) -> Following | None:
         """Return how to follow a job from outside, or None."""
         return None
@@ -466,32 +470,9 @@ class Kind:
 
         return {**manifest, "spec": without_nulls(manifest["spec"])}
 
-    def crd_rules(self, manifest: Json) -> Problems:
-        """Yield violations of the CRD's CEL rules at creation."""
-        return iter(())
-
-    def validate(self, manifest: Json, request: KindContext) -> Problems:
-        """Yield the validating webhook's rejections of an object that `default` returned."""
-        return iter(())
-
-    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
-        """Yield errors that occur only after admission, when the controller acts on the object."""
-        return iter(())
-
-    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-        """Append the API server's errors for the pods, Jobs and claims that are created."""
-
-    def immutable_fields(self) -> FixedFields:
-        """Return the fields that the CRD makes immutable."""
-        return ()
-
-    def validate_update(self, update: Update) -> Problems:
-        """Yield the validating webhook's rejections of an update."""
-        return iter(())
-
-    def unseen_changes(self, old: Json) -> UnseenChanges:
-        """Return the paths whose changes only affect later pods."""
-        return ()
+    def rejections(self) -> Rejections:
+        """Return what is rejected of an object, when it is created and when it is changed."""
+        return Rejections()
 
 
 class Install(NamedTuple):

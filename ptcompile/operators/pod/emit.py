@@ -94,9 +94,11 @@ def _unsupported_endings(job: Job) -> Problems:
 
     for role in job.training_roles if job.nodes == 1 else ():
         if role.restart_policy == "OnFailure" and policy.backoff_limit is None:
-            why = "the kubelet restarts a failed container forever: a Pod has no backoffLimit"
             yield endings.approximation(
-                (*role_path(role), "restartPolicy"), why, "use the target job", "kubelet"
+                (*role_path(role), "restartPolicy"),
+                "the kubelet restarts a failed container forever: a Pod has no backoffLimit",
+                "use the target job",
+                "kubelet",
             )
 
 

@@ -126,11 +126,12 @@ def check_node_label(job: Job, cluster: ClusterProfile, placer: str) -> Problems
     """
     if level_of(job, cluster).node_label is None:
         level = job.topology.level if job.topology else ""
-        message = (
+        yield unsupported_by_target(
+            TOPOLOGY,
             f"the profile {cluster.metadata.name!r} gives {level} no node label, which {placer} "
-            "requires"
+            "requires",
+            "add its nodeLabel",
         )
-        yield unsupported_by_target(TOPOLOGY, message, "add its nodeLabel")
 
 
 def role_path(role: Role) -> Path:
@@ -198,13 +199,15 @@ def check_container_name(job: Job, name: str, kind: str) -> Problems:
         "masterContainer": names.master_container,
         "workerContainer": names.worker_container,
     }
+
     for field in (field for field, written in fields.items() if written not in {None, name}):
-        path = (*SPEC, "names", field)
-        message = (
-            f"{kind} requires the training container to be named {name!r}, so ptcompile renames it"
-        )
         yield problem_at(
-            "done-differently", path, message, f"write {name}, or remove it", "warning", "run"
+            "done-differently",
+            (*SPEC, "names", field),
+            f"{kind} requires the training container to be named {name!r}, so ptcompile renames it",
+            f"write {name}, or remove it",
+            "warning",
+            "run",
         )
 
 
@@ -225,9 +228,8 @@ def reject_host_names(job: Job, giver: str) -> Problems:
     for role in job.roles:
         for field in ("hostname", "subdomain"):
             if field in role.template.extra:
-                path = (*role_path(role), "podTemplate", "spec", field)
                 yield unsupported_by_target(
-                    path,
+                    (*role_path(role), "podTemplate", "spec", field),
                     f"a pod template's {field} overrides the names that {giver} gives each pod",
                     f"remove {field}",
                 )
@@ -313,18 +315,13 @@ def check_claim_support(job: Job, cluster: ClusterProfile) -> Problems:
     if is_on("kubernetes", _CLAIMS_GATE, cluster.versions()):
         return
 
-    message = (
-        f"Kubernetes {release} drops claims of devices unless the feature gate {_CLAIMS_GATE} is on"
-    )
-    help = (
-        f"use Kubernetes 1.34; if the gate is on, set spec.featureGates.kubernetes.{_CLAIMS_GATE} "
-        "in the profile"
-    )
     yield problem_at(
         "kubernetes-too-old",
         path,
-        message,
-        help,
+        f"Kubernetes {release} drops claims of devices unless the feature gate {_CLAIMS_GATE} is "
+        "on",
+        f"use Kubernetes 1.34; if the gate is on, set spec.featureGates.kubernetes.{_CLAIMS_GATE} "
+        "in the profile",
         severity="warning",
         stage="run",
         authority="kube-apiserver",

@@ -171,8 +171,12 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from check_container_name(job, NODE, "a TrainJob")
     if job.elastic and pod_group_policy(job, cluster) is not None:
         message = f"Trainer's PodGroup waits for all {job.nodes} nodes, not for {job.min_nodes}"
-        help = "use the target jobset, job or pytorchjob"
-        yield done_differently((*SPEC, "elastic", "nnodes"), message, help, "trainer")
+        yield done_differently(
+            (*SPEC, "elastic", "nnodes"),
+            message,
+            "use the target jobset, job or pytorchjob",
+            "trainer",
+        )
     if (
         job.min_pods != job.nodes
         and job.min_available is not None
@@ -192,9 +196,10 @@ def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Problems:
     policy = job.run_policy
     role = job.roles[0]
     if job.auxiliary_roles or split_template(role.template, cluster.versions()) is None:
-        why = "a TrainJob cannot change all of this in the pods of an existing runtime"
         yield unsupported_by_target(
-            path, why, "set it in the runtime, or remove runtimeRef so that the job brings its own"
+            path,
+            "a TrainJob cannot change all of this in the pods of an existing runtime",
+            "set it in the runtime, or remove runtimeRef so that the job brings its own",
         )
     if (
         job.launch is not None

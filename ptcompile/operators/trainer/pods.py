@@ -8,7 +8,7 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import KindContext, LostPod, Retry
 from ptcompile.kinds.pods import Expansion, FieldOrigin, MadeObject, Place
-from ptcompile.kinds.templates import Template
+from ptcompile.kinds.templates import Template, with_containers
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -31,7 +31,14 @@ from ptcompile.operators.trainer.patches import (
     to_current_fields,
     with_env_merged,
 )
-from ptcompile.operators.trainer.plugins import PLUGINS, TRAINER, Build, container_place
+from ptcompile.operators.trainer.plugins import (
+    PLUGINS,
+    TRAINER,
+    Build,
+    change_pod,
+    container_place,
+    with_pod_count,
+)
 
 _REPLICATED_JOBS: Path = ("spec", "replicatedJobs")
 """Path of the jobs in the JobSet."""
@@ -118,32 +125,17 @@ def _with_pod_counts(replicated: Json) -> Json:
     if not runtimes.step_label(replicated):
         return replicated
 
-    job = nested_map(replicated, "template", "spec")
-    count = job.get("parallelism") if job.get("parallelism") is not None else 1
-    job_spec = {**job, "parallelism": count, "completions": count}
-
-    return {
-        **replicated,
-        "replicas": 1,
-        "template": {**nested_map(replicated, "template"), "spec": job_spec},
-    }
+    count = nested_value(replicated, "template", "spec", "parallelism")
+    return {**with_pod_count(replicated, 1 if count is None else count), "replicas": 1}
 
 
 def _with_container_fields(replicated: Json, name: str, **fields: Any) -> Json:
     """Return the replicatedJob with fields set on its container named `name`."""
-    template = nested_map(replicated, "template")
-    job = nested_map(replicated, "template", "spec")
-    pod_template = nested_map(job, "template")
-    pod = nested_map(job, "template", "spec")
-    if not nested_maps(pod, "containers"):
-        return replicated
 
-    containers = [
-        {**c, **fields} if c.get("name") == name else c for c in nested_maps(pod, "containers")
-    ]
-    pod_template = {**pod_template, "spec": {**pod, "containers": containers}}
+    def change(container: Json) -> Json:
+        return {**container, **fields} if container.get("name") == name else container
 
-    return {**replicated, "template": {**template, "spec": {**job, "template": pod_template}}}
+    return change_pod(replicated, lambda pod: with_containers(pod, change))
 
 
 def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:

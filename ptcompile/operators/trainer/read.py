@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kinds.reading import Read, ReadRole, pod_count, restart_policy, without_empty
+from ptcompile.kinds.reading import (
+    NOT_PASSED,
+    Read,
+    ReadRole,
+    pod_count,
+    restart_policy,
+    without_empty,
+)
 from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -66,15 +73,10 @@ def read_with_runtime(manifest: Json, related: tuple[Json, ...]) -> Read | None:
     )
     nodes = runtimes.node_count(manifest, runtime)
     processes = runtimes.nproc_per_node(manifest, runtime)
-    unset = {
-        "monitorInterval": None,
-        "rdzvId": None,
-        "rdzvConfigs": {"timeout": None, "join_timeout": None},
-    }
     elastic = {
         "nprocPerNode": int(processes) if processes.isdigit() else processes,
         "rdzvBackend": "static",
-        **unset,
+        **NOT_PASSED,
     }
     pods = _node_role(nodes, template)
     return Read("trainjob", (pods,), {**_spec_fields(manifest), "nodes": nodes, "elastic": elastic})

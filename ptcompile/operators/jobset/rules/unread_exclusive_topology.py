@@ -52,9 +52,10 @@ def check(subject: Subject) -> Findings:
                 )
 
         if NODE_SELECTOR in values and EXCLUSIVE not in values:
-            message = "has no effect without exclusive-topology"
             yield found_at(
-                (*path, NODE_SELECTOR), message, f"set {EXCLUSIVE} to a label of the nodes"
+                (*path, NODE_SELECTOR),
+                "has no effect without exclusive-topology",
+                f"set {EXCLUSIVE} to a label of the nodes",
             )
 
 
