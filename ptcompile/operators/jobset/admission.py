@@ -106,8 +106,14 @@ def _check_claim_policies(spec: Json, path: Path) -> Problems:
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the child Jobs of a JobSet."""
-    name = nested_value(manifest, "metadata", "name")
-    check_replicated_jobs(nested_map(manifest, "spec"), ("spec",), name, False, context, problems)
+    check_replicated_jobs(
+        nested_map(manifest, "spec"),
+        ("spec",),
+        nested_value(manifest, "metadata", "name"),
+        False,
+        context,
+        problems,
+    )
 
 
 def check_replicated_jobs(
@@ -142,8 +148,11 @@ def check_replicated_jobs(
             clean,
         )
         job_problems = FieldErrors()
-        labels = nested_value(template, "metadata", "labels")
-        check_labels(labels, (*template_path, "metadata", "labels"), job_problems)
+        check_labels(
+            nested_value(template, "metadata", "labels"),
+            (*template_path, "metadata", "labels"),
+            job_problems,
+        )
         job_name = f"{name}-{job.get('name')}-0" if type(name) is str else None
         _check_child(child, (*template_path, "spec"), job_name, counted, context, job_problems)
         problems.extend(_report_on_job(job_problems, (*template_path, "spec")))
@@ -422,14 +431,15 @@ def _with_rule_name(rule: Any, index: int) -> Any:
 
 
 def _default_replicated_job(job: Any) -> Any:
-    template = job.get("template") if isinstance(job, Mapping) else None
-    job_spec = template.get("spec") if isinstance(template, Mapping) else None
-    pod_template = job_spec.get("template") if isinstance(job_spec, Mapping) else None
-    pod = pod_template.get("spec") if isinstance(pod_template, Mapping) else None
-    if template is None or job_spec is None or pod_template is None or not isinstance(pod, Mapping):
+    pod = nested_value(job, "template", "spec", "template", "spec")
+    if not isinstance(pod, Mapping):
         return job
 
-    pod = pod if pod.get("restartPolicy") else {**pod, "restartPolicy": "OnFailure"}
+    template = job["template"]
+    job_spec = template["spec"]
+    pod_template = job_spec["template"]
+    if not pod.get("restartPolicy"):
+        pod = {**pod, "restartPolicy": "OnFailure"}
     mode = "Indexed" if job_spec.get("completionMode") is None else job_spec["completionMode"]
     job_spec = {**job_spec, "completionMode": mode, "template": {**pod_template, "spec": pod}}
     filled = {

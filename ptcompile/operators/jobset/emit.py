@@ -171,11 +171,10 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         }
         for role, name, jobs, pods in _replicated_jobs(job)
     ]
-    metadata = object_metadata(job, cluster, "jobset")
     manifest = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
-        "metadata": metadata,
+        "metadata": object_metadata(job, cluster, "jobset"),
         "spec": spec,
     }
 

@@ -280,8 +280,7 @@ def lost_pod(spec: Json, role: str) -> LostPod:
     """Return what a JobSet of this spec does when it loses a pod: the child Job decides, then
     failurePolicy.
     """
-    replicated = _replicated_job(spec, role)
-    child = nested_map(replicated, "template", "spec")
+    child = nested_map(_replicated_job(spec, role), "template", "spec")
     by_job = batch_pods.lost_pod(child)
     if by_job.recreated != "none" or spec.get("failurePolicy") is None:
         return by_job

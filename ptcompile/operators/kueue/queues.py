@@ -163,10 +163,9 @@ def _framework(
     if not name:
         return None
 
-    release = version_text(versions.kueue)
     return (
         "Configuration/kueue",
-        f"integrations.frameworks lists {name}: Kueue {release} leaves it out",
+        f"integrations.frameworks lists {name}: Kueue {version_text(versions.kueue)} leaves it out",
     )
 
 

@@ -103,7 +103,7 @@ def _unsupported_endings(job: Job) -> Problems:
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
-    role = job.roles[0]
+    role, *_ = job.roles
     template = pod_template.write(
         emitting.with_single_pod_queue(role.template, job, cluster),
         main=job.names.container,

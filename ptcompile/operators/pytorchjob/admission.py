@@ -252,7 +252,13 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
         for k, v in nested_map(spec, "pytorchReplicaSpecs").items()
         if k in _REPLICA_TYPES and v is not None
     }
-    yield from _check_service_names(object_name(manifest), replicas)
+    suffixes = [
+        f"-{key.lower()}-{max(0, nested_int(replica, 'replicas', default=1) - 1)}"
+        for key, replica in replicas.items()
+    ]
+    yield from check_longest_name(
+        object_name(manifest), suffixes, "Service", "the pods get no DNS name"
+    )
     for key, replica in replicas.items():
         yield from _check_service_ports(replica, (*_SPECS, key, "template", "spec", "containers"))
         if key == "Worker" and "Master" in replicas:
@@ -266,14 +272,6 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
             "the controller panics on an empty list, and no pod is created",
             "remove rdzvConf, or give it an entry",
         )
-
-
-def _check_service_names(name: str, replicas: dict[str, Json]) -> Problems:
-    suffixes = [
-        f"-{key.lower()}-{max(0, nested_int(r, 'replicas', default=1) - 1)}"
-        for key, r in replicas.items()
-    ]
-    yield from check_longest_name(name, suffixes, "Service", "the pods get no DNS name")
 
 
 def _check_service_ports(replica: Json, path: Path) -> Problems:

@@ -161,10 +161,14 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         }
         for key, count, role in _replica_specs(job)
     }
-    metadata = object_metadata(job, cluster, "pytorchjob")
 
     return [
-        {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata, "spec": spec}
+        {
+            "apiVersion": "kubeflow.org/v1",
+            "kind": "PyTorchJob",
+            "metadata": object_metadata(job, cluster, "pytorchjob"),
+            "spec": spec,
+        }
     ]
 
 

@@ -70,9 +70,9 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     # the Services of a role differ only in their index, so at most 100 are listed
     services = tuple(job.service(role, i) for role in roles for i in range(min(role.count, 100)))
 
-    group = run_policy_group(spec, sum(job.counts.values()))
-
-    return Expansion(roles, services, group, notes=tuple(job.notes()))
+    return Expansion(
+        roles, services, run_policy_group(spec, sum(job.counts.values())), notes=tuple(job.notes())
+    )
 
 
 class _PyTorchJob:
@@ -389,8 +389,13 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the pod templates of Master and Worker, as written."""
     for role, replica in nested_map(manifest, "spec", "pytorchReplicaSpecs").items():
         path = ("spec", "pytorchReplicaSpecs", role, "template")
-        replicas = nested_int(replica, "replicas", default=1)
-        yield Template(path, nested_value(replica, "template"), role, replicas, "pytorch")
+        yield Template(
+            path,
+            nested_value(replica, "template"),
+            role,
+            nested_int(replica, "replicas", default=1),
+            "pytorch",
+        )
 
 
 _RESTART_SENTENCES: dict[str, str] = {

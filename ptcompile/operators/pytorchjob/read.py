@@ -70,7 +70,7 @@ def _read_role(key: str, replica: Json) -> ReadRole:
 
 def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
     fields: JsonDict
-    first = pods[0]
+    first, *_ = pods
     if policy:
         max_nodes = pod_count(policy.get("maxReplicas"), first.replicas)
         min_nodes = pod_count(policy.get("minReplicas"), first.replicas)

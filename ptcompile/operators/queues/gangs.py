@@ -77,7 +77,7 @@ def _group(name: str, kind: str, mark: GroupMark, manifest: Json | None, member:
         items = [item for item in nested_maps(spec, "podGroups") if item.get("name") == member]
         if not items:
             return group._replace(lacks_member=True)
-        spec = items[0]
+        spec, *_ = items
 
     size = nested_value(spec, *mark.size_path)
     return group._replace(size=size if type(size) is int else None)

@@ -83,9 +83,11 @@ def _check_group(group: RayGroup) -> Problems:
     if isinstance(least, int) and isinstance(most, int) and least > most:
         text = f"worker group {group.name} has minReplicas {least} greater than maxReplicas {most}"
         edit = Edit("set", (*group.path, "maxReplicas"), least)
-        fix = Fix(f"set maxReplicas to {least}", (edit,))
         yield _failure(
-            (*group.path, "minReplicas"), text, f"set maxReplicas to at least {least}", fix
+            (*group.path, "minReplicas"),
+            text,
+            f"set maxReplicas to at least {least}",
+            Fix(f"set maxReplicas to {least}", (edit,)),
         )
 
 

@@ -243,24 +243,21 @@ _NO_WAIT_SINCE: Version = (25, 8)
 
 def device_objects(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     """Return the objects that must exist before the job's pods, in the order of applying."""
-    domain = [_compute_domain(job, cluster)] if job.compute_domain else []
-    return [
-        *domain,
-        *(_claim_template(job, claim, cluster.versions().kubernetes) for claim in job.claims),
-    ]
+    versions = cluster.versions()
+    claims = [_claim_template(job, claim, versions.kubernetes) for claim in job.claims]
+    if not job.compute_domain:
+        return claims
 
-
-def _compute_domain(job: Job, cluster: ClusterProfile) -> JsonDict:
-    nodes = job.peak_nodes if waits_for_nodes(cluster.versions().nvidia_dra) else 0
-    return {
+    domain = {
         "apiVersion": "resource.nvidia.com/v1beta1",
         "kind": "ComputeDomain",
         "metadata": object_metadata(job),
         "spec": {
-            "numNodes": nodes,
+            "numNodes": job.peak_nodes if waits_for_nodes(versions.nvidia_dra) else 0,
             "channel": {"resourceClaimTemplate": {"name": channel_template(job.name)}},
         },
     }
+    return [domain, *claims]
 
 
 def waits_for_nodes(release: Version) -> bool:

@@ -368,9 +368,8 @@ def _check_tune(spec: Json) -> Problems:
             "use one node",
         )
     if "model.quantize_base=True" in args and lora and model.startswith("qwen"):
-        index = args.index("model.quantize_base=True")
         yield _rejection(
-            ("spec", "trainer", "args", index),
+            ("spec", "trainer", "args", args.index("model.quantize_base=True")),
             "Invalid value: QLoRA is not supported for qwen",
             "use LoRA",
         )

@@ -139,9 +139,8 @@ def _num_proc_per_node(job: Job, cluster: ClusterProfile) -> int | None:
         return None
 
     template = job.roles[0].template
-    claimed = accelerators_in(job.claims, template.extra)
 
-    return claimed or hardware.uncounted_processes(
+    return accelerators_in(job.claims, template.extra) or hardware.uncounted_processes(
         cluster, template.main.resources.limits, job.accelerator
     )
 
@@ -194,7 +193,7 @@ def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Problems:
     """Yield errors for spec fields that a TrainJob cannot set over an existing runtime."""
     path = (*SPEC, "runtimeRef")
     policy = job.run_policy
-    role = job.roles[0]
+    role, *_ = job.roles
     if job.auxiliary_roles or split_template(role.template, cluster.versions()) is None:
         yield unsupported_by_target(
             path,
@@ -267,8 +266,12 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     if trainer or job.runtime is None:
         spec["trainer"] = pod_template.with_keys_first(trainer, ("numNodes", "numProcPerNode"))
     spec |= changes
-    metadata = object_metadata(job, cluster, "trainjob")
-    train_job = {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}
+    train_job = {
+        "apiVersion": API_VERSION,
+        "kind": "TrainJob",
+        "metadata": object_metadata(job, cluster, "trainjob"),
+        "spec": spec,
+    }
 
     return [*_pod_groups(job, cluster), *runtimes, train_job]
 
@@ -286,7 +289,7 @@ def _over_builtin_runtime(job: Job, cluster: ClusterProfile) -> TrainerParts | N
     """
     versions = cluster.versions()
     policy = job.run_policy
-    role = job.roles[0]
+    role, *_ = job.roles
     if role.restart_policy != "OnFailure" or policy.backoff_limit is not None:
         return None
 

@@ -41,10 +41,9 @@ def status(live: Json) -> Status:
     After a resume, Suspended stays in the list with status False. A TrainJob does not report
     restarts; its JobSet, which has the same name, does.
     """
-    child_jobs = nested_maps(live, "status", "jobsStatus")
     return (
         settled_status(live, "Complete", FOLLOWING.suspend)
-        or status_from_counts(child_jobs)
+        or status_from_counts(nested_maps(live, "status", "jobsStatus"))
         or Status("created")
     )
 

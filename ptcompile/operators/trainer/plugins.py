@@ -147,11 +147,10 @@ class Build:
 
 def container_place(replicated: Json, name: str) -> Path:
     """Return the path of a container in the JobSet, by the keys of items."""
-    job = nested_string(replicated, "name")
     return (
         "spec",
         "replicatedJobs",
-        job,
+        nested_string(replicated, "name"),
         "template",
         "spec",
         "template",

@@ -82,7 +82,11 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
 
 def _build(manifest: Json, runtime: Json, version: Version) -> Build:
     """Build the JobSet: patches first, then the policy's plugin, then the TrainJob's own fields."""
-    origins = [(_REPLICATED_JOBS, _runtime_origin(manifest, runtime))]
+    reference = nested_map(manifest, "spec", "runtimeRef")
+    writer = f"{runtimes.referenced_kind(reference)} {nested_string(reference, 'name')}"
+    place = Place(runtime, ("spec", "template", *_REPLICATED_JOBS))
+    # the origin of all that the TrainJob does not change
+    origins = [(_REPLICATED_JOBS, FieldOrigin(("spec", "runtimeRef"), writer, place))]
     template = apply_runtime_patches(
         runtime, to_current_fields(manifest, version), origins, version
     )
@@ -107,15 +111,6 @@ def _build(manifest: Json, runtime: Json, version: Version) -> Build:
     _add_pod_group(build, runtime_jobs)
 
     return build
-
-
-def _runtime_origin(manifest: Json, runtime: Json) -> FieldOrigin:
-    """Return the origin of all that the TrainJob does not change."""
-    reference = nested_map(manifest, "spec", "runtimeRef")
-    writer = f"{runtimes.referenced_kind(reference)} {nested_string(reference, 'name')}"
-    return FieldOrigin(
-        ("spec", "runtimeRef"), writer, Place(runtime, ("spec", "template", *_REPLICATED_JOBS))
-    )
 
 
 def _with_pod_counts(replicated: Json) -> Json:
@@ -263,24 +258,27 @@ def runtime_templates(manifest: Json) -> Iterator[Template]:
         yield template._replace(main=NODE) if template.role == NODE else template
 
 
+def _jobset_spec(manifest: Json, related: Sequence[Json]) -> Json:
+    """Return the JobSet's spec in a TrainJob's runtime."""
+    runtime = runtimes.find_runtime(manifest, related).source
+    return nested_map(runtime, "spec", "template", "spec")
+
+
 def lost_pod(manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
     """Return what the JobSet of a TrainJob's runtime does about a lost pod."""
-    runtime = runtimes.find_runtime(manifest, related).source
-    return pods.lost_pod(nested_map(runtime, "spec", "template", "spec"), role)
+    return pods.lost_pod(_jobset_spec(manifest, related), role)
 
 
 def restarts(
     manifest: Json, role: str, related: Sequence[Json], exit_code: int | None
 ) -> tuple[Retry, ...]:
     """Return what answers a failed pod of the JobSet of a TrainJob's runtime."""
-    runtime = runtimes.find_runtime(manifest, related).source
-    return pods.restarts(nested_map(runtime, "spec", "template", "spec"), role, exit_code)
+    return pods.restarts(_jobset_spec(manifest, related), role, exit_code)
 
 
 def describe_failures(manifest: Json, related: Sequence[Json]) -> Iterator[str]:
     """Yield sentences about what a TrainJob does on failure and at its end."""
-    runtime = runtimes.find_runtime(manifest, related).source
-    yield from describe_spec_failures(nested_map(runtime, "spec", "template", "spec"))
+    yield from describe_spec_failures(_jobset_spec(manifest, related))
     deadline = nested_value(manifest, "spec", "activeDeadlineSeconds")
     if deadline is not None:
         yield (

@@ -44,8 +44,9 @@ def read(manifest: Json, related: tuple[Json, ...]) -> Iterator[Read]:
     ):
         template = _trainjob_template(nested_map(manifest, "spec"))
         nodes = runtimes.node_count(manifest, runtime)
-        pods = _node_role(nodes, template)
-        yield Read("trainjob", (pods,), {**_spec_fields(manifest), "nodes": nodes})
+        yield Read(
+            "trainjob", (_node_role(nodes, template),), {**_spec_fields(manifest), "nodes": nodes}
+        )
 
     yield _read_over_runtime(manifest)
 
@@ -78,8 +79,11 @@ def read_with_runtime(manifest: Json, related: tuple[Json, ...]) -> Read | None:
         "rdzvBackend": "static",
         **NOT_PASSED,
     }
-    pods = _node_role(nodes, template)
-    return Read("trainjob", (pods,), {**_spec_fields(manifest), "nodes": nodes, "elastic": elastic})
+    return Read(
+        "trainjob",
+        (_node_role(nodes, template),),
+        {**_spec_fields(manifest), "nodes": nodes, "elastic": elastic},
+    )
 
 
 def _node_role(nodes: int, template: Json) -> ReadRole:
@@ -109,13 +113,14 @@ def _read_own_runtime(manifest: Json, runtime: Json, jobs: list[Json]) -> Iterat
     """Yield a job with its own runtime, as compile writes if no existing runtime fits."""
     pods = [_runtime_role(manifest, runtime, index, item) for index, item in enumerate(jobs)]
     pods.sort(key=lambda item: not item.trains)
-    if not pods or not pods[0].trains:
+    first = next(iter(pods), None)
+    if first is None or not first.trains:
         return
     fields = _spec_fields(manifest)
     deadline = nested_value(jobs[0], "template", "spec", "activeDeadlineSeconds")
     if deadline is not None:
         fields["runPolicy"]["activeDeadlineSeconds"] = deadline
-    yield Read("trainjob", tuple(pods), {**fields, "nodes": pods[0].replicas}, objects=(runtime,))
+    yield Read("trainjob", tuple(pods), {**fields, "nodes": first.replicas}, objects=(runtime,))
 
 
 def _runtime_role(manifest: Json, runtime: Json, index: int, replicated: Json) -> ReadRole:

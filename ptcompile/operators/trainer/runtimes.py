@@ -396,5 +396,9 @@ def platform_objects(manifests: Sequence[JsonDict], versions: Versions) -> Itera
         runtime = find_runtime(job, manifests, versions.trainer).source
         ref = job["spec"]["runtimeRef"]
         metadata = {"name": ref["name"], **runtime["metadata"]}
-        kind = referenced_kind(ref)
-        yield {"apiVersion": API_VERSION, "kind": kind, **runtime, "metadata": metadata}
+        yield {
+            "apiVersion": API_VERSION,
+            "kind": referenced_kind(ref),
+            **runtime,
+            "metadata": metadata,
+        }

@@ -159,7 +159,14 @@ def check_task_template(
             pod = FieldValue(spec, spec_path, CheckScope(context, problems))
             check_pod_spec(pod, template=True)
             for problem in problems:
-                if problem.severity == "error" and not _is_allowed_by_volcano(problem):
+                *_, parent, key = ("", "", *problem.path)
+                # Volcano's older rules allow it: the pod is rejected at its creation
+                is_missing_policy = (
+                    key == "restartPolicy"
+                    and isinstance(parent, int)
+                    and "Required" in problem.message
+                )
+                if problem.severity == "error" and not is_missing_policy:
                     yield problem._replace(
                         name="webhook-refusal", stage="apply", authority="volcano"
                     )
@@ -176,12 +183,6 @@ def _is_valid_if_pod_is(pod_template: Json) -> bool:
     """
     spec = pod_template["spec"]
     return type(pod_template) is dict and type(spec) is dict and spec.get("resources") is None
-
-
-def _is_allowed_by_volcano(problem: Problem) -> bool:
-    """Return whether Volcano's older rules allow it: the pod is rejected at its creation."""
-    *_, parent, key = ("", "", *problem.path)
-    return key == "restartPolicy" and isinstance(parent, int) and "Required" in problem.message
 
 
 def _check_metadata(task: Json, path: Path) -> Problems:
@@ -548,9 +549,10 @@ def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions)
     yield from check_policies(spec.get("policies"), ("spec", "policies"), versions.volcano)
     for plugin in nested_map(spec, "plugins"):
         if plugin not in PLUGINS:
-            help = allowed_values_help(plugin, PLUGINS)
             yield _rejection(
-                ("spec", "plugins", plugin), f"unable to find job plugin: {plugin}", help
+                ("spec", "plugins", plugin),
+                f"unable to find job plugin: {plugin}",
+                allowed_values_help(plugin, PLUGINS),
             )
 
     yield from _check_volumes(nested_maps(spec, "volumes"))

@@ -307,8 +307,7 @@ _NO_POLICY = LostPod("pod", "only the pod is recreated, and it is not counted")
 def lost_pod(manifest: Json, role: str) -> LostPod:
     """Return what the controller does about a lost pod whose process ends with an error."""
     spec = nested_map(manifest, "spec")
-    task = _task_named(spec, role)
-    _, action = _answer_to_loss(_policies_for(spec, task))
+    _, action = _answer_to_loss(_policies_for(spec, _task_named(spec, role)))
     lost = _RECREATION.get(action)
     if lost is None:
         return _NO_POLICY

@@ -43,12 +43,11 @@ def check(subject: Subject) -> Findings:
             meant = _meant(key)
             if meant is not None and meant not in values:
                 edits = (Edit("rename", (*path, key), meant),)
-                fix = Fix(f"rename it to {meant}", edits)
                 yield found_at(
                     (*path, key),
                     "JobSet does not read this annotation",
                     f'did you mean "{meant}"?',
-                    fix,
+                    Fix(f"rename it to {meant}", edits),
                 )
 
         if NODE_SELECTOR in values and EXCLUSIVE not in values:

@@ -53,11 +53,12 @@ def _check_taints(taints: Any, problems: FieldErrors) -> None:
             problems.invalid((*path, "key"), key, why, "write the key of a node's taint")
         if isinstance(value, str) and (why := names.why_not_label_value(value)):
             problems.invalid((*path, "value"), value, why)
-        identity = str(key), str(taint.get("effect"))
+        effect = str(taint.get("effect"))
+        identity = str(key), effect
         if identity in seen:
             problems.duplicate(
                 path,
-                f"{key}:{identity[1]}",
+                f"{key}:{effect}",
                 "keep one of them: taints must be unique by key and effect",
             )
         seen.add(identity)

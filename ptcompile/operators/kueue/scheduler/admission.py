@@ -174,8 +174,9 @@ def _outside(job: Json, cluster: Cluster, request: AdmissionRequest) -> JobAdmis
     """Return the answer for a job that no queue keeps, although it names one: Kueue does not
     manage its kind.
     """
-    configured = cluster.configuration.frameworks
-    text = outside_text(kind_of(job), request.versions, request.frameworks, configured)
+    text = outside_text(
+        kind_of(job), request.versions, request.frameworks, cluster.configuration.frameworks
+    )
     if not (text and queue_of(job)):
         return None
 

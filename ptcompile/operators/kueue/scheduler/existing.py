@@ -58,11 +58,17 @@ class ExistingWorkload(Workload):
         self._read: tuple[PodSet, ...] | None = None
         metadata = nested_map(manifest, "metadata")
         self.order = nested_string(metadata, "creationTimestamp"), 0
-        self.reserved_at = _transition(manifest, "QuotaReserved"), 0
+        conditions = nested_maps(manifest, "status", "conditions")
+        times = (
+            nested_string(condition, "lastTransitionTime")
+            for condition in conditions
+            if condition.get("type") == "QuotaReserved"
+        )
+        self.reserved_at = next(times, ""), 0
         self.owner = Owner("Workload", self.name)
         for owner in nested_maps(metadata, "ownerReferences")[:1]:
             self.owner = Owner(nested_string(owner, "kind"), nested_string(owner, "name"))
-        self.was_tried = bool(nested_maps(manifest, "status", "conditions"))
+        self.was_tried = bool(conditions)
 
     @property
     def pod_sets(self) -> tuple[PodSet, ...]:
@@ -188,11 +194,3 @@ def _topology(request: Json) -> TopologyRequest:
         slices,
         nested_string(request, "podSetGroupName") or None,
     )
-
-
-def _transition(manifest: Json, name: str) -> str:
-    conditions = nested_maps(manifest, "status", "conditions")
-    times = (
-        nested_string(item, "lastTransitionTime") for item in conditions if item.get("type") == name
-    )
-    return next(times, "")

@@ -168,8 +168,7 @@ def assign(
 ) -> Assignment:
     """Return what a workload would get, with other counts of pods if they are given."""
     assignment = Assignment()
-    queue = state.queues[workload.cluster_queue]
-    search = _Search(workload, queue, state, assignment, simulate)
+    search = _Search(workload, state.queues[workload.cluster_queue], state, assignment, simulate)
     groups: dict[str, list[int]] = {}
     for i, pod_set in enumerate(workload.pod_sets):
         groups.setdefault(pod_set.topology.group or f"\0{i}", []).append(i)

@@ -308,7 +308,7 @@ def _read_configuration(by_kind: ObjectsByKind, *, is_complete: bool) -> Configu
     if not written:
         return Configuration(is_known=is_complete)
 
-    configuration = written[0]
+    configuration, *_ = written
     resources = nested_map(configuration, "resources")
     fair = configuration.get("fairSharing")
     sharing = nested_map(configuration, "fairSharing")

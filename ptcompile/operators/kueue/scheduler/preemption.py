@@ -244,9 +244,8 @@ def _bring_back(
     for i in range(len(targets) - 2, -1, -1):
         incoming.state.add(removed[i])
         if _fits_quota(incoming, may_borrow=may_borrow) and _is_placed(incoming):
-            targets[i], removed[i] = targets[-1], removed[-1]
-            targets.pop()
-            removed.pop()
+            targets[i] = targets.pop()
+            removed[i] = removed.pop()
         else:
             incoming.state.remove(removed[i].workload)
 

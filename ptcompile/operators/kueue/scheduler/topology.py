@@ -410,7 +410,7 @@ class FlavorTopology:
         ordered = _sort_domains_with_leader(
             self.by_level[level].values(), parameters.is_unconstrained
         )
-        top = ordered[0]
+        top, *_ = ordered
         slices = parameters.pods // parameters.slice_size
         leaders = parameters.leaders
         if (
@@ -577,11 +577,11 @@ def _workers_and_leader(
     requests: Sequence[PlacementRequest],
 ) -> tuple[PlacementRequest, PlacementRequest | None]:
     """Return the pod set of the workers and that of their leader; a group has one or two."""
-    first = requests[0]
-    if len(requests) < 2:
+    first, *others = requests
+    if not others:
         return first, None
 
-    second = requests[1]
+    second, *_ = others
     return (second, first) if second.count > first.count else (first, second)
 
 
@@ -679,7 +679,7 @@ def _sort_domains(domains: Iterable[Domain], is_unconstrained: bool) -> list[Dom
 
 def _find_best_fit_domain(domains: Sequence[Domain], needed: int, attribute: str) -> Domain:
     """Return the first of the domains with the least room that is enough, or the first of all."""
-    best = domains[0]
+    best, *_ = domains
     for domain in domains:
         if needed <= getattr(domain, attribute) < getattr(best, attribute):
             best = domain

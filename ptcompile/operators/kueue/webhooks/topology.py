@@ -109,9 +109,12 @@ def _check_slices(values: Mapping[str, str], path: Path, most: int | None) -> Pr
         if KUEUE_SLICE in values:
             # Kueue names the missing annotation; the finding is at the one that requires it
             why = f"Required value: must be set when '{KUEUE_SLICE}' is specified"
-            field = field_path((*path, KUEUE_SLICE_SIZE))
             yield _topology_rejection(
-                (*path, KUEUE_SLICE), why, f"add {KUEUE_SLICE_SIZE}", field=field, on_key=True
+                (*path, KUEUE_SLICE),
+                why,
+                f"add {KUEUE_SLICE_SIZE}",
+                field=field_path((*path, KUEUE_SLICE_SIZE)),
+                on_key=True,
             )
         return
 
@@ -303,5 +306,6 @@ def _different_topologies(first: PodSetTemplate, second: PodSetTemplate, group: 
             f"'{where}' in group '{group}'"
         )
         path = (*member.annotations_path, KUEUE_POD_SET_GROUP)
-        field = field_path(member.annotations_path)
-        yield _topology_rejection(path, why, "request the same level in both", field=field)
+        yield _topology_rejection(
+            path, why, "request the same level in both", field=field_path(member.annotations_path)
+        )

@@ -276,7 +276,7 @@ def _is_shape(inner: tuple[str, ...]) -> bool:
     """Return whether a changed path below a pod's specification decides in which pod set the pod
     is.
     """
-    field = inner[0]
+    field, *_ = inner
     if field not in ("containers", "initContainers"):
         return field in _SHAPE
 
@@ -292,7 +292,7 @@ _REQUESTS = ("resources", "requests")
 
 def _written(inner: tuple[str, ...], indexes: Mapping[tuple[str, ...], int]) -> Path:
     """Return a changed path with the index of its container, up to the field that Kueue names."""
-    field = inner[0]
+    field, *_ = inner
     index = indexes.get(inner[:2])
     if index is None:
         return (field,)

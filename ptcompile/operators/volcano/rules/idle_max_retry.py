@@ -63,5 +63,9 @@ def _is_max_retry_set(holder: Json) -> bool:
 
 
 def _idle_finding(path: Path, why: str, help: str) -> Finding:
-    fix = fix_removing("remove maxRetry", path)
-    return found_at(path, f"it limits nothing, since {why}", f"{help}, or remove maxRetry", fix)
+    return found_at(
+        path,
+        f"it limits nothing, since {why}",
+        f"{help}, or remove maxRetry",
+        fix_removing("remove maxRetry", path),
+    )
