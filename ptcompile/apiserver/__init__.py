@@ -248,9 +248,10 @@ def _operator_kind_problems(
 
     violations = [] if exact else _violations_in(defaulted, current, kind, context, installed)
     pods = list(template_problems(defaulted, context._replace(exact=exact)))
+    rejections = operator_kind.rejections()
     layers: list[Iterable[Problem]] = [
         metadata_problems(defaulted, namespaced=operator_kind.namespaced),
-        operator_kind.crd_rules(defaulted),
+        rejections.crd_rules(defaulted),
     ]
     if checks_webhooks:
         for violation in violations:
@@ -264,8 +265,8 @@ def _operator_kind_problems(
         established = Established(exact=exact, decodes=decodes, pods=not pods)
         request = request._replace(established=established)
         layers += [
-            operator_kind.validate(defaulted, request),
-            operator_kind.controller_errors(defaulted, request),
+            rejections.validate(defaulted, request),
+            rejections.controller_errors(defaulted, request),
         ]
 
     layers.append(pods)

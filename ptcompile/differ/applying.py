@@ -48,13 +48,20 @@ from ptcompile.apiserver.validation.updates import (
     stored_after_apply,
 )
 from ptcompile.apiserver.validation.volume_claims import claim_update
-from ptcompile.diagnostics import Path, Problem, Problems, deduplicate, has_error
+from ptcompile.diagnostics import Problem, Problems, deduplicate, has_error
 from ptcompile.differ.changes import changed_paths, changes
 from ptcompile.differ.model import Apply, Change
 from ptcompile.differ.normal import normalize
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    get,
+    kind_of,
+    nested_map,
+    string_map,
+)
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import OPERATORS, kind_named
 
@@ -126,7 +133,8 @@ def apply_verdict(
     for field, why in _RESTARTING_FIELDS.get(key, ()):
         if _is_below(touched, field):
             return Apply("restarts", why)
-    for field, why in kind_named(kind_of(new)).unseen_changes(old) or _UNSEEN_FIELDS.get(key, ()):
+    unseen = kind_named(kind_of(new)).rejections().unseen_changes(old)
+    for field, why in unseen or _UNSEEN_FIELDS.get(key, ()):
         if _is_below(touched, field):
             return Apply("ignored", why)
 
@@ -301,7 +309,7 @@ def _without_dropped(old: Json, new: Json, versions: Versions) -> Json:
         for problem in validate(new, versions=versions, webhooks=False)
         if problem.name == "gate-off"
     ]
-    dropped = [path for path in paths if path[-2:] != _WHOLE_SOURCE and not _has_path(old, path)]
+    dropped = [path for path in paths if path[-2:] != _WHOLE_SOURCE and get(old, path) is None]
     kept: Any = deepcopy(dict(new)) if dropped else new
     for path in dropped:
         node = kept
@@ -316,16 +324,6 @@ _WHOLE_SOURCE = ("dataSourceRef", "namespace")
 """End of the path of a field with which the server drops the field around it; the rules for
 claims know that.
 """
-
-
-def _has_path(manifest: Json, path: Path) -> bool:
-    node: Any = manifest
-    for step in path:
-        try:
-            node = node[step]
-        except (KeyError, IndexError, TypeError):
-            return False
-    return node is not None
 
 
 def _with_creation_defaults(update: Update, file: Json) -> Update:
@@ -345,7 +343,7 @@ def _with_creation_defaults(update: Update, file: Json) -> Update:
 def _webhook_problems(update: Update) -> Problems:
     """Yield what the operators' webhooks reject about the change."""
     kind = kind_of(update.new)
-    yield from kind_named(kind).validate_update(update)
+    yield from kind_named(kind).rejections().validate_update(update)
     for operator in OPERATORS:
         if operator.foreign is not None and kind in operator.foreign.kinds:
             yield from operator.validate_foreign_update(update)

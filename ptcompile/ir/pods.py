@@ -182,7 +182,7 @@ def read(template: Json, main: str) -> PodTemplate:
 
 
 def _read_container(container: Json) -> Container:
-    resources: Json = container.get("resources") or {}
+    resources = container.get("resources") or {}
     command = container.get("command")
     args = container.get("args")
     extra = without_keys(container, *_CONTAINER_OWN)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
     from ptcompile.kinds.pods import ExpandedRole, Expansion, Shares
     from ptcompile.kinds.reading import Read
-    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.status import Following
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind, Update
@@ -103,6 +103,14 @@ class QueueSystem(NamedTuple):
     """Return the pods of a role of a queued object with what the queue system writes on them."""
 
 
+def _nothing(*_arguments: object) -> None:
+    return None
+
+
+def _no_items(*_arguments: object) -> Iterator[Any]:
+    return iter(())
+
+
 class GangSystem(NamedTuple):
     """How jobs ask a gang scheduler for all their pods at once. The defaults are those of one
     that needs nothing.
@@ -112,35 +120,27 @@ class GangSystem(NamedTuple):
     """`schedulerName` of its pods, or "" if it is the profile's."""
     places_topology: bool = False
     """Whether it places pods by the network's topology."""
-    group: Callable[[Job, ClusterProfile, str], JsonDict | None] = lambda _job, _cluster, _target: (
-        None
-    )
+    group: Callable[[Job, ClusterProfile, str], JsonDict | None] = _nothing
     """Returns the job's PodGroup for a target without its own, or None."""
     with_group: Callable[[PodTemplate, Job, ClusterProfile], PodTemplate] = (
         lambda template, _job, _cluster: template
     )
     """Returns a pod template that names the group."""
-    scheduling_policy: Callable[[Job, ClusterProfile], JsonDict | None] = lambda _job, _cluster: (
-        None
-    )
+    scheduling_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _nothing
     """Returns PyTorchJob's schedulingPolicy, or None if the training-operator does not know the
     scheduler.
     """
-    runtime_policy: Callable[[Job, ClusterProfile], JsonDict | None] = lambda _job, _cluster: None
+    runtime_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _nothing
     """Returns podGroupPolicy of Trainer's runtime, or None if Trainer does not know the
     scheduler.
     """
-    check: Callable[[Job, ClusterProfile, Target], Problems] = lambda _job, _cluster, _target: iter(
-        ()
-    )
+    check: Callable[[Job, ClusterProfile, Target], Problems] = _no_items
     """Yields what the scheduler and a target cannot do together; called for every job of the
     cluster.
     """
-    check_topology: Callable[[Job, ClusterProfile, Target], Problems] = (
-        lambda _job, _cluster, _target: iter(())
-    )
+    check_topology: Callable[[Job, ClusterProfile, Target], Problems] = _no_items
     """Yields what keeps the scheduler from placing the job by its `topology`."""
-    needs: Callable[[JsonDict], Iterator[tuple[str, str, str]]] = lambda _group: iter(())
+    needs: Callable[[JsonDict], Iterator[tuple[str, str, str]]] = _no_items
     """Yields kind, name and reason of each setting of the cluster that a PodGroup needs besides
     installed software.
     """
@@ -292,6 +292,25 @@ class KindContext(NamedTuple):
     established: Established = Established()
 
 
+class Rejections(NamedTuple):
+    """What is rejected of the objects of a kind, by the CRD, the operator and the API server."""
+
+    crd_rules: Callable[[Json], Problems] = _no_items
+    """Yields violations of the CRD's CEL rules at creation."""
+    validate: Callable[[Json, KindContext], Problems] = _no_items
+    """Yields the validating webhook's rejections of an object that `Kind.default` returned."""
+    controller_errors: Callable[[Json, KindContext], Problems] = _no_items
+    """Yields errors that occur only after admission, when the controller acts on the object."""
+    check_children: Callable[[Json, ApiServer, FieldErrors], None] = _nothing
+    """Appends the API server's errors for the pods, Jobs and claims that are created."""
+    immutable_fields: FixedFields = ()
+    """Fields that the CRD makes immutable."""
+    validate_update: Callable[[Update], Problems] = _no_items
+    """Yields the validating webhook's rejections of an update."""
+    unseen_changes: Callable[[Json], UnseenChanges] = lambda _old: ()
+    """Returns the paths of the old object whose changes are accepted and only affect later pods."""
+
+
 RuleHelp = tuple[tuple[str, ...], str]
 """The field that a CEL rule of a CRD is about, below the rule's value, and what to do."""
 
@@ -342,7 +361,8 @@ class Kind:
     @property
     def rejects(self) -> bool:
         """Whether the operator rejects anything, in a webhook or in its controller."""
-        return is_overridden(self, Kind.validate) or is_overridden(self, Kind.controller_errors)
+        rejections = self.rejections()
+        return (rejections.validate, rejections.controller_errors) != (_no_items, _no_items)
 
     # used by lint and simulate
 
@@ -422,10 +442,6 @@ class Kind:
         """Yield the ways to convert an object back to a spec, the best first."""
         return iter(())
 
-    def status(self, live: Json) -> Status | None:
-        """Return the state of a live job."""
-        return None
-
     def following(self) -> Following | None:
         """Return how to follow a job from outside, or None."""
         return None
@@ -455,32 +471,9 @@ class Kind:
 
         return {**manifest, "spec": without_nulls(manifest["spec"])}
 
-    def crd_rules(self, manifest: Json) -> Problems:
-        """Yield violations of the CRD's CEL rules at creation."""
-        return iter(())
-
-    def validate(self, manifest: Json, request: KindContext) -> Problems:
-        """Yield the validating webhook's rejections of an object that `default` returned."""
-        return iter(())
-
-    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
-        """Yield errors that occur only after admission, when the controller acts on the object."""
-        return iter(())
-
-    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-        """Append the API server's errors for the pods, Jobs and claims that are created."""
-
-    def immutable_fields(self) -> FixedFields:
-        """Return the fields that the CRD makes immutable."""
-        return ()
-
-    def validate_update(self, update: Update) -> Problems:
-        """Yield the validating webhook's rejections of an update."""
-        return iter(())
-
-    def unseen_changes(self, old: Json) -> UnseenChanges:
-        """Return the paths whose changes only affect later pods."""
-        return ()
+    def rejections(self) -> Rejections:
+        """Return what is rejected of an object, when it is created and when it is changed."""
+        return Rejections()
 
 
 class Install(NamedTuple):

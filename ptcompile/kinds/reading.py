@@ -22,6 +22,13 @@ from ptcompile.kubernetes.unstructured import (
 MAIN_CONTAINER = "pytorch"
 """Name of the training container in a spec."""
 
+LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
+"""Words in the command lines of pods that train with torch."""
+
+NO_TIMEOUTS: dict[str, str | None] = {"timeout": None, "join_timeout": None}
+NOT_PASSED = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": NO_TIMEOUTS}
+"""Options that operators do not pass to torchrun unless they are written."""
+
 
 class ReadRole(NamedTuple):
     """The pods of one role."""

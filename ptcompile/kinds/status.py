@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -24,34 +24,6 @@ class Condition(NamedTuple):
     """
     argo: str
     """The successCondition or failureCondition of an Argo Workflows resource template."""
-
-
-class Following(NamedTuple):
-    """The names of a kind, and how its objects report their state."""
-
-    plural: str
-    succeeded: Condition
-    failed: Condition
-    running: str
-    """CEL over `object`: the pods run."""
-    suspended: str | None = None
-    """CEL over `object`, if the kind can be suspended."""
-    pods_label: str = ""
-    """Label whose value is the job's name; empty if the job is the pod."""
-    role_label: str = ""
-    """Label whose value is the name of a pod's role; empty if there is only one role."""
-    index_label: str = ""
-    """Label with a pod's number in its role."""
-    child_job_label: str = ""
-    """The same label, if each pod of a role is a separate child Job."""
-    suspend: tuple[str, ...] = ()
-    """Path of the field that suspends and resumes; empty if the kind has none."""
-    propagation: Literal["Background", "Foreground"] = "Background"
-    """propagationPolicy that also deletes the pods."""
-    succeeded_after_resume: Condition | None = None
-    """Success condition for Argo if the job is created suspended, because its conditions then
-    begin with another.
-    """
 
 
 ARGO_FAILED = ", ".join(f"status.conditions.{i}.type == Failed" for i in range(6))
@@ -147,6 +119,36 @@ class Status(NamedTuple):
             "reason": self.reason,
             "message": self.message,
         }
+
+
+class Following(NamedTuple):
+    """The names of a kind, and how its objects report their state."""
+
+    plural: str
+    succeeded: Condition
+    failed: Condition
+    running: str
+    """CEL over `object`: the pods run."""
+    status: Callable[[Json], Status]
+    """Returns the state of a live job."""
+    suspended: str | None = None
+    """CEL over `object`, if the kind can be suspended."""
+    pods_label: str = ""
+    """Label whose value is the job's name; empty if the job is the pod."""
+    role_label: str = ""
+    """Label whose value is the name of a pod's role; empty if there is only one role."""
+    index_label: str = ""
+    """Label with a pod's number in its role."""
+    child_job_label: str = ""
+    """The same label, if each pod of a role is a separate child Job."""
+    suspend: tuple[str, ...] = ()
+    """Path of the field that suspends and resumes; empty if the kind has none."""
+    propagation: Literal["Background", "Foreground"] = "Background"
+    """propagationPolicy that also deletes the pods."""
+    succeeded_after_resume: Condition | None = None
+    """Success condition for Argo if the job is created suspended, because its conditions then
+    begin with another.
+    """
 
 
 def true_conditions(live: Json) -> dict[str, Json]:

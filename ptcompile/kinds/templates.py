@@ -12,6 +12,7 @@ from ptcompile.kubernetes.unstructured import (
     JsonDict,
     as_list,
     as_mapping,
+    nested_int,
     nested_map,
     nested_maps,
     nested_string,
@@ -122,14 +123,15 @@ def job_labels(name: str) -> dict[str, str]:
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 
 
-def with_containers(spec: Json, change: Callable[[Json], Json], *, init: bool) -> JsonDict:
-    """Return the pod spec with `change` applied to each container, or to each init container if
-    `init`.
+def with_containers(spec: Json, change: Callable[[Json], Json], *, init: bool = False) -> JsonDict:
+    """Return the pod spec with `change` applied to each main container; if `init`, to the init
+    containers too.
     """
-    key = "initContainers" if init else "containers"
-    if spec.get(key):
-        return {**spec, key: [change(c) for c in nested_maps(spec, key)]}
-    return dict(spec)
+    changed = dict(spec)
+    for key in ("initContainers", "containers") if init else ("containers",):
+        if spec.get(key):
+            changed[key] = [change(c) for c in nested_maps(spec, key)]
+    return changed
 
 
 def with_env(container: Json, entries: Iterable[Json]) -> JsonDict:
@@ -172,6 +174,14 @@ def with_items(spec: Json, key: str, added: Sequence[Json]) -> JsonDict:
     if added:
         return {**spec, key: [*nested_maps(spec, key), *added]}
     return dict(spec)
+
+
+def with_port(container: Json, port: Json) -> Json:
+    """Return the container with a port, unless it has one with that number under any name."""
+    number = port["containerPort"]
+    if any(nested_int(held, "containerPort") == number for held in nested_maps(container, "ports")):
+        return container
+    return with_items(container, "ports", [port])
 
 
 def cluster_host_name(

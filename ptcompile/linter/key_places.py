@@ -17,7 +17,7 @@ from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Edit, Fix, Path, Severity
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import Json, nested_map, nested_string_map
-from ptcompile.linter.rule import Finding, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
@@ -132,6 +132,11 @@ def unread_keys(subject: Subject) -> tuple[Unread, ...]:
     written.
     """
     return tuple(item for holder in _holders(subject) for item in _unread_of(subject, holder))
+
+
+def unread_findings(subject: Subject, rule: str) -> Findings:
+    """Return the findings of one rule about such keys."""
+    return (item.finding for item in subject.cached(unread_keys) if item.rule == rule)
 
 
 def _holders(subject: Subject) -> Iterator[_Holder]:

@@ -136,7 +136,9 @@ def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
 
     object_references = tuple(_reference(item) for item in (*before, job))
     succeeded = following.succeeded
-    if following.succeeded_after_resume is not None and _begins_suspended(job):
+    is_queued = KUEUE_QUEUE in nested_map(job, "metadata", "labels")
+    begins_suspended = is_queued or nested_value(job, "spec", "suspend") is True
+    if following.succeeded_after_resume is not None and begins_suspended:
         succeeded = following.succeeded_after_resume
     needs = dict.fromkeys(item for manifest in (*before, job) for item in needed_objects(manifest))
 
@@ -243,12 +245,6 @@ def _selector(name: str, role: str, following: Following) -> str | None:
     if role and following.role_label:
         return f"{whole},{following.role_label}={role.lower()}"
     return whole
-
-
-def _begins_suspended(job: Json) -> bool:
-    return nested_value(job, "spec", "suspend") is True or KUEUE_QUEUE in nested_map(
-        job, "metadata", "labels"
-    )
 
 
 def _reference(manifest: Json) -> Reference:

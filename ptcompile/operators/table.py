@@ -86,17 +86,17 @@ def status_of(live: Json) -> Status:
     """Return the state of a live object of a kind that ptcompile emits. Raises ValueError for
     another kind.
     """
-    status = kind_named(kind_of(live)).status(live)
-    if status is None:
+    following = kind_named(kind_of(live)).following()
+    if following is None:
         kinds = ", ".join(
-            sorted({f"{version}/{kind}" for version, kind in kinds_with(Kind.status)})
+            sorted({f"{version}/{kind}" for version, kind in kinds_with(Kind.following)})
         )
         raise ValueError(
             f"status: not a job, but {live.get('apiVersion')}/{live.get('kind')}; a job is one of "
             f"{kinds}"
         )
 
-    return status
+    return following.status(live)
 
 
 def templates_of(kind: GroupVersionKind, manifest: Json) -> Iterator[Template]:

@@ -23,7 +23,9 @@ def errors_of(
 ) -> list[Problem]:
     """Return the errors found after defaulting, without warnings."""
     kind = admission(manifest)
-    problems = kind.validate(kind.default(manifest), KindContext(versions or Versions(), others))
+    problems = kind.rejections().validate(
+        kind.default(manifest), KindContext(versions or Versions(), others)
+    )
     return [p for p in problems if p.severity == "error"]
 
 
@@ -33,7 +35,9 @@ def later(
     """Return the errors that the controller reports after admission."""
     kind = admission(manifest)
     return list(
-        kind.controller_errors(kind.default(manifest), KindContext(versions or Versions(), others))
+        kind.rejections().controller_errors(
+            kind.default(manifest), KindContext(versions or Versions(), others)
+        )
     )
 
 

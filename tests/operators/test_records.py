@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ptcompile.kinds.model import Kind, KindContext, Operator, is_overridden
+from ptcompile.kinds.model import Kind, KindContext, Operator, Rejections, is_overridden
 from ptcompile.kinds.pods import Expansion
 from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.requests import ApiServer, Update
@@ -29,18 +29,11 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Kind.start_orders: ({},),
     Kind.runtime: ({}, (), Versions()),
     Kind.read: ({}, ()),
-    Kind.status: ({},),
     Kind.following: (),
     Kind.in_current_fields: ({}, (1, 0)),
     Kind.written_path: ((), (1, 0)),
     Kind.default: ({},),
-    Kind.crd_rules: ({},),
-    Kind.validate: ({}, KindContext()),
-    Kind.controller_errors: ({}, KindContext()),
-    Kind.check_children: ({}, ApiServer(), []),
-    Kind.immutable_fields: (),
-    Kind.validate_update: (Update({}, {}, Versions(), ()),),
-    Kind.unseen_changes: ({},),
+    Kind.rejections: (),
     Operator.release_in: (Versions(),),
     Operator.target: (),
     Operator.defaults: (),
@@ -52,6 +45,16 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Operator.validate_foreign_update: (Update({}, {}, Versions(), ()),),
 }
 """The smallest arguments of each method."""
+
+REJECTION_ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "crd_rules": ({},),
+    "validate": ({}, KindContext()),
+    "controller_errors": ({}, KindContext()),
+    "check_children": ({}, ApiServer(), []),
+    "validate_update": (Update({}, {}, Versions(), ()),),
+    "unseen_changes": ({},),
+}
+"""The smallest arguments of each function of `Rejections`."""
 
 
 def _overridden() -> Iterator[tuple[Kind | Operator, Callable[..., Any]]]:
@@ -75,6 +78,19 @@ def check_method(overridden: tuple[Kind | Operator, Callable[..., Any]]) -> None
 
 def test_overridden_methods_import_and_accept_any_data() -> None:
     check_each(_overridden(), check_method, name=lambda pair: f"{type(pair[0])} {pair[1].__name__}")
+
+
+def check_rejections(kind: Kind) -> None:
+    rejections = kind.rejections()
+    for name, arguments in REJECTION_ARGUMENTS.items():
+        list(getattr(rejections, name)(*arguments) or ())
+    assert all(isinstance(why, str) for _, why in rejections.immutable_fields)
+
+
+def test_rejections_accept_any_data() -> None:
+    assert {*REJECTION_ARGUMENTS, "immutable_fields"} == {*Rejections._fields}
+    kinds = [kind for operator in operators.OPERATORS for kind in operator.kinds]
+    check_each(kinds, check_rejections, name=lambda kind: "/".join(kind.key))
 
 
 def test_every_method_of_the_base_classes_is_called() -> None:
@@ -106,9 +122,9 @@ def test_unknown_kind_has_no_behavior() -> None:
     for method, arguments in ARGUMENTS.items():
         if method in vars(Kind).values():
             answer = getattr(unknown, method.__name__)(*arguments)
-            assert (
-                not (list(answer) if isinstance(answer, Iterator) else answer)
-                or answer == Expansion()
+            assert not (list(answer) if isinstance(answer, Iterator) else answer) or answer in (
+                Expansion(),
+                Rejections(),
             ), method
 
 

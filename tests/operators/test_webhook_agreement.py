@@ -57,7 +57,7 @@ def test_controller_errors_do_not_change_their_input() -> None:
         for _, manifest in rows(operator):
             kind = kind_named(kind_of(manifest))
             before = json.dumps(manifest)
-            list(kind.controller_errors(kind.default(manifest), KindContext()))
+            list(kind.rejections().controller_errors(kind.default(manifest), KindContext()))
             assert json.dumps(manifest) == before
 
 

@@ -120,8 +120,8 @@ def test_garbage_at_every_place(manifest: Json) -> None:
     for _, broken in with_garbage(manifest):
         before = json.dumps(broken)
         seen = webhook.default(broken)
-        list(webhook.validate(seen, KindContext()))
-        list(webhook.controller_errors(seen, KindContext()))
+        list(webhook.rejections().validate(seen, KindContext()))
+        list(webhook.rejections().controller_errors(seen, KindContext()))
         assert json.dumps(broken) == before
 
 
@@ -130,4 +130,4 @@ def test_updates_to_and_from_garbage(manifest: Json) -> None:
     webhook = admission(manifest)
     for path, broken in with_garbage(manifest):
         for old, new in ((manifest, broken), (broken, manifest)):
-            list(webhook.validate_update(Update(old, new, Versions(), (path,))))
+            list(webhook.rejections().validate_update(Update(old, new, Versions(), (path,))))

@@ -134,11 +134,12 @@ def _with_webhooks(
     """
     structural = {problem.path for problem in problems if problem.name != "invalid-value"}
     paths = {problem.path for problem in problems}
+    rejections_by_kind = kind.rejections()
     rejections = [
         problem
         for problem in (
-            *kind.validate(manifest, request),
-            *kind.controller_errors(manifest, request),
+            *rejections_by_kind.validate(manifest, request),
+            *rejections_by_kind.controller_errors(manifest, request),
         )
         if problem.path not in paths and is_outside(problem, structural)
     ]

@@ -43,7 +43,8 @@ def template_problems(manifest: Json, context: ApiServer) -> Problems:
     """
     problems = FieldErrors()
     if type(manifest.get("spec")) is dict:
-        kind_named(kind_of(manifest)).check_children(manifest, context, problems)
+        rejections = kind_named(kind_of(manifest)).rejections()
+        rejections.check_children(manifest, context, problems)
     return with_stage(problems, "pod")
 
 

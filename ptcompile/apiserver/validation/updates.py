@@ -104,7 +104,7 @@ def custom_update(
             with_schema_defaults(schema, document, manifest)
             for manifest in (update.old, update.new)
         )
-        for path, why in kind_named(kind).immutable_fields():
+        for path, why in kind_named(kind).rejections().immutable_fields:
             for changed_path, before, after in _value_pairs(old, new, path.split("."), ()):
                 if before != after:
                     yield immutable(changed_path, None, RECREATE_HELP, why)

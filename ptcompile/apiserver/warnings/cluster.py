@@ -61,7 +61,7 @@ def runtime_class_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about the node labels of a RuntimeClass."""
     for label in nested_map(manifest, "scheduling", "nodeSelector"):
         if text := deprecated_label_text(label):
-            path: Path = ("scheduling", "nodeSelector", label)
+            path = ("scheduling", "nodeSelector", label)
             yield deprecated(path, text, "use the new label", field="scheduling.nodeSelector")
 
 
@@ -144,7 +144,7 @@ def definition_warnings(manifest: Json, server: ApiServer) -> Problems:
 
     reported: set[str] = set()
     for index, version in indexed_mappings(nested_value(manifest, "spec", "versions")):
-        path: Path = ("spec", "versions", index, "schema", "openAPIV3Schema")
+        path = ("spec", "versions", index, "schema", "openAPIV3Schema")
         for type_name, name, format_path in _formats(
             nested_map(version, "schema", "openAPIV3Schema"), path
         ):

@@ -13,7 +13,7 @@ from ptcompile.apiserver.warnings.addresses import (
     service_ip_warnings,
 )
 from ptcompile.apiserver.warnings.header import deprecated, ignored
-from ptcompile.diagnostics import Path, Problems
+from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import indexed_items, indexed_mappings
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map, nested_value
@@ -61,7 +61,7 @@ def _headless_warnings(spec: Json) -> Problems:
 def _service_address_warnings(spec: Json, server: ApiServer) -> Problems:
     cluster_ips = spec.get("clusterIPs")
     if type(cluster_ips) is not list or not cluster_ips:
-        path: Path = ("spec", "clusterIP")
+        path = ("spec", "clusterIP")
         if spec.get("clusterIP") not in (None, "", "None"):
             yield from service_ip_warnings(spec["clusterIP"], path, server)
     elif spec.get("clusterIP") != "None" and cluster_ips[0] != "None":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ptcompile.apiserver.warnings.header import deprecated, warning
 from ptcompile.apiserver.warnings.pods import deprecated_label_text, node_label_warnings
 from ptcompile.apiserver.warnings.volumes import claim_warnings, removed_volume_warnings
-from ptcompile.diagnostics import Path, Problems
+from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import indexed_mappings
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map, nested_value
@@ -73,7 +73,7 @@ def storage_capacity_warnings(manifest: Json, server: ApiServer) -> Problems:
     yield from node_label_warnings(topology, ("nodeTopology",))
     for label in nested_map(topology, "matchLabels"):
         if text := deprecated_label_text(label):
-            path: Path = ("nodeTopology", "matchLabels", label)
+            path = ("nodeTopology", "matchLabels", label)
             yield deprecated(
                 path, text, "use the new label", field=f"nodeTopology.matchLabels.{label}"
             )

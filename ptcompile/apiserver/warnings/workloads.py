@@ -11,7 +11,7 @@ from ptcompile.apiserver.warnings.header import ignored, warning
 from ptcompile.apiserver.warnings.metadata import host_name_warnings
 from ptcompile.apiserver.warnings.pods import pod_warnings
 from ptcompile.apiserver.warnings.volumes import claim_warnings
-from ptcompile.diagnostics import Path, Problems, field_path
+from ptcompile.diagnostics import Problems, field_path
 from ptcompile.diagnostics.field_errors import as_field_int, indexed_mappings, key_path
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.requests import ApiServer
@@ -65,7 +65,7 @@ def _job_spec_warnings(manifest: Json, path: tuple[str, ...]) -> Problems:
             f"use at most {_COMPLETIONS_LIMIT} completions, or at most {_PARALLELISM_LIMIT} at a "
             "time"
         )
-        at: Path = (*path, "completions")
+        at = (*path, "completions")
         yield warning("discouraged-value", at, _MANY_INDEXES, help, field=field_path(path))
 
 

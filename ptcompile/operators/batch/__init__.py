@@ -16,7 +16,7 @@ from ptcompile.kinds.model import (
     RendezvousSettings,
     Retry,
 )
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_int, nested_map
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 from ptcompile.operators.queues.queue_systems import PARTIAL_ADMISSION
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.reading import Read
-    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.status import Following
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.index import Objects
 
@@ -49,9 +49,7 @@ class BatchJob(Kind):
         return expand(manifest, request)
 
     def recreates(self, manifest: Json, template: Template) -> bool:
-        from ptcompile.operators.batch.pods import is_recreated
-
-        return is_recreated(manifest, template)
+        return self.retries(manifest) > 0
 
     def lost_pod(self, manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
         from ptcompile.operators.batch.pods import lost_pod
@@ -66,24 +64,17 @@ class BatchJob(Kind):
         return restarts(nested_map(manifest, "spec"), exit_code)
 
     def retries(self, manifest: Json) -> int:
-        from ptcompile.operators.batch.pods import retries
-
-        return retries(manifest)
+        return nested_int(manifest, "spec", "backoffLimit", default=6)
 
     def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
-        from ptcompile.operators.batch.pods import describe_failures
+        from ptcompile.operators.batch.pods import describe_spec_failures
 
-        return describe_failures(manifest)
+        return describe_spec_failures(nested_map(manifest, "spec"))
 
     def read(self, manifest: Json, related: Objects) -> Iterator[Read]:
         from ptcompile.operators.batch.read import read
 
         return read(manifest, related)
-
-    def status(self, live: Json) -> Status:
-        from ptcompile.operators.batch.facts import status
-
-        return status(live)
 
     def following(self) -> Following:
         from ptcompile.operators.batch.facts import FOLLOWING

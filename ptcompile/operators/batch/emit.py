@@ -98,7 +98,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
-    role = job.roles[0]
+    role, *_ = job.roles
     policy = job.run_policy
     is_multi_node = job.peak_nodes > 1
     spec: JsonDict = {}

@@ -69,10 +69,10 @@ def disruption_needs_never(job: Job, kind: str) -> Problems:
             "use restartPolicy Never with onPodFailure, or the target volcano",
         )
     elif job.spot and job.run_policy.on_disruption is None:
-        message = (
-            f"{why}: with OnFailure it counts as one of the {endings.retries(job)} that "
-            "backoffLimit allows"
-        )
         yield endings.approximation(
-            (*SPEC, "spot"), message, "use restartPolicy Never with onPodFailure", "kube-apiserver"
+            (*SPEC, "spot"),
+            f"{why}: with OnFailure it counts as one of the {endings.retries(job)} that "
+            "backoffLimit allows",
+            "use restartPolicy Never with onPodFailure",
+            "kube-apiserver",
         )

@@ -62,18 +62,6 @@ DEFAULTS = KindDefaults(
 )
 
 
-FOLLOWING = Following(
-    plural="jobs",
-    succeeded=type_condition("Complete", "status.completionTime"),
-    failed=type_condition("Failed", ARGO_FAILED),
-    running="has(object.status) && has(object.status.ready) && object.status.ready > 0",
-    suspended=condition_is_true("Suspended"),
-    pods_label="batch.kubernetes.io/job-name",
-    index_label="batch.kubernetes.io/job-completion-index",
-    suspend=("spec", "suspend"),
-)
-
-
 def status(live: Json) -> Status:
     """Return the status from the conditions, then from the counts.
 
@@ -95,6 +83,19 @@ def status(live: Json) -> Status:
         )
 
     return status_from_counts([live_status]) or Status("created")
+
+
+FOLLOWING = Following(
+    plural="jobs",
+    succeeded=type_condition("Complete", "status.completionTime"),
+    failed=type_condition("Failed", ARGO_FAILED),
+    running="has(object.status) && has(object.status.ready) && object.status.ready > 0",
+    suspended=condition_is_true("Suspended"),
+    pods_label="batch.kubernetes.io/job-name",
+    index_label="batch.kubernetes.io/job-completion-index",
+    suspend=("spec", "suspend"),
+    status=status,
+)
 
 
 _PRESENT_PODS = ("active", "terminating", "uncountedTerminatedPods")

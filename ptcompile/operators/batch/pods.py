@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.kinds.templates import (
+    COMPLETION_INDEX,
     Template,
+    cluster_host_name,
+    env_from_field,
     find_headless_service,
     job_labels,
     limit_sentences,
     restart_sentences,
     restarts_by_rule,
+    suspension_notes,
+    with_containers,
+    with_env,
 )
 from ptcompile.kubernetes.pod_spec import grace_seconds
 from ptcompile.kubernetes.unstructured import (
@@ -34,11 +39,9 @@ if TYPE_CHECKING:
     from typing import Literal
 
 
-_INDEX_ENV = templates.env_from_field(
-    "JOB_COMPLETION_INDEX", f"metadata.labels['{templates.COMPLETION_INDEX}']"
-)
-_INDEX_ENV_OLD = templates.env_from_field(
-    "JOB_COMPLETION_INDEX", f"metadata.annotations['{templates.COMPLETION_INDEX}']"
+_INDEX_ENV = env_from_field("JOB_COMPLETION_INDEX", f"metadata.labels['{COMPLETION_INDEX}']")
+_INDEX_ENV_OLD = env_from_field(
+    "JOB_COMPLETION_INDEX", f"metadata.annotations['{COMPLETION_INDEX}']"
 )
 
 
@@ -59,7 +62,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         (role,),
         services,
         jobs=(job_summary(name, "job", spec),),
-        notes=templates.suspension_notes(spec),
+        notes=suspension_notes(spec),
     )
 
 
@@ -134,9 +137,9 @@ class PodBuilder:
         }
         if self.indexed:
             hostname = f"{job}-{within}"
-            annotations = {**annotations, templates.COMPLETION_INDEX: str(within)}
+            annotations = {**annotations, COMPLETION_INDEX: str(within)}
             if self.labelled:
-                labels[templates.COMPLETION_INDEX] = str(within)
+                labels[COMPLETION_INDEX] = str(within)
 
         resolvable = hostname if self.dns and self.subdomain else None
         return PodView(
@@ -147,9 +150,7 @@ class PodBuilder:
             random_suffix=True,
             hostname=hostname,
             subdomain=self.subdomain,
-            dns=templates.cluster_host_name(resolvable, self.subdomain, self.space)
-            if resolvable
-            else None,
+            dns=cluster_host_name(resolvable, self.subdomain, self.space) if resolvable else None,
             job=job,
             labels=labels,
             annotations=annotations,
@@ -164,21 +165,9 @@ def _with_index(pod: Json, *, labelled: bool) -> JsonDict:
 
     def add(container: Json) -> Json:
         present = any(e.get("name") == entry["name"] for e in nested_maps(container, "env"))
-        return container if present else templates.with_env(container, [entry])
+        return container if present else with_env(container, [entry])
 
-    return templates.with_containers(
-        templates.with_containers(pod, add, init=True), add, init=False
-    )
-
-
-def is_recreated(manifest: Json, _template: Template) -> bool:
-    """Return whether a lost pod is recreated."""
-    return retries(manifest) > 0
-
-
-def retries(manifest: Json) -> int:
-    """Return the maximum number of times that a pod is restarted."""
-    return nested_int(manifest, "spec", "backoffLimit", default=6)
+    return with_containers(pod, add, init=True)
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
@@ -189,13 +178,11 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     )
 
 
-def describe_failures(manifest: Json) -> Iterator[str]:
-    """Yield sentences about what a Job does on failure and at its end."""
-    yield from describe_spec_failures(nested_map(manifest, "spec"), "Never")
+def describe_spec_failures(spec: Json, restart: str = "Never") -> Iterator[str]:
+    """Yield sentences about what a Job of this spec does on failure and at its end.
 
-
-def describe_spec_failures(spec: Json, restart: str) -> Iterator[str]:
-    """Yield sentences for a Job spec; `restart` is the restartPolicy of pods that set none."""
+    `restart` is the restartPolicy of pods that set none.
+    """
     template = nested_map(spec, "template", "spec")
     yield from restart_sentences(template, restart)
     if spec.get("backoffLimitPerIndex") is not None:
@@ -313,8 +300,11 @@ def failure_reason(spec: Json) -> str:
     """Return the reason with which a Job of this spec fails when it loses a pod that it does not
     recreate.
     """
-    if _disruption_action(spec) == "FailJob":
-        return "PodFailurePolicy"
+    return "PodFailurePolicy" if _disruption_action(spec) == "FailJob" else limit_reason(spec)
+
+
+def limit_reason(spec: Json) -> str:
+    """Return the reason with which a Job of this spec fails when its retries are used up."""
     if spec.get("backoffLimitPerIndex") is None:
         return "BackoffLimitExceeded"
     return "FailedIndexes"

@@ -37,12 +37,12 @@ def read(manifest: Json, others: Objects) -> Iterator[Read]:
     parallelism = pod_count(spec.get("parallelism"))
     completions = pod_count(spec.get("completions"))
     if parallelism < completions:
-        message = (
-            f"{parallelism} of {completions} pods run at a time, but the nodes of a job must all "
-            "run at once"
-        )
         yield unreadable_object(
-            "job", ("spec", "completions"), message, "set parallelism to the same number"
+            "job",
+            ("spec", "completions"),
+            f"{parallelism} of {completions} pods run at a time, but the nodes of a job must all "
+            "run at once",
+            "set parallelism to the same number",
         )
         return
 

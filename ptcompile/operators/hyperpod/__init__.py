@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import (
     Additions,
     Install,
     Kind,
     KindContext,
     Operator,
+    Rejections,
     RendezvousSettings,
 )
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
@@ -21,7 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.templates import Template
-    from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -55,10 +54,10 @@ class HyperPodPyTorchJob(Kind):
 
         return describe_failures(manifest)
 
-    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-        from ptcompile.operators.hyperpod.pods import check_children
+    def rejections(self) -> Rejections:
+        from ptcompile.operators.hyperpod.pods import REJECTIONS
 
-        check_children(manifest, context, problems)
+        return REJECTIONS
 
 
 class HyperPodOperator(Operator):

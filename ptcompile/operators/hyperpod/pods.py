@@ -12,6 +12,7 @@ from functools import partial
 
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds import templates
+from ptcompile.kinds.model import Rejections
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.kinds.templates import Template, indexed_mappings
 from ptcompile.kubernetes.unstructured import (
@@ -36,9 +37,8 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     default.
     """
     for index, replica in indexed_mappings(nested_value(manifest, "spec", "replicaSpecs")):
-        path = ("spec", "replicaSpecs", index, "template")
         yield Template(
-            path=path,
+            path=("spec", "replicaSpecs", index, "template"),
             template=replica.get("template"),
             role=nested_string(replica, "name"),
             replicas=_replicas(replica),
@@ -80,9 +80,6 @@ def _pod(manifest: Json, replica: Json, nodes: int, index: int) -> PodView:
     metadata, spec = template_parts(replica.get("template"))
     name = f"{object_name(manifest)}-{role}-{index}"
 
-    def with_topology(container: Json) -> Json:
-        return _with_topology(container, manifest, nodes)
-
     return PodView(
         name=name,
         role=role,
@@ -90,7 +87,7 @@ def _pod(manifest: Json, replica: Json, nodes: int, index: int) -> PodView:
         namespace=namespace_of(manifest),
         labels={**nested_string_map(metadata, "labels"), "HPJob": object_name(manifest)},
         annotations=nested_string_map(metadata, "annotations"),
-        spec=templates.with_containers(spec, with_topology, init=False),
+        spec=templates.with_containers(spec, lambda c: _with_topology(c, manifest, nodes)),
     )
 
 
@@ -131,3 +128,6 @@ def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) ->
     from ptcompile.apiserver.validation.templates import check_templates
 
     check_templates(pod_templates(manifest), context, problems)
+
+
+REJECTIONS = Rejections(check_children=check_children)

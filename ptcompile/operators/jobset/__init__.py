@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.diagnostics import Problems
-from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import (
     Additions,
     Conversion,
-    FixedFields,
     Install,
     JobTemplates,
     Kind,
@@ -17,11 +14,11 @@ from ptcompile.kinds.model import (
     KindDefaults,
     LostPod,
     Operator,
+    Rejections,
     RendezvousSettings,
     Retry,
     StartOrder,
 )
-from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import Json, nested_map
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.reading import Read
-    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.status import Following
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.index import Objects
 
@@ -65,9 +62,9 @@ class JobSet(Kind):
     additions = Additions(job_label="jobset.sigs.k8s.io/jobset-name")
 
     def templates(self, manifest: Json) -> Iterator[Template]:
-        from ptcompile.operators.jobset.pods import pod_templates
+        from ptcompile.operators.jobset.pods import templates_of_spec
 
-        return pod_templates(manifest)
+        return templates_of_spec(nested_map(manifest, "spec"), ("spec",))
 
     def pods(self, manifest: Json, request: KindContext) -> Expansion:
         from ptcompile.operators.jobset.pods import expand
@@ -102,19 +99,14 @@ class JobSet(Kind):
         return retries(manifest)
 
     def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
-        from ptcompile.operators.jobset.pods import describe_failures
+        from ptcompile.operators.jobset.pods import describe_spec_failures
 
-        return describe_failures(manifest)
+        return describe_spec_failures(nested_map(manifest, "spec"))
 
     def read(self, manifest: Json, related: Objects) -> Iterator[Read]:
         from ptcompile.operators.jobset.read import read
 
         return read(manifest, related)
-
-    def status(self, live: Json) -> Status:
-        from ptcompile.operators.jobset.facts import status
-
-        return status(live)
 
     def following(self) -> Following:
         from ptcompile.operators.jobset.facts import FOLLOWING
@@ -126,35 +118,10 @@ class JobSet(Kind):
 
         return default(manifest, complete=complete)
 
-    def crd_rules(self, manifest: Json) -> Problems:
-        from ptcompile.operators.jobset.admission import jobset_rules
+    def rejections(self) -> Rejections:
+        from ptcompile.operators.jobset.admission import REJECTIONS
 
-        return jobset_rules(manifest)
-
-    def validate(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.jobset.admission import validate
-
-        return validate(manifest, request)
-
-    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.jobset.admission import controller_errors
-
-        return controller_errors(manifest, request)
-
-    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-        from ptcompile.operators.jobset.admission import check_children
-
-        check_children(manifest, context, problems)
-
-    def immutable_fields(self) -> FixedFields:
-        from ptcompile.operators.jobset.admission import FIXED
-
-        return FIXED
-
-    def validate_update(self, update: Update) -> Problems:
-        from ptcompile.operators.jobset.admission import validate_update
-
-        return validate_update(update)
+        return REJECTIONS
 
 
 class JobSetOperator(Operator):

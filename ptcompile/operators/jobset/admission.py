@@ -27,9 +27,12 @@ from ptcompile.apiserver.webhooks import (
     quote_names,
     webhook_rejection,
 )
-from ptcompile.diagnostics import Path, Problem, Problems, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, as_field_int, indexed_mappings
-from ptcompile.kinds.model import KindContext
+from ptcompile.kinds.model import (
+    KindContext,
+    Rejections,
+)
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import (
@@ -50,13 +53,8 @@ from ptcompile.operators.jobset import gates
 from ptcompile.operators.jobset.pods import coordinator_address
 
 
-def jobset_rules(manifest: Json) -> Problems:
-    """Yield the violations of the CRD's CEL rules (JobSet 0.12 CRD)."""
-    return jobset_spec_rules(nested_map(manifest, "spec"), ("spec",))
-
-
 def jobset_spec_rules(spec: Json, path: Path) -> Problems:
-    """Yield the violations of the CEL rules for a JobSet spec at `path`."""
+    """Yield the violations of the CRD's CEL rules for a JobSet spec at `path` (JobSet 0.12 CRD)."""
     yield from _check_startup_order(spec, path)
     yield from _check_claim_policies(spec, path)
 
@@ -66,11 +64,12 @@ def _check_startup_order(spec: Json, path: Path) -> Problems:
         return
 
     if spec.get("replicatedJobs") is None:
-        why = (
+        yield invalid_value(
+            path,
             "no such key: replicatedJobs evaluating rule: StartupPolicy and DependsOn APIs are "
-            "mutually exclusive"
+            "mutually exclusive",
+            "list the replicatedJobs, or drop startupPolicy",
         )
-        yield invalid_value(path, why, "list the replicatedJobs, or drop startupPolicy")
     for index, job in entries(spec, "replicatedJobs"):
         if job.get("dependsOn") is not None:
             yield invalid_value(
@@ -107,8 +106,14 @@ def _check_claim_policies(spec: Json, path: Path) -> Problems:
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the child Jobs of a JobSet."""
-    name = nested_value(manifest, "metadata", "name")
-    check_replicated_jobs(nested_map(manifest, "spec"), ("spec",), name, False, context, problems)
+    check_replicated_jobs(
+        nested_map(manifest, "spec"),
+        ("spec",),
+        nested_value(manifest, "metadata", "name"),
+        False,
+        context,
+        problems,
+    )
 
 
 def check_replicated_jobs(
@@ -143,8 +148,11 @@ def check_replicated_jobs(
             clean,
         )
         job_problems = FieldErrors()
-        labels = nested_value(template, "metadata", "labels")
-        check_labels(labels, (*template_path, "metadata", "labels"), job_problems)
+        check_labels(
+            nested_value(template, "metadata", "labels"),
+            (*template_path, "metadata", "labels"),
+            job_problems,
+        )
         job_name = f"{name}-{job.get('name')}-0" if type(name) is str else None
         _check_child(child, (*template_path, "spec"), job_name, counted, context, job_problems)
         problems.extend(_report_on_job(job_problems, (*template_path, "spec")))
@@ -157,8 +165,11 @@ def _claim_volumes(spec: Any, path: Path, problems: FieldErrors) -> frozenset[st
     volumes = set()
     for index, policy in indexed_mappings(spec.get("volumeClaimPolicies")):
         for number, template in indexed_mappings(policy.get("templates")):
-            claim_path = (*path, "volumeClaimPolicies", index, "templates", number, "spec")
-            check_claim_spec(template.get("spec"), claim_path, problems)
+            check_claim_spec(
+                template.get("spec"),
+                (*path, "volumeClaimPolicies", index, "templates", number, "spec"),
+                problems,
+            )
             name = nested_value(template, "metadata", "name")
             if type(name) is str:
                 volumes.add(name)
@@ -209,21 +220,19 @@ FIXED_FIELDS = (
 )
 """Immutable fields of a JobSet spec, which a runtime contains too."""
 
-FIXED = tuple((f"spec.{path}", _IMMUTABLE_MESSAGE) for path in FIXED_FIELDS)
-"""Fields that the CRD makes immutable (JobSet 0.12)."""
-
-_MUTABLE_WHILE_SUSPENDED = (
-    ("metadata", "labels"),
-    ("metadata", "annotations"),
-    ("spec", "nodeSelector"),
-    ("spec", "tolerations"),
-    ("spec", "schedulingGates"),
-)
-"""Pod template fields that may change while the JobSet is suspended; the child Jobs get them on
-resume.
+_POD_TEMPLATE = ("template", "spec", "template")
+_MUTABLE_WHILE_SUSPENDED = {
+    (*_POD_TEMPLATE, "metadata", "labels"),
+    (*_POD_TEMPLATE, "metadata", "annotations"),
+    (*_POD_TEMPLATE, "spec", "nodeSelector"),
+    (*_POD_TEMPLATE, "spec", "tolerations"),
+    (*_POD_TEMPLATE, "spec", "schedulingGates"),
+}
+"""Fields of a replicatedJob that may change while the JobSet is suspended; the child Jobs get them
+on resume.
 """
 
-_POD_TEMPLATE = ("template", "spec", "template")
+_IMMUTABLE = "Invalid value: field is immutable"
 _RECREATE_HELP = "delete the JobSet and apply again, or give it another name for each run"
 
 
@@ -233,29 +242,19 @@ def validate_update(update: Update) -> Problems:
     suspended = nested_value(update.old, "spec", "suspend") is True
     if update.versions.jobset >= (0, 8):
         suspended = suspended or nested_value(update.new, "spec", "suspend") is True
+
     for path in update.touched:
         if path[:2] == ("spec", "managedBy"):
-            yield _immutable_field(
-                ("spec", "managedBy"), "remove the change: the manager of a JobSet is set once"
+            yield _rejection(
+                ("spec", "managedBy"),
+                _IMMUTABLE,
+                "remove the change: the manager of a JobSet is set once",
             )
         if path[:2] != ("spec", "replicatedJobs") or gates.is_resize(path, update):
             continue
-        if not (suspended and _may_change_while_suspended(path[3:])):
-            yield _immutable_field(("spec", "replicatedJobs"), _RECREATE_HELP)
+        if not (suspended and path[3:8] in _MUTABLE_WHILE_SUSPENDED):
+            yield _rejection(("spec", "replicatedJobs"), _IMMUTABLE, _RECREATE_HELP)
             return
-
-
-def _may_change_while_suspended(path: tuple[str, ...]) -> bool:
-    inner = path[len(_POD_TEMPLATE) :]
-    return path[: len(_POD_TEMPLATE)] == _POD_TEMPLATE and any(
-        inner[: len(steps)] == steps for steps in _MUTABLE_WHILE_SUSPENDED
-    )
-
-
-def _immutable_field(path: tuple[str, ...], help: str) -> Problem:
-    return problem_at(
-        "webhook-refusal", path, "Invalid value: field is immutable", help, authority="jobset"
-    )
 
 
 _match_rule_name = re.compile(r"[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?").fullmatch
@@ -295,11 +294,12 @@ def check_failure_policy(
 
 def _check_rule_name(name: str, seen: set[str], path: Path, rejection: ProblemFactory) -> Problems:
     if not _match_rule_name(name) or len(name) > 128:
-        message = (
+        yield rejection(
+            (*path, "name"),
             f'Invalid value: "{name}": must have 1 to 128 letters, digits or _,: with a letter '
-            "first"
+            "first",
+            "end it with a letter, a digit or an underscore",
         )
-        yield rejection((*path, "name"), message, "end it with a letter, a digit or an underscore")
     elif name in seen:
         yield rejection((*path, "name"), f'Duplicate value: "{name}"', "rename one of the rules")
     seen.add(name)
@@ -431,14 +431,15 @@ def _with_rule_name(rule: Any, index: int) -> Any:
 
 
 def _default_replicated_job(job: Any) -> Any:
-    template = job.get("template") if isinstance(job, Mapping) else None
-    job_spec = template.get("spec") if isinstance(template, Mapping) else None
-    pod_template = job_spec.get("template") if isinstance(job_spec, Mapping) else None
-    pod = pod_template.get("spec") if isinstance(pod_template, Mapping) else None
-    if template is None or job_spec is None or pod_template is None or not isinstance(pod, Mapping):
+    pod = nested_value(job, "template", "spec", "template", "spec")
+    if not isinstance(pod, Mapping):
         return job
 
-    pod = pod if pod.get("restartPolicy") else {**pod, "restartPolicy": "OnFailure"}
+    template = job["template"]
+    job_spec = template["spec"]
+    pod_template = job_spec["template"]
+    if not pod.get("restartPolicy"):
+        pod = {**pod, "restartPolicy": "OnFailure"}
     mode = "Indexed" if job_spec.get("completionMode") is None else job_spec["completionMode"]
     job_spec = {**job_spec, "completionMode": mode, "template": {**pod_template, "spec": pod}}
     filled = {
@@ -477,9 +478,10 @@ def check_jobset_spec(
         yield from check_job_names(job, name, job_path, rejection)
         yield from _check_depends_on(job, known, i, (*job_path, "dependsOn"), rejection)
         if versions.jobset < _SEVERAL_DEPENDENCIES and len(nested_maps(job, "dependsOn")) > 1:
-            message = "Too many: must have at most 1 item before JobSet 0.9"
             yield rejection(
-                (*job_path, "dependsOn"), message, "name only the last job that it waits for"
+                (*job_path, "dependsOn"),
+                "Too many: must have at most 1 item before JobSet 0.9",
+                "name only the last job that it waits for",
             )
 
     targets = nested_value(spec, "successPolicy", "targetReplicatedJobs")
@@ -507,9 +509,8 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
     for i, job in enumerate(nested_maps(manifest, "spec", "replicatedJobs")):
         job_name = nested_string(job, "name")
         if job_name and (why := names.why_not_label_value(job_name)):
-            path = ("spec", "replicatedJobs", i, "name")
             yield child_rejection(
-                path,
+                ("spec", "replicatedJobs", i, "name"),
                 f'Invalid value: "{job_name}": it becomes a label of the Jobs: {why}',
                 "rename it",
             )
@@ -518,11 +519,12 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
 def _check_network(network: Json, path: Path, rejection: ProblemFactory) -> Problems:
     subdomain = nested_string(network, "subdomain")
     if subdomain and (why := names.why_not_dns_1035_label(subdomain)):
-        help = (
+        yield rejection(
+            (*path, "subdomain"),
+            f'Invalid value: "{subdomain}": {why}',
             "use up to 63 letters, digits and dashes, starting with a letter: it is the name of a "
-            "Service"
+            "Service",
         )
-        yield rejection((*path, "subdomain"), f'Invalid value: "{subdomain}": {why}', help)
 
 
 def _check_managed_by(value: Any, path: Path, rejection: ProblemFactory) -> Problems:
@@ -563,8 +565,10 @@ def check_job_names(job: Json, name: str, path: Path, rejection: ProblemFactory)
     if why := names.why_not_dns_1035_label(last_job):
         if len(last_job) > 63:
             help = "shorten the JobSet's name or this one"
+        elif not replicated_name:
+            help = "give it a name"
         else:
-            help = _name_help(replicated_name)
+            help = "use lower case letters, digits and dashes in both names, a letter first"
         yield rejection(name_path, f'Invalid value: "{last_job}": the name of the Job {why}', help)
         return
 
@@ -574,17 +578,12 @@ def check_job_names(job: Json, name: str, path: Path, rejection: ProblemFactory)
 
     pod = f"{last_job}-{as_int(completions) - 1}-xxxxx"
     if len(pod) > names.DNS_LABEL_MAX:
-        message = (
+        yield rejection(
+            name_path,
             f'Invalid value: "{last_job}": the name of the pod {pod} has {len(pod)} characters, '
-            "and 63 are allowed"
+            "and 63 are allowed",
+            "shorten the JobSet's name or this one",
         )
-        yield rejection(name_path, message, "shorten the JobSet's name or this one")
-
-
-def _name_help(name: str) -> str:
-    if not name:
-        return "give it a name"
-    return "use lower case letters, digits and dashes in both names, a letter first"
 
 
 def _check_depends_on(
@@ -605,11 +604,12 @@ def _check_depends_on(
                 help = "move it before this one"
             else:
                 help = f"use another name: there is no replicatedJob {required_job!r}"
-            message = (
+            yield rejection(
+                (*path, i, "name"),
                 f"Invalid value: replicatedJob: {job_names[index]} cannot depend on "
-                f"replicatedJob: {required_job}"
+                f"replicatedJob: {required_job}",
+                help,
             )
-            yield rejection((*path, i, "name"), message, help)
 
 
 def _check_targets(
@@ -696,3 +696,13 @@ def _missing_coordinator(
         )
 
     return None
+
+
+REJECTIONS = Rejections(
+    crd_rules=lambda manifest: jobset_spec_rules(nested_map(manifest, "spec"), ("spec",)),
+    validate=validate,
+    controller_errors=controller_errors,
+    check_children=check_children,
+    immutable_fields=tuple((f"spec.{path}", _IMMUTABLE_MESSAGE) for path in FIXED_FIELDS),
+    validate_update=validate_update,
+)

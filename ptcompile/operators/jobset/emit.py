@@ -86,10 +86,6 @@ def _has_two_roles(job: Job) -> bool:
     return len(job.training_roles) > 1
 
 
-def _rank_variable() -> JsonDict:
-    return {"name": "RANK", **rank_source(_GLOBAL_INDEX)}
-
-
 def _needs_rank(job: Job) -> bool:
     """Return whether torchrun's command line contains $(RANK), which must then be a variable of
     the container.
@@ -112,12 +108,10 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from endings.check_endings(job, cluster, "a JobSet", by_role=_has_two_roles(job))
     for role in job.training_roles if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
-            why = (
-                "torchrun reads the node's rank from RANK, which ptcompile sets from a JobSet label"
-            )
             yield unsupported_by_target(
                 (*role_path(role), "env", "RANK"),
-                why,
+                "torchrun reads the node's rank from RANK, which ptcompile sets from a JobSet "
+                "label",
                 "remove RANK, or use nodes instead of two roles",
             )
 
@@ -177,11 +171,10 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         }
         for role, name, jobs, pods in _replicated_jobs(job)
     ]
-    metadata = object_metadata(job, cluster, "jobset")
     manifest = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
-        "metadata": metadata,
+        "metadata": object_metadata(job, cluster, "jobset"),
         "spec": spec,
     }
 
@@ -208,7 +201,8 @@ def _with_rank(role: Role, job: Job) -> PodTemplate:
     if not (role.trains and _needs_rank(job)):
         return template
     other_variables = tuple(entry for entry in template.main.env if entry.get("name") != "RANK")
-    return template._replace(main=template.main._replace(env=(*other_variables, _rank_variable())))
+    rank = {"name": "RANK", **rank_source(_GLOBAL_INDEX)}
+    return template._replace(main=template.main._replace(env=(*other_variables, rank)))
 
 
 SENTENCES = {

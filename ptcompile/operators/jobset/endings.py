@@ -45,12 +45,12 @@ def check_endings(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool
     yield from batch_endings.disruption_needs_never(job, "the Job of a JobSet")
     failure_action = endings.on_pod_failure(job)
     if failure_action == "RestartPod" and by_role:
-        message = (
-            f"{kind} of two roles has a Job per pod, and each Job may fail {endings.retries(job)} "
-            "times"
-        )
         yield endings.approximation(
-            endings.ON_POD_FAILURE, message, "use RestartJob, or the same for all nodes", "jobset"
+            endings.ON_POD_FAILURE,
+            f"{kind} of two roles has a Job per pod, and each Job may fail {endings.retries(job)} "
+            "times",
+            "use RestartJob, or the same for all nodes",
+            "jobset",
         )
 
     crash = "backoffLimit 0 fails its Job, and the first failed Job fails the JobSet"

@@ -67,21 +67,6 @@ JOBSET = "jobset.sigs.k8s.io/jobset-name"
 ROLE = "jobset.sigs.k8s.io/replicatedjob-name"
 INDEX = "batch.kubernetes.io/job-completion-index"
 
-FOLLOWING = Following(
-    plural="jobsets",
-    succeeded=type_condition("Completed", field_condition(TERMINAL, "Completed").argo),
-    failed=type_condition("Failed", field_condition(TERMINAL, "Failed").argo),
-    running="has(object.status) && has(object.status.replicatedJobsStatus) && "
-    "object.status.replicatedJobsStatus.exists(r, r.active > 0)",
-    suspended=condition_is_true("Suspended"),
-    pods_label=JOBSET,
-    role_label=ROLE,
-    index_label=INDEX,
-    child_job_label="jobset.sigs.k8s.io/job-index",
-    suspend=("spec", "suspend"),
-    propagation="Foreground",
-)
-
 
 def status(live: Json) -> Status:
     """Return the status from the conditions and `terminalState`, then from the counts of child
@@ -106,3 +91,20 @@ def status(live: Json) -> Status:
         return Status("restarting", None, f"restart {restarts}")
 
     return Status("created")
+
+
+FOLLOWING = Following(
+    plural="jobsets",
+    succeeded=type_condition("Completed", field_condition(TERMINAL, "Completed").argo),
+    failed=type_condition("Failed", field_condition(TERMINAL, "Failed").argo),
+    running="has(object.status) && has(object.status.replicatedJobsStatus) && "
+    "object.status.replicatedJobsStatus.exists(r, r.active > 0)",
+    suspended=condition_is_true("Suspended"),
+    pods_label=JOBSET,
+    role_label=ROLE,
+    index_label=INDEX,
+    child_job_label="jobset.sigs.k8s.io/job-index",
+    suspend=("spec", "suspend"),
+    propagation="Foreground",
+    status=status,
+)

@@ -81,18 +81,18 @@ def check_restart_action(
     if not _is_on("RestartJob", versions):
         yield _needs_gate(action, "RestartJob", (*path, "action"), rejection, _RESTART_JOBSET)
     elif any(nested_int(job, "replicas", default=1) > _REPLICAS_MAX for job in jobs):
-        message = (
+        yield rejection(
+            (*path, "action"),
             f"Forbidden: {action} restarts Jobs of a replicatedJob with at most {_REPLICAS_MAX} "
-            "replicas"
+            "replicas",
+            _RESTART_JOBSET,
         )
-        yield rejection((*path, "action"), message, _RESTART_JOBSET)
 
 
 def _needs_gate(word: str, gate: str, path: Path, rejection: ProblemFactory, help: str) -> Problem:
-    message = f"Forbidden: {word} needs the feature gate {gate}, which is off by default"
     return rejection(
         path,
-        message,
+        f"Forbidden: {word} needs the feature gate {gate}, which is off by default",
         f"{help}; if the gate is on, set spec.featureGates.jobset.{gate} in the profile",
     )
 

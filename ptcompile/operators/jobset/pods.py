@@ -148,12 +148,14 @@ class _JobSetExpansion:
         def pod(index: int) -> PodView:
             job = index // pods_per_job
             job_name = f"{self.name}-{name}-{job}"
-            return build(
-                index,
-                index % pods_per_job,
-                job_name,
-                {**shared_labels, **self._of_job(position, job, job_name)},
-            )
+            labels = {
+                **shared_labels,
+                f"{_PREFIX}job-index": str(job),
+                f"{_PREFIX}job-key": _digest(f"{self.namespace}/{job_name}"),
+                f"{_PREFIX}job-global-index": str(self.before[position] + job),
+                f"{_PREFIX}job-group-index": str(self.before_in_group[position] + job),
+            }
+            return build(index, index % pods_per_job, job_name, labels)
 
         return ExpandedRole(name, self.replicas[position] * pods_per_job, pod)
 
@@ -188,15 +190,6 @@ class _JobSetExpansion:
             labels["coordinator"] = self.coordinator
 
         return {_PREFIX + k: v for k, v in labels.items()}
-
-    def _of_job(self, position: int, job: int, job_name: str) -> dict[str, str]:
-        key = _digest(f"{self.namespace}/{job_name}")
-        return {
-            f"{_PREFIX}job-index": str(job),
-            f"{_PREFIX}job-key": key,
-            f"{_PREFIX}job-global-index": str(self.before[position] + job),
-            f"{_PREFIX}job-group-index": str(self.before_in_group[position] + job),
-        }
 
 
 def _digest(job_key: str) -> str:
@@ -237,9 +230,14 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
             if dependency.get("status") == "Ready" and first in pods:
                 later = _started_after(first, replicated)
                 exist = sum(count for name, count in pods.items() if name not in later)
-                path = ("spec", "replicatedJobs", index, "dependsOn", position)
                 text = f"{nested_string(job, 'name')} is created when {first} is ready"
-                yield StartOrder(path, first, exist, text, "remove it")
+                yield StartOrder(
+                    ("spec", "replicatedJobs", index, "dependsOn", position),
+                    first,
+                    exist,
+                    text,
+                    "remove it",
+                )
 
 
 def _started_after(first: str, replicated: Sequence[tuple[int, Json]]) -> set[str]:
@@ -282,8 +280,7 @@ def lost_pod(spec: Json, role: str) -> LostPod:
     """Return what a JobSet of this spec does when it loses a pod: the child Job decides, then
     failurePolicy.
     """
-    replicated = _replicated_job(spec, role)
-    child = nested_map(replicated, "template", "spec")
+    child = nested_map(_replicated_job(spec, role), "template", "spec")
     by_job = batch_pods.lost_pod(child)
     if by_job.recreated != "none" or spec.get("failurePolicy") is None:
         return by_job
@@ -327,8 +324,9 @@ def restarts(spec: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
     if spec.get("failurePolicy") is None:
         return by_job
 
-    reason = batch_pods.failure_reason(child) if not by_job else _limit_reason(child)
-    action = _job_failure_action(spec, role, reason)
+    # a Job that recreates pods fails when its retries are used up
+    find_reason = batch_pods.limit_reason if by_job else batch_pods.failure_reason
+    action = _job_failure_action(spec, role, find_reason(child))
     scope = _RECREATION.get(action, LostPod("none", "")).recreated
     if scope == "none":
         return by_job
@@ -341,13 +339,6 @@ def restarts(spec: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
     )
 
     return (*by_job, Retry(scope, limit, "job", text, size=size))
-
-
-def _limit_reason(child: Json) -> str:
-    """Return the reason with which a child Job fails when its retries are used up."""
-    if child.get("backoffLimitPerIndex") is None:
-        return "BackoffLimitExceeded"
-    return "FailedIndexes"
 
 
 def retries(manifest: Json) -> int:
@@ -364,11 +355,6 @@ def _max_restarts(manifest: Json) -> int:
     return nested_int(manifest, "spec", "failurePolicy", "maxRestarts")
 
 
-def pod_templates(manifest: Json) -> Iterator[Template]:
-    """Yield the pod templates of the replicatedJobs."""
-    return templates_of_spec(nested_map(manifest, "spec"), ("spec",))
-
-
 def templates_of_spec(spec: Json, path: Path) -> Iterator[Template]:
     """Yield the pod templates of a JobSet spec at `path`; `replicas` counts the pods of all
     Jobs.
@@ -376,13 +362,12 @@ def templates_of_spec(spec: Json, path: Path) -> Iterator[Template]:
     for i, job in indexed_mappings(spec.get("replicatedJobs")):
         child = nested_map(job, "template", "spec")
         count = nested_int(job, "replicas", default=1) * nested_int(child, "parallelism", default=1)
-        template_path = (*path, "replicatedJobs", i, "template", "spec", "template")
-        yield Template(template_path, child.get("template"), nested_string(job, "name"), count)
-
-
-def describe_failures(manifest: Json) -> Iterator[str]:
-    """Yield sentences about what a JobSet does on failure and at its end."""
-    yield from describe_spec_failures(nested_map(manifest, "spec"))
+        yield Template(
+            (*path, "replicatedJobs", i, "template", "spec", "template"),
+            child.get("template"),
+            nested_string(job, "name"),
+            count,
+        )
 
 
 def describe_spec_failures(spec: Json) -> Iterator[str]:

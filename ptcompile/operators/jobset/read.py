@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile.kinds.reading import (
+    LAUNCHERS,
     MAIN_CONTAINER,
     Read,
     ReadRole,
@@ -25,8 +26,6 @@ from ptcompile.kubernetes.unstructured import (
     nested_value,
 )
 
-_LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
-
 
 def read(manifest: Json, _others: Objects) -> Iterator[Read]:
     """Yield the first replicatedJob that trains as the nodes, or it and the next one as master and
@@ -44,12 +43,12 @@ def read(manifest: Json, _others: Objects) -> Iterator[Read]:
         job = nested_map(replicated, "template", "spec")
         path = ("spec", "replicatedJobs", index, "template", "spec")
         if pod_count(job.get("parallelism")) < pod_count(job.get("completions")):
-            why = (
-                "fewer pods run at a time than there are indexes, but the nodes of a job must all "
-                "run at once"
-            )
             yield unreadable_object(
-                "jobset", (*path, "completions"), why, "set parallelism to the same number"
+                "jobset",
+                (*path, "completions"),
+                "fewer pods run at a time than there are indexes, but the nodes of a job must all "
+                "run at once",
+                "set parallelism to the same number",
             )
             return
 
@@ -67,7 +66,7 @@ def read(manifest: Json, _others: Objects) -> Iterator[Read]:
 def _starts_launcher(replicated: Json) -> bool:
     containers = nested_maps(replicated, "template", "spec", "template", "spec", "containers")
     commands = [str([container.get("command"), container.get("args")]) for container in containers]
-    return any(launcher in command for command in commands for launcher in _LAUNCHERS)
+    return any(launcher in command for command in commands for launcher in LAUNCHERS)
 
 
 def _pod_count(replicated: Json) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.kinds.model import Feature, GangSystem, Install, Operator, QueueSystem
-from ptcompile.kubernetes.unstructured import JsonDict
 
 
 class KAI(Operator):
@@ -47,11 +46,9 @@ class KAI(Operator):
 _SHARE = {"quota": 0, "limit": -1, "overQuotaWeight": 1}
 
 
-def _queue_spec(_name: str) -> JsonDict:
-    """Return a spec without guarantee or limit, as KAI's default-queue (KAI Scheduler,
-    docs/quickstart/default-queues.yaml).
-    """
-    return {"resources": {name: dict(_SHARE) for name in ("cpu", "gpu", "memory")}}
-
-
-QUEUES = QueueSystem(lambda _: "scheduling.run.ai/v2", "Queue", _queue_spec)
+QUEUES = QueueSystem(
+    lambda _: "scheduling.run.ai/v2",
+    "Queue",
+    # no guarantee or limit, as KAI's default-queue (docs/quickstart/default-queues.yaml)
+    lambda _: {"resources": {name: dict(_SHARE) for name in ("cpu", "gpu", "memory")}},
+)

@@ -28,21 +28,23 @@ def _check(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
         f"kai-{target.name}", versions
     )
     if one_by_one and job.pods > 1:
-        message = (
-            f"KAI {'.'.join(map(str, versions.kai))} schedules the pods of this target one by one"
+        yield done_differently(
+            SPEC,
+            f"KAI {'.'.join(map(str, versions.kai))} schedules the pods of this target one by one",
+            "use the target pytorchjob or jobset, or a newer KAI",
         )
-        yield done_differently(SPEC, message, "use the target pytorchjob or jobset, or a newer KAI")
 
 
 def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Problems:
     if level_of(job, cluster).node_label is None:
         yield from check_node_label(job, cluster, "KAI")
     elif cluster.spec.topology.name is None:
-        message = (
+        yield unsupported_by_target(
+            TOPOLOGY,
             f"the profile {cluster.metadata.name!r} does not name the Topology object that KAI "
-            "requires"
+            "requires",
+            "add spec.topology.name to the profile",
         )
-        yield unsupported_by_target(TOPOLOGY, message, "add spec.topology.name to the profile")
 
 
 GANGS = GangSystem(

@@ -171,12 +171,16 @@ def _why_unsupported(cluster: ClusterProfile, target: str) -> tuple[str, str] | 
 def _gate_off(path: tuple[str, ...], effect: str, gates: list[str]) -> Problem:
     listed = " and ".join(gates)
     is_off = "gate {} is" if len(gates) == 1 else "gates {} are"
-    message = f"{effect} while the feature {is_off.format(listed)} off, which is the default"
-    help = (
+    return problem_at(
+        "gate-off",
+        path,
+        f"{effect} while the feature {is_off.format(listed)} off, which is the default",
         f"if the cluster enables it, set {listed} to true in spec.featureGates.kubernetes of the "
-        "profile"
+        "profile",
+        "warning",
+        "run",
+        authority="kube-apiserver",
     )
-    return problem_at("gate-off", path, message, help, "warning", "run", authority="kube-apiserver")
 
 
 def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Problems:
@@ -188,10 +192,11 @@ def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Probl
             TOPOLOGY, "groups have a topology only since Kubernetes 1.36", "remove it"
         )
     elif not job.topology.required:
-        message = (
-            "kube-scheduler places a group within one domain or not at all: it knows no preference"
+        yield unsupported_by_target(
+            TOPOLOGY,
+            "kube-scheduler places a group within one domain or not at all: it knows no preference",
+            "write required, or add a queue of Kueue",
         )
-        yield unsupported_by_target(TOPOLOGY, message, "write required, or add a queue of Kueue")
     elif level_of(job, cluster).node_label is None:
         yield from check_node_label(job, cluster, "kube-scheduler")
     elif not _is_on(_TOPOLOGY_GATE, cluster):

@@ -14,6 +14,7 @@ from ptcompile.kinds.model import (
     KindContext,
     Operator,
     QueueSystem,
+    Rejections,
     RuleHelp,
 )
 from ptcompile.kubernetes.requests import Update
@@ -48,15 +49,10 @@ class KueueKind(Kind):
 
         return default(manifest)
 
-    def validate(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.kueue.objects import validate
+    def rejections(self) -> Rejections:
+        from ptcompile.operators.kueue.objects import REJECTIONS
 
-        return validate(manifest, request)
-
-    def validate_update(self, update: Update) -> Problems:
-        from ptcompile.operators.kueue.objects import validate_update
-
-        return validate_update(update)
+        return REJECTIONS
 
 
 def _kinds() -> Iterator[Kind]:

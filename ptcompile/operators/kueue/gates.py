@@ -33,8 +33,9 @@ def check_gates(manifest: Json, problems: FieldErrors) -> None:
 
     for gate in split_gates(text):
         if not gate:
-            why = "cannot contain empty gate names"
-            problems.invalid(_PATH, text, why, "remove the empty name", _FIELD)
+            problems.invalid(
+                _PATH, text, "cannot contain empty gate names", "remove the empty name", _FIELD
+            )
         elif gate in seen:
             problems.invalid(
                 _PATH, text, f"duplicate gate name: {gate}", "keep one of them", _FIELD

@@ -9,13 +9,12 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     nested_map,
-    nested_maps,
-    nested_string,
     nested_string_map,
     nested_strings,
     nested_value,
     object_name,
 )
+from ptcompile.operators.kueue.queues import admission_checks
 from ptcompile.source import documents
 
 
@@ -62,13 +61,6 @@ def _is_manager(by_kind: ObjectsByKind) -> bool:
         if nested_value(check, "spec", "controllerName") == "kueue.x-k8s.io/multikueue"
     }
     queues = by_kind.get("ClusterQueue", ())
-    return bool(queues) and all(not checks.isdisjoint(_checks_of(queue)) for queue in queues)
-
-
-def _checks_of(cluster_queue: Json) -> set[str]:
-    spec = nested_map(cluster_queue, "spec")
-    strategies = nested_maps(spec, "admissionChecksStrategy", "admissionChecks")
-    return {
-        *nested_strings(spec, "admissionChecks"),
-        *(nested_string(check, "name") for check in strategies),
-    }
+    return bool(queues) and all(
+        not checks.isdisjoint(admission_checks(nested_map(queue, "spec"))) for queue in queues
+    )

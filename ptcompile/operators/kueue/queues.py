@@ -16,7 +16,10 @@ from ptcompile.kubernetes.unstructured import (
     JsonDict,
     ObjectKind,
     api_group,
+    nested_maps,
+    nested_string,
     nested_string_map,
+    nested_strings,
 )
 from ptcompile.kubernetes.versions import Versions, version_text
 from ptcompile.operators.queues.queue_systems import KUEUE_QUEUE, KUEUE_TOPOLOGY
@@ -90,6 +93,7 @@ GROUP_SIZE = f"{PREFIX}pod-group-total-count"
 """Annotation: the number of Pods in the group."""
 MIN_PARALLELISM = f"{PREFIX}job-min-parallelism"
 """Annotation: the fewest pods with which a Job is admitted."""
+ELASTIC = f"{PREFIX}elastic-job"
 
 REQUESTS = tuple(KUEUE_TOPOLOGY.values())
 """Annotations of a pod template, one of which is its topology request."""
@@ -98,6 +102,28 @@ REQUESTS = tuple(KUEUE_TOPOLOGY.values())
 def queue_of(manifest: Json) -> str:
     """Return the queue that an object names, or an empty string."""
     return nested_string_map(manifest, "metadata", "labels").get(QUEUE, "")
+
+
+def is_elastic(manifest: Json) -> bool:
+    """Return whether Kueue resizes the object while it runs: the annotation must be exactly
+    "true".
+    """
+    return nested_string_map(manifest, "metadata", "annotations").get(ELASTIC) == "true"
+
+
+def has_condition(manifest: Json, name: str) -> bool:
+    """Return whether a condition of a live object is true."""
+    conditions = nested_maps(manifest, "status", "conditions")
+    return any(item.get("type") == name and item.get("status") == "True" for item in conditions)
+
+
+def admission_checks(spec: Json) -> list[str]:
+    """Return the names of a ClusterQueue's admission checks."""
+    written = nested_maps(spec, "admissionChecksStrategy", "admissionChecks")
+    return [
+        *nested_strings(spec, "admissionChecks"),
+        *(nested_string(check, "name") for check in written),
+    ]
 
 
 def api_version(versions: Versions) -> str:
@@ -137,10 +163,9 @@ def _framework(
     if not name:
         return None
 
-    release = version_text(versions.kueue)
     return (
         "Configuration/kueue",
-        f"integrations.frameworks lists {name}: Kueue {release} leaves it out",
+        f"integrations.frameworks lists {name}: Kueue {version_text(versions.kueue)} leaves it out",
     )
 
 

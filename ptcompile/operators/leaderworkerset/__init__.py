@@ -6,14 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.diagnostics import Problems
-from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import (
     Install,
     Kind,
     KindContext,
     LostPod,
     Operator,
+    Rejections,
     RendezvousSettings,
     StartOrder,
 )
@@ -23,7 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.templates import Template
-    from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -64,20 +62,10 @@ class LeaderWorkerSet(Kind):
 
         return describe_failures(manifest)
 
-    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-        from ptcompile.operators.leaderworkerset.admission import check_children
+    def rejections(self) -> Rejections:
+        from ptcompile.operators.leaderworkerset.admission import REJECTIONS
 
-        check_children(manifest, context, problems)
-
-    def validate(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.leaderworkerset.admission import validate
-
-        return validate(manifest)
-
-    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.leaderworkerset.admission import controller_errors
-
-        return controller_errors(manifest)
+        return REJECTIONS
 
 
 class LWSOperator(Operator):

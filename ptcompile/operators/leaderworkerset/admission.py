@@ -11,6 +11,7 @@ from ptcompile.apiserver.validation.templates import check_templates
 from ptcompile.apiserver.webhooks import child_rejection, webhook_rejection
 from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
+from ptcompile.kinds.model import KindContext, Rejections
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
@@ -28,7 +29,7 @@ _SUBGROUPS = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 
 
-def validate(manifest: Json) -> Problems:
+def validate(manifest: Json, _request: KindContext) -> Problems:
     """Yield the rejections of the validating webhook."""
     metadata = nested_map(manifest, "metadata")
     spec = nested_map(manifest, "spec")
@@ -96,17 +97,17 @@ def _check_subgroups(manifest: Json, size: int) -> Problems:
         )
 
 
-def controller_errors(manifest: Json) -> Problems:
+def controller_errors(manifest: Json, _request: KindContext) -> Problems:
     """Yield the errors of the StatefulSets that the controller creates: their pods restart
     always.
     """
     for template in pod_templates(manifest):
         policy = nested_value(template.template, "spec", "restartPolicy")
         if isinstance(policy, str) and policy not in ("", "Always"):
-            path = (*template.path, "spec", "restartPolicy")
-            text = f'Unsupported value: "{policy}": supported values: "Always"'
             yield child_rejection(
-                path, text, "remove it: the pods of a LeaderWorkerSet restart always"
+                (*template.path, "spec", "restartPolicy"),
+                f'Unsupported value: "{policy}": supported values: "Always"',
+                "remove it: the pods of a LeaderWorkerSet restart always",
             )
 
 
@@ -115,3 +116,8 @@ def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) ->
     claims = nested_maps(manifest, "spec", "leaderWorkerTemplate", "volumeClaimTemplates")
     volumes = frozenset(nested_string(claim, "metadata", "name") for claim in claims)
     check_templates(pod_templates(manifest), context, problems, volumes)
+
+
+REJECTIONS = Rejections(
+    validate=validate, controller_errors=controller_errors, check_children=check_children
+)

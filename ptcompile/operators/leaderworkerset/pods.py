@@ -93,9 +93,12 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
             leader = "leader"
         else:
             leader = "worker"
-        text = "LeaderReady creates the workers when the leader is ready"
         yield StartOrder(
-            ("spec", "startupPolicy"), leader, 1, text, "set startupPolicy to LeaderCreated"
+            ("spec", "startupPolicy"),
+            leader,
+            1,
+            "LeaderReady creates the workers when the leader is ready",
+            "set startupPolicy to LeaderCreated",
         )
 
 
@@ -149,10 +152,10 @@ class _Groups:
                 **nested_string_map(metadata, "annotations"),
                 f"{_PREFIX}size": str(self.size),
             },
-            spec=self.pod_spec(spec, group, worker),
+            spec=self.pod_spec(spec, name, group, worker),
         )
 
-    def pod_spec(self, spec: Json, group: int, worker: int) -> JsonDict:
+    def pod_spec(self, spec: Json, name: str, group: int, worker: int) -> JsonDict:
         """Return the pod's spec with the controller's variables, which come first and replace
         the user's.
         """
@@ -161,18 +164,9 @@ class _Groups:
             "LWS_GROUP_SIZE": str(self.size),
             "LWS_WORKER_INDEX": str(worker),
         }
-        added = [templates.env_value(name, value) for name, value in variables.items()]
-        changed: JsonDict = {
-            **spec,
-            "hostname": f"{self.name}-{group}" + (f"-{worker}" if worker else ""),
-        }
-        for key in ("initContainers", "containers"):
-            if spec.get(key):
-                changed[key] = [
-                    _with_variables(container, added) for container in nested_maps(spec, key)
-                ]
-
-        return {**changed, "subdomain": self.subdomain(group)}
+        added = [templates.env_value(variable, value) for variable, value in variables.items()]
+        changed = templates.with_containers(spec, lambda c: _with_variables(c, added), init=True)
+        return {**changed, "hostname": name, "subdomain": self.subdomain(group)}
 
     def service(self) -> Json:
         """Return the headless Service that resolves the pods' names, also before they are ready."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.diagnostics import Problems
-from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import (
     Install,
     Kind,
@@ -13,7 +11,7 @@ from ptcompile.kinds.model import (
     KindDefaults,
     LostPod,
     Operator,
-    UnseenChanges,
+    Rejections,
 )
 from ptcompile.operators.pod import POD_RULES
 
@@ -21,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.templates import Template
-    from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -53,20 +50,10 @@ class MPIJob(Kind):
 
         return describe_failures(manifest)
 
-    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.mpijob.admission import controller_errors
+    def rejections(self) -> Rejections:
+        from ptcompile.operators.mpijob.admission import REJECTIONS
 
-        return controller_errors(manifest, request)
-
-    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-        from ptcompile.operators.mpijob.admission import check_children
-
-        check_children(manifest, context, problems)
-
-    def unseen_changes(self, old: Json) -> UnseenChanges:
-        from ptcompile.operators.mpijob.admission import unseen_changes
-
-        return unseen_changes(old)
+        return REJECTIONS
 
 
 class MPIOperator(Operator):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ptcompile.apiserver.validation.templates import check_templates, without_restart_policy
 from ptcompile.apiserver.webhooks import controller_failure, quote_names
-from ptcompile.diagnostics import Path, Problem, Problems
+from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
-from ptcompile.kinds.model import KindContext, UnseenChanges
+from ptcompile.kinds.model import (
+    KindContext,
+    Rejections,
+)
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
@@ -24,6 +29,8 @@ _SPECS: Path = ("spec", "mpiReplicaSpecs")
 _RESTART_POLICIES = ("Never", "OnFailure")
 _CLEAN_POD_POLICIES = ("None", "Running", "All")
 _MANAGERS = ("kubeflow.org/mpi-operator", "kueue.x-k8s.io/multikueue")
+
+_validation_error = partial(controller_failure, "mpi-operator")
 
 
 def controller_errors(manifest: Json, request: KindContext) -> Problems:
@@ -59,15 +66,19 @@ def _check_replica(kind: str, replica: Json) -> Problems:
             (*path, "replicas"), f"Invalid value: {count}: must be 1", "use one launcher"
         )
     if kind == "Worker" and count < 1:
-        help = "set the number of workers: the default of 0 is rejected, or remove Worker"
         yield _validation_error(
-            (*path, "replicas"), f"Invalid value: {count}: must be greater than or equal to 1", help
+            (*path, "replicas"),
+            f"Invalid value: {count}: must be greater than or equal to 1",
+            "set the number of workers: the default of 0 is rejected, or remove Worker",
         )
 
     restart = replica.get("restartPolicy")
     if restart and restart not in _RESTART_POLICIES:
-        text = f'Unsupported value: "{restart}": supported values: {quote_names(_RESTART_POLICIES)}'
-        yield _validation_error((*path, "restartPolicy"), text, "use Never or OnFailure")
+        yield _validation_error(
+            (*path, "restartPolicy"),
+            f'Unsupported value: "{restart}": supported values: {quote_names(_RESTART_POLICIES)}',
+            "use Never or OnFailure",
+        )
     if not nested_maps(replica, "template", "spec", "containers"):
         containers = (*path, "template", "spec", "containers")
         yield _validation_error(
@@ -112,10 +123,6 @@ def _check_worker_names(name: str, worker: Json) -> Problems:
         )
 
 
-def _validation_error(path: Path, text: str, help: str) -> Problem:
-    return controller_failure("mpi-operator", path, text, help)
-
-
 _VOLUMES = frozenset({"ssh-auth", "mpi-job-config"})
 """Volumes that the controller adds."""
 
@@ -131,11 +138,13 @@ def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) ->
     check_templates(templates, context, problems, _VOLUMES)
 
 
-def unseen_changes(_old: Json) -> UnseenChanges:
-    """Return the changes that running pods do not see."""
-    return (
+REJECTIONS = Rejections(
+    controller_errors=controller_errors,
+    check_children=check_children,
+    unseen_changes=lambda _old: (
         (
             ("spec", "mpiReplicaSpecs"),
             "the launcher and running workers do not change; new workers use the new template",
         ),
-    )
+    ),
+)

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, KindDefaults, LostPod
 from ptcompile.kinds.pods import MAX_NAMED_HOSTS, ExpandedRole, Expansion, PodView, template_parts
-from ptcompile.kinds.templates import Template, limit_sentences, suspension_notes
+from ptcompile.kinds.templates import (
+    Template,
+    cluster_host_name,
+    env_value,
+    limit_sentences,
+    suspension_notes,
+    with_env,
+    with_items,
+)
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
@@ -22,6 +29,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_value,
     object_name,
 )
+from ptcompile.operators.queues.queue_systems import run_policy_group
 
 DEFAULTS = KindDefaults(
     {
@@ -74,7 +82,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     return Expansion(
         roles,
         (job.service(),),
-        job.pod_group(),
+        run_policy_group(job.spec, job.counts.get("Worker", 0) + 1),
         lambda: (job.config_map(),),
         jobs=(
             {
@@ -125,18 +133,15 @@ class _MPIJob:
             random_suffix=launcher,
             hostname=name,
             subdomain=self.name,
-            dns=templates.cluster_host_name(name, self.name, self.namespace)
-            if self.named(kind)
+            dns=cluster_host_name(name, self.name, self.namespace)
+            # the Service selects the launcher only if it is a worker
+            if kind == "Worker" or self.launcher_works
             else None,
             job=name if launcher else None,
             labels={**nested_string_map(metadata, "labels"), **self.labels(kind, index)},
             annotations=nested_string_map(metadata, "annotations"),
             spec=self.pod_spec(kind, spec, name),
         )
-
-    def named(self, kind: str) -> bool:
-        """Return whether the Service selects the pod: the launcher only if it is a worker."""
-        return kind == "Worker" or self.launcher_works
 
     def pod_spec(self, kind: str, spec: Json, name: str) -> JsonDict:
         """Return the template with the controller's additions: names, keys, the hostfile, the
@@ -156,17 +161,15 @@ class _MPIJob:
             mounts.append({"name": "mpi-job-config", "mountPath": _CONFIG_PATH})
             volumes.append({"name": "mpi-job-config", "configMap": {"name": f"{self.name}-config"}})
         first, *sidecars = nested_maps(spec, "containers") or [{}]
-        container = templates.with_env(
-            templates.with_items(first, "volumeMounts", mounts), self.env(kind)
-        )
+        container = with_env(with_items(first, "volumeMounts", mounts), self.env(kind))
         if not is_launcher and not first.get("command") and not first.get("args"):
             container["command"] = ["/usr/sbin/sshd", "-De"]
         searches = [
             *(nested_value(spec, "dnsConfig", "searches") or []),
-            templates.cluster_host_name(self.name, None, self.namespace),
+            cluster_host_name(self.name, None, self.namespace),
         ]
         changed = {
-            **templates.with_items(spec, "volumes", volumes),
+            **with_items(spec, "volumes", volumes),
             "containers": [container, *sidecars],
         }
         host_fields = {
@@ -181,7 +184,7 @@ class _MPIJob:
         """Return the variables of the first container; a launcher that is not a worker sees no
         GPU.
         """
-        role = templates.env_value("K_MPI_JOB_ROLE", kind.lower())
+        role = env_value("K_MPI_JOB_ROLE", kind.lower())
         if kind != "Launcher":
             return [role]
 
@@ -207,7 +210,7 @@ class _MPIJob:
         else:
             no_gpus = [("NVIDIA_VISIBLE_DEVICES", ""), ("NVIDIA_DRIVER_CAPABILITIES", "")]
 
-        return [role, *(templates.env_value(name, value) for name, value in (*pairs, *no_gpus))]
+        return [role, *(env_value(name, value) for name, value in (*pairs, *no_gpus))]
 
     def labels(self, kind: str, index: int) -> dict[str, str]:
         """Return a pod's labels; workers count from 1 if the launcher is worker 0."""
@@ -243,16 +246,6 @@ class _MPIJob:
             "data": {"hostfile": lines},
         }
 
-    def pod_group(self) -> Json:
-        """Return the gang: all workers and the launcher, unless the policy sets a number."""
-        policy = nested_map(self.spec, "runPolicy", "schedulingPolicy")
-        size = nested_int(policy, "minAvailable", default=self.counts.get("Worker", 0) + 1)
-        return {
-            "minMember": size,
-            "queue": nested_string(policy, "queue") or "default",
-            "onlyWith": "a gang scheduler",
-        }
-
     def notes(self) -> tuple[str, ...]:
         """Return notes about behavior that the objects do not show."""
         mpirun = (
@@ -264,14 +257,11 @@ class _MPIJob:
 
 def lost_pod(manifest: Json, role: str) -> LostPod:
     """Return what the mpi-operator does about a lost pod: only the launcher's Job counts."""
-    if (
-        role.lower() == "launcher"
-        and nested_int(manifest, "spec", "runPolicy", "backoffLimit", default=6) == 0
-    ):
+    if role.lower() != "launcher":
+        return LostPod("pod", "mpirun fails with it; the controller creates a new pod")
+    if nested_int(manifest, "spec", "runPolicy", "backoffLimit", default=6) == 0:
         return LostPod("none", "the job fails")
-    if role.lower() == "launcher":
-        return LostPod("pod", "its Job creates a new pod, which is counted")
-    return LostPod("pod", "mpirun fails with it; the controller creates a new pod")
+    return LostPod("pod", "its Job creates a new pod, which is counted")
 
 
 def describe_failures(manifest: Json) -> Iterator[str]:

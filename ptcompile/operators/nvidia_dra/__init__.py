@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from ptcompile.kinds.model import FixedFields, Install, Kind, Operator
+from ptcompile.kinds.model import (
+    Install,
+    Kind,
+    Operator,
+    Rejections,
+)
 
 
 class ComputeDomain(Kind):
@@ -13,9 +18,8 @@ class ComputeDomain(Kind):
     schema = "resource.nvidia.com/computedomain_v1beta1.json"
     rules = ("operators.nvidia_dra.rules",)
 
-    def immutable_fields(self) -> FixedFields:
-
-        return FIXED
+    def rejections(self) -> Rejections:
+        return Rejections(immutable_fields=(("spec", "A computeDomain.spec is immutable"),))
 
 
 class NvidiaDRA(Operator):
@@ -35,7 +39,3 @@ class NvidiaDRA(Operator):
         ),
         images=("k8s-dra-driver-gpu",),
     )
-
-
-FIXED = (("spec", "A computeDomain.spec is immutable"),)
-"""Fields that the CRD makes immutable."""

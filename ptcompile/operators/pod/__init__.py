@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.reading import Read
-    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.status import Following
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.unstructured import Json
@@ -81,11 +81,6 @@ class BarePod(Kind):
         from ptcompile.operators.pod.pods import read
 
         return read(manifest, related)
-
-    def status(self, live: Json) -> Status:
-        from ptcompile.operators.pod.facts import status
-
-        return status(live)
 
     def following(self) -> Following:
         from ptcompile.operators.pod.facts import FOLLOWING

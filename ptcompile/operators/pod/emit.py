@@ -94,14 +94,16 @@ def _unsupported_endings(job: Job) -> Problems:
 
     for role in job.training_roles if job.nodes == 1 else ():
         if role.restart_policy == "OnFailure" and policy.backoff_limit is None:
-            why = "the kubelet restarts a failed container forever: a Pod has no backoffLimit"
             yield endings.approximation(
-                (*role_path(role), "restartPolicy"), why, "use the target job", "kubelet"
+                (*role_path(role), "restartPolicy"),
+                "the kubelet restarts a failed container forever: a Pod has no backoffLimit",
+                "use the target job",
+                "kubelet",
             )
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
-    role = job.roles[0]
+    role, *_ = job.roles
     template = pod_template.write(
         emitting.with_single_pod_queue(role.template, job, cluster),
         main=job.names.container,

@@ -19,13 +19,6 @@ from ptcompile.kubernetes.unstructured import (
     nested_string,
 )
 
-FOLLOWING = Following(
-    plural="pods",
-    succeeded=field_condition("status.phase", "Succeeded"),
-    failed=field_condition("status.phase", "Failed"),
-    running=field_condition("status.phase", "Running").cel,
-)
-
 
 def status(live: Json) -> Status:
     """Return the status from the phase. A running pod with a container in back-off is
@@ -44,6 +37,15 @@ def status(live: Json) -> Status:
         return Status("queued", "SchedulingGated", f"waits for {', '.join(gates)}")
 
     return _pending_status(live)
+
+
+FOLLOWING = Following(
+    plural="pods",
+    succeeded=field_condition("status.phase", "Succeeded"),
+    failed=field_condition("status.phase", "Failed"),
+    running=field_condition("status.phase", "Running").cel,
+    status=status,
+)
 
 
 def _failed_status(live: Json) -> Status:

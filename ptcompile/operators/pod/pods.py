@@ -124,8 +124,13 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
     spec = nested_map(manifest, "spec")
     if spec.get("podManagementPolicy") != "Parallel":
         field = ("podManagementPolicy",) if "podManagementPolicy" in spec else ()
-        text = "podManagementPolicy OrderedReady creates each pod when the one before it is ready"
-        yield StartOrder(("spec", *field), "pod", 1, text, "set podManagementPolicy to Parallel")
+        yield StartOrder(
+            ("spec", *field),
+            "pod",
+            1,
+            "podManagementPolicy OrderedReady creates each pod when the one before it is ready",
+            "set podManagementPolicy to Parallel",
+        )
 
 
 _POD_NAME = "statefulset.kubernetes.io/pod-name"

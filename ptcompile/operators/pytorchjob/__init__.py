@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.diagnostics import Problems
-from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import (
     Additions,
     Conversion,
     Feature,
-    FixedFields,
     Install,
     Kind,
     KindContext,
@@ -19,22 +16,22 @@ from ptcompile.kinds.model import (
     LeftBehind,
     LostPod,
     Operator,
+    Rejections,
     RendezvousSettings,
     Retry,
-    UnseenChanges,
 )
+from ptcompile.kubernetes.unstructured import Json, nested_int
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
+from ptcompile.operators.queues.queue_systems import first_pods_of_roles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kinds.pods import ExpandedRole, Expansion, Shares
     from ptcompile.kinds.reading import Read
-    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.status import Following
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.index import Objects
-    from ptcompile.kubernetes.requests import ApiServer
-    from ptcompile.kubernetes.unstructured import Json
 
 _ELASTIC = ("spec", "elasticPolicy")
 
@@ -73,9 +70,7 @@ class PyTorchJob(Kind):
         return expand(manifest, request)
 
     def gang(self, group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
-        from ptcompile.operators.pytorchjob.pods import gang_shares
-
-        return gang_shares(group, roles)
+        return first_pods_of_roles(nested_int(group, "minMember"), roles)
 
     def gang_scheduler(self, manifest: Json, related: Sequence[Json]) -> str:
         from ptcompile.operators.pytorchjob.pods import gang_scheduler
@@ -100,9 +95,7 @@ class PyTorchJob(Kind):
         return restarts(manifest, role, exit_code)
 
     def retries(self, manifest: Json) -> int:
-        from ptcompile.operators.pytorchjob.pods import retries
-
-        return retries(manifest)
+        return nested_int(manifest, "spec", "runPolicy", "backoffLimit")
 
     def on_failure(self, manifest: Json, request: KindContext) -> Iterator[str]:
         from ptcompile.operators.pytorchjob.pods import describe_failures
@@ -119,45 +112,15 @@ class PyTorchJob(Kind):
 
         return read(manifest, related)
 
-    def status(self, live: Json) -> Status:
-        from ptcompile.operators.pytorchjob.facts import status
-
-        return status(live)
-
     def following(self) -> Following:
         from ptcompile.operators.pytorchjob.facts import FOLLOWING
 
         return FOLLOWING
 
-    def crd_rules(self, manifest: Json) -> Problems:
-        from ptcompile.operators.pytorchjob.admission import pytorch_job_rules
+    def rejections(self) -> Rejections:
+        from ptcompile.operators.pytorchjob.admission import REJECTIONS
 
-        return pytorch_job_rules(manifest)
-
-    def validate(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.pytorchjob.admission import validate
-
-        return validate(manifest, request)
-
-    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.pytorchjob.admission import controller_errors
-
-        return controller_errors(manifest, request)
-
-    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-        from ptcompile.operators.pytorchjob.admission import check_children
-
-        check_children(manifest, context, problems)
-
-    def immutable_fields(self) -> FixedFields:
-        from ptcompile.operators.pytorchjob.admission import FIXED
-
-        return FIXED
-
-    def unseen_changes(self, old: Json) -> UnseenChanges:
-        from ptcompile.operators.pytorchjob.admission import unseen_changes
-
-        return unseen_changes(old)
+        return REJECTIONS
 
 
 _METRICS = ("spec", "elasticPolicy", "metrics")

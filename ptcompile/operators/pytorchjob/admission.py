@@ -17,7 +17,12 @@ from ptcompile.apiserver.webhooks import (
 )
 from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors
-from ptcompile.kinds.model import Established, KindContext, UnseenChanges
+from ptcompile.kinds.model import (
+    Established,
+    KindContext,
+    Rejections,
+    UnseenChanges,
+)
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
@@ -31,7 +36,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_value,
     object_name,
 )
-from ptcompile.operators.pytorchjob.pods import pod_templates
+from ptcompile.operators.pytorchjob.pods import CONTAINER, PORT, PORT_NAME, pod_templates
 
 
 def pytorch_job_rules(manifest: Json) -> Problems:
@@ -41,9 +46,10 @@ def pytorch_job_rules(manifest: Json) -> Problems:
     worker = nested_map(manifest, "spec", "pytorchReplicaSpecs", "Worker")
     replicas = worker.get("replicas")
     if type(replicas) is int and replicas < 0:
-        path = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
         yield invalid_value(
-            path, f"{replicas}: should be a non-negative integer", "write 0 or more"
+            ("spec", "pytorchReplicaSpecs", "Worker", "replicas"),
+            f"{replicas}: should be a non-negative integer",
+            "write 0 or more",
         )
 
 
@@ -96,9 +102,6 @@ _rejection = webhook_rejection("training-operator")
 _SPECS: Path = ("spec", "pytorchReplicaSpecs")
 _REPLICA_TYPES = ("Master", "Worker")
 _MANAGERS = ("kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue")
-_CONTAINER = "pytorch"
-_PORT_NAME = "pytorchjob-port"
-_PORT = 23456
 
 
 def validate(manifest: Json, request: KindContext) -> Problems:
@@ -122,9 +125,11 @@ def _check_job(manifest: Json, established: Established) -> Problems:
     yield from _check_name(object_name(manifest))
     manager = nested_value(spec, "runPolicy", "managedBy")
     if isinstance(manager, str) and manager not in _MANAGERS:
-        path = ("spec", "runPolicy", "managedBy")
-        text = f'Unsupported value: "{manager}": supported values: {quote_names(_MANAGERS)}'
-        yield _rejection(path, text, "remove managedBy")
+        yield _rejection(
+            ("spec", "runPolicy", "managedBy"),
+            f'Unsupported value: "{manager}": supported values: {quote_names(_MANAGERS)}',
+            "remove managedBy",
+        )
 
     specs = spec.get("pytorchReplicaSpecs")
     if specs is None:
@@ -141,20 +146,26 @@ def _check_job(manifest: Json, established: Established) -> Problems:
 def _check_name(name: str) -> Problems:
     # the API server rejects names that are not DNS subdomains
     if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(name)):
-        help = (
+        yield _rejection(
+            ("metadata", "name"),
+            f'Invalid value: "{name}": {why}',
             "start with a letter, then use letters, digits and dashes: the name is part of "
-            "Service names"
+            "Service names",
         )
-        yield _rejection(("metadata", "name"), f'Invalid value: "{name}": {why}', help)
 
 
 def _check_replica(key: str, replica: Json) -> Problems:
     path = (*_SPECS, key)
     if key not in _REPLICA_TYPES:
         suggestion = key.capitalize() if key.capitalize() in _REPLICA_TYPES else "Worker"
-        message = f'Unsupported value: "{key}": supported values: {quote_names(_REPLICA_TYPES)}'
-        yield problem_at("webhook-refusal", path, message, f"write {suggestion}",
-                      authority="training-operator", on_key=True)  # fmt: skip
+        yield problem_at(
+            "webhook-refusal",
+            path,
+            f'Unsupported value: "{key}": supported values: {quote_names(_REPLICA_TYPES)}',
+            f"write {suggestion}",
+            authority="training-operator",
+            on_key=True,
+        )
 
     count = replica.get("replicas")
     if key == "Master" and count != 1:
@@ -170,7 +181,7 @@ def _check_containers(containers: object, replica: Path) -> Problems:
     path = (*replica, "template", "spec", "containers")
     if not containers:
         yield _rejection(
-            path, "Required value: must be specified", f"add a container named {_CONTAINER}"
+            path, "Required value: must be specified", f"add a container named {CONTAINER}"
         )
         return
 
@@ -183,10 +194,11 @@ def _check_containers(containers: object, replica: Path) -> Problems:
                 "give every container an image",
             )
 
-    if not any(c.get("name") == _CONTAINER for c in container_list):
-        help = f"name the container that trains {_CONTAINER}"
+    if not any(c.get("name") == CONTAINER for c in container_list):
         yield _rejection(
-            path, f"Required value: must have at least one container with name {_CONTAINER}", help
+            path,
+            f"Required value: must have at least one container with name {CONTAINER}",
+            f"name the container that trains {CONTAINER}",
         )
 
 
@@ -217,10 +229,15 @@ def _check_elastic_policy(spec: Json) -> Problems:
         )
         return
 
-    message = "deprecated, use spec.nprocPerNode instead"
     help = "write spec.nprocPerNode, as text"
     yield problem_at(
-        "webhook-refusal", path, message, help, "warning", "style", "training-operator"
+        "webhook-refusal",
+        path,
+        "deprecated, use spec.nprocPerNode instead",
+        help,
+        "warning",
+        "style",
+        "training-operator",
     )
 
 
@@ -235,7 +252,13 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
         for k, v in nested_map(spec, "pytorchReplicaSpecs").items()
         if k in _REPLICA_TYPES and v is not None
     }
-    yield from _check_service_names(object_name(manifest), replicas)
+    suffixes = [
+        f"-{key.lower()}-{max(0, nested_int(replica, 'replicas', default=1) - 1)}"
+        for key, replica in replicas.items()
+    ]
+    yield from check_longest_name(
+        object_name(manifest), suffixes, "Service", "the pods get no DNS name"
+    )
     for key, replica in replicas.items():
         yield from _check_service_ports(replica, (*_SPECS, key, "template", "spec", "containers"))
         if key == "Worker" and "Master" in replicas:
@@ -243,33 +266,26 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
 
     conf = nested_value(spec, "elasticPolicy", "rdzvConf")
     if isinstance(conf, list) and not conf:
-        path = ("spec", "elasticPolicy", "rdzvConf")
-        why = "the controller panics on an empty list, and no pod is created"
         yield controller_failure(
-            "training-operator", path, why, "remove rdzvConf, or give it an entry"
+            "training-operator",
+            ("spec", "elasticPolicy", "rdzvConf"),
+            "the controller panics on an empty list, and no pod is created",
+            "remove rdzvConf, or give it an entry",
         )
-
-
-def _check_service_names(name: str, replicas: dict[str, Json]) -> Problems:
-    suffixes = [
-        f"-{key.lower()}-{max(0, nested_int(r, 'replicas', default=1) - 1)}"
-        for key, r in replicas.items()
-    ]
-    yield from check_longest_name(name, suffixes, "Service", "the pods get no DNS name")
 
 
 def _check_service_ports(replica: Json, path: Path) -> Problems:
     """Check the Service's ports: those of the container `pytorch`, then the operator's own."""
     containers = nested_maps(replica, "template", "spec", "containers")
     container_index = next(
-        (i for i, c in enumerate(containers) if c.get("name") == _CONTAINER), None
+        (i for i, c in enumerate(containers) if c.get("name") == CONTAINER), None
     )
     if container_index is None:
         return
 
     ports = nested_maps(containers[container_index], "ports")
-    has_own_port = any(p.get("name") == _PORT_NAME for p in ports)
-    numbers = set() if has_own_port else {_PORT}
+    has_own_port = any(p.get("name") == PORT_NAME for p in ports)
+    numbers = set() if has_own_port else {PORT}
     needs_names = len(ports) + (not has_own_port) > 1
     for i, port in enumerate(ports):
         port_path = (*path, container_index, "ports", i)
@@ -282,7 +298,7 @@ def _check_service_ports(replica: Json, path: Path) -> Problems:
             yield child_rejection(
                 (*port_path, "containerPort"),
                 why,
-                f"name the port {_PORT_NAME}, or use another number",
+                f"name the port {PORT_NAME}, or use another number",
             )
 
         numbers.add(number)
@@ -292,8 +308,18 @@ def _check_init_containers(replica: Json) -> Problems:
     init_containers = nested_maps(replica, "template", "spec", "initContainers")
     for i, container in enumerate(init_containers):
         if container.get("name") == "init-pytorch":
-            path = (*_SPECS, "Worker", "template", "spec", "initContainers", i, "name")
-            why = (
-                'Duplicate value: "init-pytorch": the operator adds an init container of this name'
+            yield child_rejection(
+                (*_SPECS, "Worker", "template", "spec", "initContainers", i, "name"),
+                'Duplicate value: "init-pytorch": the operator adds an init container of this name',
+                "rename it",
             )
-            yield child_rejection(path, why, "rename it")
+
+
+REJECTIONS = Rejections(
+    crd_rules=pytorch_job_rules,
+    validate=validate,
+    controller_errors=controller_errors,
+    check_children=check_children,
+    immutable_fields=FIXED,
+    unseen_changes=unseen_changes,
+)

@@ -90,8 +90,11 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
 
     processes = job.launch.nproc_per_node if job.launch else 1
     if _needs_elastic_nproc(job, cluster) and not isinstance(processes, int):
-        message = "training-operator 1.7 passes torchrun the processes of a range only as a number"
-        yield unsupported_by_target((*SPEC, "elastic", "nprocPerNode"), message, "write a number")
+        yield unsupported_by_target(
+            (*SPEC, "elastic", "nprocPerNode"),
+            "training-operator 1.7 passes torchrun the processes of a range only as a number",
+            "write a number",
+        )
     yield from check_restart_policies(
         job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies"
     )
@@ -158,10 +161,14 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         }
         for key, count, role in _replica_specs(job)
     }
-    metadata = object_metadata(job, cluster, "pytorchjob")
 
     return [
-        {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata, "spec": spec}
+        {
+            "apiVersion": "kubeflow.org/v1",
+            "kind": "PyTorchJob",
+            "metadata": object_metadata(job, cluster, "pytorchjob"),
+            "spec": spec,
+        }
     ]
 
 

@@ -79,11 +79,13 @@ def _unsupported_success_policy(job: Job) -> Problems:
             endings.SUCCESS_POLICY, f"a PyTorchJob succeeds with {deciding_pod}", _BATCH
         )
     elif success_policy == "Node0" and job.elastic:
-        why = (
+        yield endings.approximation(
+            endings.SUCCESS_POLICY,
             "a PyTorchJob with a range of nodes has no Master and succeeds with the first worker "
-            "that does"
+            "that does",
+            _BATCH,
+            "training-operator",
         )
-        yield endings.approximation(endings.SUCCESS_POLICY, why, _BATCH, "training-operator")
 
 
 def restart_policy(job: Job, role: Role) -> RestartPolicy:

@@ -29,19 +29,6 @@ DEFAULTS = KindDefaults(
 )
 
 
-FOLLOWING = Following(
-    plural="pytorchjobs",
-    succeeded=type_condition("Succeeded", "status.completionTime"),
-    failed=type_condition("Failed", ARGO_FAILED),
-    running=condition_is_true("Running"),
-    suspended=condition_is_true("Suspended"),
-    pods_label="training.kubeflow.org/job-name",
-    role_label="training.kubeflow.org/replica-type",
-    index_label="training.kubeflow.org/replica-index",
-    suspend=("spec", "runPolicy", "suspend"),
-)
-
-
 def status(live: Json) -> Status:
     """Return the status from the conditions, several of which can be true: final ones first, then
     Restarting.
@@ -56,3 +43,17 @@ def status(live: Json) -> Status:
     if "Restarting" in conditions:
         return status_from_condition("restarting", conditions["Restarting"])
     return Status("running" if "Running" in conditions else "created")
+
+
+FOLLOWING = Following(
+    plural="pytorchjobs",
+    succeeded=type_condition("Succeeded", "status.completionTime"),
+    failed=type_condition("Failed", ARGO_FAILED),
+    running=condition_is_true("Running"),
+    suspended=condition_is_true("Suspended"),
+    pods_label="training.kubeflow.org/job-name",
+    role_label="training.kubeflow.org/replica-type",
+    index_label="training.kubeflow.org/replica-index",
+    suspend=("spec", "runPolicy", "suspend"),
+    status=status,
+)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
-from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, template_parts
-from ptcompile.kinds.templates import Template, limit_sentences
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
+from ptcompile.kinds.templates import (
+    Template,
+    cluster_host_name,
+    env_value,
+    limit_sentences,
+    suspension_notes,
+    with_containers,
+    with_env,
+    with_items,
+)
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -24,9 +32,10 @@ from ptcompile.kubernetes.unstructured import (
     nested_string_map,
     nested_value,
     object_name,
+    without_falsy,
 )
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.operators.queues.queue_systems import first_pods_of_roles
+from ptcompile.operators.queues.queue_systems import run_policy_group
 
 CONTAINER = "pytorch"
 PORT_NAME = "pytorchjob-port"
@@ -61,7 +70,9 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     # the Services of a role differ only in their index, so at most 100 are listed
     services = tuple(job.service(role, i) for role in roles for i in range(min(role.count, 100)))
 
-    return Expansion(roles, services, job.pod_group(), notes=tuple(job.notes()))
+    return Expansion(
+        roles, services, run_policy_group(spec, sum(job.counts.values())), notes=tuple(job.notes())
+    )
 
 
 class _PyTorchJob:
@@ -79,12 +90,12 @@ class _PyTorchJob:
             name: max(0, nested_int(r, "replicas", default=1)) for name, r in replicas.items()
         }
         self.templates = {
-            name: _with_port(template_parts(r.get("template"))[1]) for name, r in replicas.items()
+            name: _with_port(nested_map(r, "template", "spec")) for name, r in replicas.items()
         }
         self.elastic = spec.get("elasticPolicy")
 
     def notes(self) -> Iterator[str]:
-        yield from templates.suspension_notes(nested_map(self.spec, "runPolicy"), "spec.runPolicy")
+        yield from suspension_notes(nested_map(self.spec, "runPolicy"), "spec.runPolicy")
         if "Master" in self.counts and self.counts.get("Worker"):
             yield (
                 f"the operator gives workers an init container with the image {_INIT_IMAGE}, "
@@ -92,17 +103,8 @@ class _PyTorchJob:
                 "where it can be pulled"
             )
 
-    def pod_group(self) -> Json:
-        policy = nested_map(self.spec, "runPolicy", "schedulingPolicy")
-        size = nested_int(policy, "minAvailable", default=sum(self.counts.values()))
-        return {
-            "minMember": size,
-            "queue": nested_string(policy, "queue") or "default",
-            "onlyWith": "a gang scheduler",
-        }
-
     def role(self, kind: str) -> ExpandedRole:
-        metadata = template_parts(self.replicas[kind].get("template"))[0]
+        metadata, _ = template_parts(self.replicas[kind].get("template"))
         spec = self.pod_spec(kind)
         return ExpandedRole(
             kind.lower(), self.counts[kind], lambda index: self.pod(kind, index, spec, metadata)
@@ -129,7 +131,7 @@ class _PyTorchJob:
             },
         }
 
-        return templates.with_items(spec, "initContainers", [init_container])
+        return with_items(spec, "initContainers", [init_container])
 
     def pod(self, kind: str, index: int, spec: Json, metadata: Json) -> PodView:
         name = f"{self.name}-{kind.lower()}-{index}"
@@ -143,14 +145,14 @@ class _PyTorchJob:
             namespace=self.namespace,
             hostname=nested_string(spec, "hostname") or None,
             subdomain=nested_string(spec, "subdomain") or None,
-            dns=templates.cluster_host_name(name, None, self.namespace),
+            dns=cluster_host_name(name, None, self.namespace),
             labels={
                 **nested_string_map(metadata, "labels"),
                 **self.labels(kind, index, is_leader=is_leader),
             },
             annotations=nested_string_map(metadata, "annotations"),
             main=CONTAINER,
-            spec=templates.with_containers(spec, lambda c: templates.with_env(c, env), init=False),
+            spec=with_containers(spec, lambda c: with_env(c, env)),
         )
 
     def labels(self, kind: str, index: int, *, is_leader: bool = False) -> dict[str, str]:
@@ -173,7 +175,13 @@ class _PyTorchJob:
             "spec": {
                 "clusterIP": "None",
                 "selector": self.labels(kind, index),
-                "ports": [_service_port(p) for p in ports],
+                # without the protocol
+                "ports": [
+                    without_falsy(
+                        {"name": port.get("name"), "port": nested_int(port, "containerPort")}
+                    )
+                    for port in ports
+                ],
             },
         }
 
@@ -185,9 +193,7 @@ class _PyTorchJob:
         master_env = self.env_of_master(kind, index)
         nproc_env = [] if is_before_1_7 else self.env_of_nproc()
         nnodes_env: list[Json] = (
-            []
-            if is_before_1_7
-            else [templates.env_value("PET_NNODES", str(sum(self.counts.values())))]
+            [] if is_before_1_7 else [env_value("PET_NNODES", str(sum(self.counts.values())))]
         )
         if self.elastic is not None and "Worker" in self.replicas:
             nnodes_env = self.env_of_elastic()
@@ -195,7 +201,7 @@ class _PyTorchJob:
             nproc_env = []
 
         return [
-            templates.env_value("PYTHONUNBUFFERED", "0" if is_before_1_7 else "1"),
+            env_value("PYTHONUNBUFFERED", "0" if is_before_1_7 else "1"),
             *master_env,
             *nproc_env,
             *nnodes_env,
@@ -216,42 +222,34 @@ class _PyTorchJob:
                 ("WORLD_SIZE", str(total)),
                 ("RANK", rank),
             ]
-            return [templates.env_value(k, v) for k, v in plain]
+            return [env_value(k, v) for k, v in plain]
 
-        if self.spec.get("nprocPerNode") is None:
-            nproc = None
-        else:
-            nproc = atoi(nested_string(self.spec, "nprocPerNode"))
-
+        nproc = atoi(nested_string(self.spec, "nprocPerNode"))
+        # as in Go, where the product overflows 64 bits silently
+        world_size = (total * (1 if nproc is None else nproc) + 2**63) % 2**64 - 2**63
         pairs = [
             ("MASTER_PORT", port),
             ("PET_MASTER_PORT", port),
             ("MASTER_ADDR", address),
             ("PET_MASTER_ADDR", address),
-            ("WORLD_SIZE", str(_wrap_int64(total * (1 if nproc is None else nproc)))),
+            ("WORLD_SIZE", str(world_size)),
             ("RANK", rank),
             ("PET_NODE_RANK", rank),
         ]
 
-        return [templates.env_value(k, v) for k, v in pairs]
+        return [env_value(k, v) for k, v in pairs]
 
     def env_of_nproc(self) -> list[Json]:
         processes = self.spec.get("nprocPerNode")
         if processes is None and nested_value(self.elastic, "nProcPerNode") is not None:
             return []
         return [
-            templates.env_value(
-                "PET_NPROC_PER_NODE", "auto" if processes is None else as_string(processes)
-            )
+            env_value("PET_NPROC_PER_NODE", "auto" if processes is None else as_string(processes))
         ]
 
     def env_of_elastic(self) -> list[Json]:
         policy = as_mapping(self.elastic)
-        low = policy.get("minReplicas")
-        high = policy.get("maxReplicas")
-        low = high if low is None else low
-        high = low if high is None else high
-        workers = self.counts["Worker"]
+        low, high = elastic_range(policy, self.counts["Worker"])
         if policy.get("rdzvHost") is None:
             host = f"{self.name}-worker-0"
         else:
@@ -267,7 +265,7 @@ class _PyTorchJob:
                 if policy.get("rdzvBackend") is None
                 else nested_string(policy, "rdzvBackend"),
             ),
-            ("PET_NNODES", f"{as_int(low, workers)}:{as_int(high, workers)}"),
+            ("PET_NNODES", f"{low}:{high}"),
         ]
         for key, name in _ELASTIC_OPTIONS:
             if policy.get(key) is not None:
@@ -281,7 +279,7 @@ class _PyTorchJob:
         if policy.get("standalone") is True:
             variables.append(("PET_STANDALONE", ""))
 
-        return [templates.env_value(k, v) for k, v in variables]
+        return [env_value(k, v) for k, v in variables]
 
 
 _ELASTIC_OPTIONS = (
@@ -291,9 +289,15 @@ _ELASTIC_OPTIONS = (
 )
 
 
-def _wrap_int64(number: int) -> int:
-    """Return a product wrapped to 64 bits, as in Go (WORLD_SIZE overflows silently)."""
-    return (number + 2**63) % 2**64 - 2**63
+def elastic_range(policy: Json, workers: int) -> tuple[int, int]:
+    """Return the fewest and the most nodes of an elasticPolicy; an absent bound is the other one,
+    or else the number of workers.
+    """
+    low = policy.get("minReplicas")
+    high = policy.get("maxReplicas")
+    return as_int(high if low is None else low, workers), as_int(
+        low if high is None else high, workers
+    )
 
 
 def _main_container(spec: Json) -> Json:
@@ -315,24 +319,15 @@ def _with_port(spec: Json) -> Json:
 
     def add(container: Json) -> Json:
         if container is main:
-            return templates.with_items(container, "ports", [port])
+            return with_items(container, "ports", [port])
         return container
 
-    return templates.with_containers(spec, add, init=False)
+    return with_containers(spec, add)
 
 
 def _master_port(spec: Json) -> int:
     ports = nested_maps(_main_container(spec), "ports")
     return next((nested_int(p, "containerPort") for p in ports if p.get("name") == PORT_NAME), PORT)
-
-
-def _service_port(port: Json) -> Json:
-    """Return the Service port for a container port, without the protocol."""
-    return {
-        k: v
-        for k, v in (("name", port.get("name")), ("port", nested_int(port, "containerPort")))
-        if v
-    }
 
 
 def is_recreated(manifest: Json, template: Template) -> bool:
@@ -390,17 +385,17 @@ def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, .
     return (kubelet_retry(max(as_int(most) - 1, 0), "job", f"backoffLimit {as_int(most)}"),)
 
 
-def retries(manifest: Json) -> int:
-    """Return the maximum number of times that a pod is restarted."""
-    return nested_int(manifest, "spec", "runPolicy", "backoffLimit")
-
-
 def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the pod templates of Master and Worker, as written."""
     for role, replica in nested_map(manifest, "spec", "pytorchReplicaSpecs").items():
         path = ("spec", "pytorchReplicaSpecs", role, "template")
-        replicas = nested_int(replica, "replicas", default=1)
-        yield Template(path, nested_value(replica, "template"), role, replicas, "pytorch")
+        yield Template(
+            path,
+            nested_value(replica, "template"),
+            role,
+            nested_int(replica, "replicas", default=1),
+            "pytorch",
+        )
 
 
 _RESTART_SENTENCES: dict[str, str] = {
@@ -481,11 +476,6 @@ def gang_scheduler(manifest: Json) -> str:
     if not nested_map(spec, "runPolicy", "schedulingPolicy"):
         return "volcano" if "volcano" in names else ""
     return "volcano" if names <= {"volcano"} else "scheduler-plugins"
-
-
-def gang_shares(group: Json, roles: tuple[ExpandedRole, ...]) -> Shares:
-    """Return the first pods, as many as must start together."""
-    return first_pods_of_roles(nested_int(group, "minMember"), roles)
 
 
 def lacks_rendezvous(manifest: Json, options: Mapping[str, str]) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
+    NO_TIMEOUTS,
+    NOT_PASSED,
     Read,
     ReadRole,
     as_nodes,
@@ -25,9 +27,6 @@ from ptcompile.kubernetes.unstructured import (
 )
 
 _PORT = 23456
-_NO_TIMEOUTS: dict[str, str | None] = {"timeout": None, "join_timeout": None}
-_NOT_PASSED = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": _NO_TIMEOUTS}
-"""Options that the operator does not pass to torchrun unless they are written."""
 
 
 def read(manifest: Json, _others: Objects) -> Iterator[Read]:
@@ -44,9 +43,10 @@ def read(manifest: Json, _others: Objects) -> Iterator[Read]:
             "pytorchjob", ("spec", "elasticPolicy"), why, "remove the Master or the elasticPolicy"
         )
     elif policy is None and "Master" not in specs:
-        path = ("spec", "pytorchReplicaSpecs")
         why = "workers without a Master or an elasticPolicy do not find each other (PTC437)"
-        yield unreadable_object("pytorchjob", path, why, "add a Master or an elasticPolicy")
+        yield unreadable_object(
+            "pytorchjob", ("spec", "pytorchReplicaSpecs"), why, "add a Master or an elasticPolicy"
+        )
     else:
         pods = [
             _read_role(key, nested_map(specs, key)) for key in ("Master", "Worker") if key in specs
@@ -71,7 +71,7 @@ def _read_role(key: str, replica: Json) -> ReadRole:
 
 def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
     fields: JsonDict
-    first = pods[0]
+    first, *_ = pods
     if policy:
         max_nodes = pod_count(policy.get("maxReplicas"), first.replicas)
         min_nodes = pod_count(policy.get("minReplicas"), first.replicas)
@@ -84,7 +84,7 @@ def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
         roles, fields = as_nodes(pods)
         if "nprocPerNode" in spec:
             fields["elastic"] = {
-                **_NOT_PASSED,
+                **NOT_PASSED,
                 "rdzvBackend": "static",
                 "nprocPerNode": _nproc_per_node(spec),
             }
@@ -124,7 +124,7 @@ def _read_elastic(spec: Json, policy: Json) -> JsonDict:
             else {}
         ),
         "rdzvId": policy.get("rdzvId"),
-        "rdzvConfigs": {**_NO_TIMEOUTS, **conf},
+        "rdzvConfigs": {**NO_TIMEOUTS, **conf},
         "monitorInterval": None,
     }
 

@@ -77,16 +77,12 @@ def _group(name: str, kind: str, mark: GroupMark, manifest: Json | None, member:
         items = [item for item in nested_maps(spec, "podGroups") if item.get("name") == member]
         if not items:
             return group._replace(lacks_member=True)
-        spec = items[0]
+        spec, *_ = items
 
-    return group._replace(size=_value_at(spec, mark.size_path))
+    size = nested_value(spec, *mark.size_path)
+    return group._replace(size=size if type(size) is int else None)
 
 
 def _text_at(data: Json, path: tuple[str, ...]) -> str:
     value = nested_value(data, *path) if path else None
     return value if type(value) is str else ""
-
-
-def _value_at(data: Json, path: tuple[str, ...]) -> int | None:
-    value = nested_value(data, *path)
-    return value if type(value) is int else None

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map, nested_string, nested_value
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    kind_of,
+    nested_int,
+    nested_map,
+    nested_string,
+    nested_value,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,6 +192,18 @@ def _framework_setting(
     if configuration is not None:
         return configuration[1].partition(":")[0]
     return ""
+
+
+def run_policy_group(spec: Json, pods: int) -> Json:
+    """Return the PodGroup by `runPolicy.schedulingPolicy` of a job of Kubeflow's, which waits for
+    all pods unless the policy sets a number.
+    """
+    policy = nested_map(spec, "runPolicy", "schedulingPolicy")
+    return {
+        "minMember": nested_int(policy, "minAvailable", default=pods),
+        "queue": nested_string(policy, "queue") or "default",
+        "onlyWith": "a gang scheduler",
+    }
 
 
 def first_pods_of_roles(limit: int, roles: tuple[ExpandedRole, ...]) -> Shares:

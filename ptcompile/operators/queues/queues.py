@@ -151,20 +151,13 @@ def pod_annotations(job: Job, cluster: ClusterProfile, target: Target) -> dict[s
 
 def network_topology(job: Job, cluster: ClusterProfile, target: str) -> dict[str, str | int] | None:
     """Return Volcano's `networkTopology` of a job or a PodGroup (Volcano 1.11 and newer;
-    facts/volcano), or None.
-    """
-    if job.topology is None or topology_system(job, cluster, target) != "volcano":
-        return None
-    return _network_topology((level_of(job, cluster).tier or 0) if job.topology.required else None)
-
-
-def _network_topology(tier: int | None) -> dict[str, str | int]:
-    """Return `networkTopology` of a Volcano Job or PodGroup: within HyperNodes of a tier, or as
-    close as possible.
+    facts/volcano), or None: within HyperNodes of a tier, or as close as possible.
 
     Tiers are specific to a cluster; none is built in (volcano.sh apis/pkg/apis/topology/v1alpha1,
     2026-08-20).
     """
-    if tier is None:
+    if job.topology is None or topology_system(job, cluster, target) != "volcano":
+        return None
+    if not job.topology.required:
         return {"mode": "soft"}
-    return {"mode": "hard", "highestTierAllowed": tier}
+    return {"mode": "hard", "highestTierAllowed": level_of(job, cluster).tier or 0}

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Problems
-from ptcompile.diagnostics.field_errors import FieldErrors
-from ptcompile.kinds.model import Additions, Install, Kind, KindContext, Operator
+from ptcompile.kinds.model import (
+    Additions,
+    Install,
+    Kind,
+    KindContext,
+    Operator,
+    Rejections,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.templates import Template
-    from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -36,20 +40,10 @@ class RayKind(Kind):
 
         return expand(manifest)
 
-    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-        from ptcompile.operators.ray.admission import check_children
+    def rejections(self) -> Rejections:
+        from ptcompile.operators.ray.admission import REJECTIONS
 
-        check_children(manifest, context, problems)
-
-    def validate(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.ray.admission import validate
-
-        return validate(manifest)
-
-    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.ray.admission import controller_errors
-
-        return controller_errors(manifest)
+        return REJECTIONS
 
 
 class RayOperator(Operator):

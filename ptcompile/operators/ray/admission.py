@@ -14,6 +14,7 @@ from ptcompile.apiserver.validation.templates import check_templates
 from ptcompile.apiserver.webhooks import controller_failure, webhook_rejection
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
+from ptcompile.kinds.model import KindContext, Rejections
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
@@ -30,7 +31,7 @@ _LONGEST_NAMES = {"RayCluster": 53, "RayJob": 47, "RayService": 47}
 _SPEC: Path = ("spec",)
 
 
-def validate(manifest: Json) -> Problems:
+def validate(manifest: Json, _request: KindContext) -> Problems:
     """Yield what the webhook and, without it, the controller reject: bad names and repeated
     groups.
     """
@@ -53,7 +54,7 @@ def validate(manifest: Json) -> Problems:
             yield _rejection((*group.path, "groupName"), text, "give the group its own name")
 
 
-def controller_errors(manifest: Json) -> Problems:
+def controller_errors(manifest: Json, _request: KindContext) -> Problems:
     """Yield what the controller rejects after the object is stored."""
     if manifest.get("kind") == "RayJob":
         yield from _check_job(manifest)
@@ -82,9 +83,11 @@ def _check_group(group: RayGroup) -> Problems:
     if isinstance(least, int) and isinstance(most, int) and least > most:
         text = f"worker group {group.name} has minReplicas {least} greater than maxReplicas {most}"
         edit = Edit("set", (*group.path, "maxReplicas"), least)
-        fix = Fix(f"set maxReplicas to {least}", (edit,))
         yield _failure(
-            (*group.path, "minReplicas"), text, f"set maxReplicas to at least {least}", fix
+            (*group.path, "minReplicas"),
+            text,
+            f"set maxReplicas to at least {least}",
+            Fix(f"set maxReplicas to {least}", (edit,)),
         )
 
 
@@ -97,9 +100,10 @@ def _check_resources(group: RayGroup) -> Problems:
         return
     for name in _RESOURCE_PARAMETERS:
         if name in group.parameters:
-            text = f"rayStartParams {name} cannot be set together with resources of the group"
             yield _failure(
-                (*group.path, "rayStartParams", name), text, "write it in one of the two"
+                (*group.path, "rayStartParams", name),
+                f"rayStartParams {name} cannot be set together with resources of the group",
+                "write it in one of the two",
             )
 
 
@@ -114,8 +118,11 @@ def _check_autoscaler(manifest: Json) -> Problems:
 def _check_restart_policy(group: RayGroup, what: str) -> Problems:
     policy = nested_value(group.template, "spec", "restartPolicy")
     if policy not in (None, "", "Never"):
-        path = (*group.path, "template", "spec", "restartPolicy")
-        yield _failure(path, f"restartPolicy must be Never or unset with {what}", "remove it")
+        yield _failure(
+            (*group.path, "template", "spec", "restartPolicy"),
+            f"restartPolicy must be Never or unset with {what}",
+            "remove it",
+        )
 
 
 def _check_job(manifest: Json) -> Problems:
@@ -190,3 +197,8 @@ def _check_end(spec: Json) -> Problems:
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the pods; KubeRay's volume of shared memory is added to them."""
     check_templates(pod_templates(manifest), context, problems)
+
+
+REJECTIONS = Rejections(
+    validate=validate, controller_errors=controller_errors, check_children=check_children
+)

@@ -177,8 +177,7 @@ def _pod(group: RayGroup, cluster: str, namespace: str, index: int) -> PodView:
     }
     first, *others = nested_maps(spec, "containers") or [{}]
     host = templates.cluster_host_name(f"{cluster}-head-svc", None, namespace)
-    container = _ray_container(group, first, host)
-    changed: JsonDict = {**spec, "containers": [container, *others]}
+    changed: JsonDict = {**spec, "containers": [_ray_container(group, first, host), *others]}
     if not _mounts_shm(first):
         changed = templates.with_items(
             changed, "volumes", [{"name": "shared-mem", "emptyDir": {"medium": "Memory"}}]

@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 
 def _group(job: Job, cluster: ClusterProfile, _target: str) -> JsonDict:
     spec: JsonDict = {"minMember": job.min_pods, **minimum_resources(job), **_timeout(cluster)}
-    metadata = object_metadata(job)
     return {
         "apiVersion": "scheduling.x-k8s.io/v1alpha1",
         "kind": "PodGroup",
-        "metadata": metadata,
+        "metadata": object_metadata(job),
         "spec": spec,
     }
 

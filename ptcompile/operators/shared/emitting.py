@@ -126,11 +126,12 @@ def check_node_label(job: Job, cluster: ClusterProfile, placer: str) -> Problems
     """
     if level_of(job, cluster).node_label is None:
         level = job.topology.level if job.topology else ""
-        message = (
+        yield unsupported_by_target(
+            TOPOLOGY,
             f"the profile {cluster.metadata.name!r} gives {level} no node label, which {placer} "
-            "requires"
+            "requires",
+            "add its nodeLabel",
         )
-        yield unsupported_by_target(TOPOLOGY, message, "add its nodeLabel")
 
 
 def role_path(role: Role) -> Path:
@@ -198,13 +199,15 @@ def check_container_name(job: Job, name: str, kind: str) -> Problems:
         "masterContainer": names.master_container,
         "workerContainer": names.worker_container,
     }
+
     for field in (field for field, written in fields.items() if written not in {None, name}):
-        path = (*SPEC, "names", field)
-        message = (
-            f"{kind} requires the training container to be named {name!r}, so ptcompile renames it"
-        )
         yield problem_at(
-            "done-differently", path, message, f"write {name}, or remove it", "warning", "run"
+            "done-differently",
+            (*SPEC, "names", field),
+            f"{kind} requires the training container to be named {name!r}, so ptcompile renames it",
+            f"write {name}, or remove it",
+            "warning",
+            "run",
         )
 
 
@@ -225,9 +228,8 @@ def reject_host_names(job: Job, giver: str) -> Problems:
     for role in job.roles:
         for field in ("hostname", "subdomain"):
             if field in role.template.extra:
-                path = (*role_path(role), "podTemplate", "spec", field)
                 yield unsupported_by_target(
-                    path,
+                    (*role_path(role), "podTemplate", "spec", field),
                     f"a pod template's {field} overrides the names that {giver} gives each pod",
                     f"remove {field}",
                 )
@@ -241,24 +243,21 @@ _NO_WAIT_SINCE: Version = (25, 8)
 
 def device_objects(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     """Return the objects that must exist before the job's pods, in the order of applying."""
-    domain = [_compute_domain(job, cluster)] if job.compute_domain else []
-    return [
-        *domain,
-        *(_claim_template(job, claim, cluster.versions().kubernetes) for claim in job.claims),
-    ]
+    versions = cluster.versions()
+    claims = [_claim_template(job, claim, versions.kubernetes) for claim in job.claims]
+    if not job.compute_domain:
+        return claims
 
-
-def _compute_domain(job: Job, cluster: ClusterProfile) -> JsonDict:
-    nodes = job.peak_nodes if waits_for_nodes(cluster.versions().nvidia_dra) else 0
-    return {
+    domain = {
         "apiVersion": "resource.nvidia.com/v1beta1",
         "kind": "ComputeDomain",
         "metadata": object_metadata(job),
         "spec": {
-            "numNodes": nodes,
+            "numNodes": job.peak_nodes if waits_for_nodes(versions.nvidia_dra) else 0,
             "channel": {"resourceClaimTemplate": {"name": channel_template(job.name)}},
         },
     }
+    return [domain, *claims]
 
 
 def waits_for_nodes(release: Version) -> bool:
@@ -313,18 +312,13 @@ def check_claim_support(job: Job, cluster: ClusterProfile) -> Problems:
     if is_on("kubernetes", _CLAIMS_GATE, cluster.versions()):
         return
 
-    message = (
-        f"Kubernetes {release} drops claims of devices unless the feature gate {_CLAIMS_GATE} is on"
-    )
-    help = (
-        f"use Kubernetes 1.34; if the gate is on, set spec.featureGates.kubernetes.{_CLAIMS_GATE} "
-        "in the profile"
-    )
     yield problem_at(
         "kubernetes-too-old",
         path,
-        message,
-        help,
+        f"Kubernetes {release} drops claims of devices unless the feature gate {_CLAIMS_GATE} is "
+        "on",
+        f"use Kubernetes 1.34; if the gate is on, set spec.featureGates.kubernetes.{_CLAIMS_GATE} "
+        "in the profile",
         severity="warning",
         stage="run",
         authority="kube-apiserver",

@@ -243,17 +243,24 @@ def crash_ends_job(job: Job, crash: str, authority: Authority) -> Problems:
     else:
         promise = "the job can run with fewer nodes"
 
-    message = f"{promise}, but a pod that crashes ends the job: {crash}"
-    help = "set runPolicy.backoffLimit to the number of failed pods to retry"
-    yield problem_at("crash-ends-job", path, message, help, "note", "run", authority)
+    yield problem_at(
+        "crash-ends-job",
+        path,
+        f"{promise}, but a pod that crashes ends the job: {crash}",
+        "set runPolicy.backoffLimit to the number of failed pods to retry",
+        "note",
+        "run",
+        authority,
+    )
 
 
 def reject_restart_job(job: Job, kind: str) -> Problems:
     """Yield an error for RestartJob if the operator cannot restart all pods of a job."""
     if job.run_policy.on_pod_failure == "RestartJob":
-        message = f"{kind} cannot restart all pods, only the one that failed"
         yield unsupported_by_target(
-            ON_POD_FAILURE, message, "use RestartPod, or the target jobset, trainjob or volcano"
+            ON_POD_FAILURE,
+            f"{kind} cannot restart all pods, only the one that failed",
+            "use RestartPod, or the target jobset, trainjob or volcano",
         )
 
 
@@ -273,14 +280,12 @@ def check_restart_rules(job: Job, cluster: ClusterProfile) -> Problems:
         is_needed = since == "1.35" or rule.action == "RestartAllContainers"
         if is_needed and not is_on("kubernetes", gate, versions):
             release = version_text(versions.kubernetes)
-            message = (
-                f"Kubernetes {release} lacks {what}: the feature gate {gate} is on since {since}"
-            )
-            help = (
+            yield unsupported_by_target(
+                (*RUN_POLICY, "restartInPlace"),
+                f"Kubernetes {release} lacks {what}: the feature gate {gate} is on since {since}",
                 f"use Kubernetes {since}; if the gate is on, set "
-                f"spec.featureGates.kubernetes.{gate} in the profile"
+                f"spec.featureGates.kubernetes.{gate} in the profile",
             )
-            yield unsupported_by_target((*RUN_POLICY, "restartInPlace"), message, help)
             return
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ptcompile.diagnostics import Path, Problems
-from ptcompile.diagnostics.field_errors import FieldErrors
+from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import (
     Base,
     Conversion,
     Feature,
-    FixedFields,
     Install,
     JobTemplates,
     Kind,
@@ -19,11 +17,10 @@ from ptcompile.kinds.model import (
     LaunchFields,
     LostPod,
     Operator,
+    Rejections,
     RendezvousSettings,
     Retry,
-    UnseenChanges,
 )
-from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import Json, JsonDict, nested_map
 from ptcompile.operators.jobset import NO_RESTART
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
@@ -33,7 +30,7 @@ if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.reading import Read
-    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.status import Following
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.versions import Version, Versions
@@ -87,19 +84,14 @@ class TrainJob(Kind):
         return describe_failures(manifest, request.related)
 
     def runtime(self, manifest: Json, related: Iterable[Json], versions: Versions) -> Base:
-        from ptcompile.operators.trainer.runtimes import runtime_in_cluster
+        from ptcompile.operators.trainer.runtimes import find_runtime
 
-        return runtime_in_cluster(manifest, related, versions)
+        return find_runtime(manifest, related, versions.trainer)
 
     def read(self, manifest: Json, related: Objects) -> Iterator[Read]:
         from ptcompile.operators.trainer.read import read
 
         return read(manifest, related)
-
-    def status(self, live: Json) -> Status:
-        from ptcompile.operators.trainer.facts import status
-
-        return status(live)
 
     def following(self) -> Following:
         from ptcompile.operators.trainer.facts import FOLLOWING
@@ -121,35 +113,10 @@ class TrainJob(Kind):
 
         return default(manifest, complete=complete)
 
-    def crd_rules(self, manifest: Json) -> Problems:
-        from ptcompile.operators.trainer.admission import train_job_rules
+    def rejections(self) -> Rejections:
+        from ptcompile.operators.trainer.admission import REJECTIONS
 
-        return train_job_rules(manifest)
-
-    def validate(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.trainer.admission import validate
-
-        return validate(manifest, request)
-
-    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.trainer.controller import controller_errors
-
-        return controller_errors(manifest, request)
-
-    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-        from ptcompile.operators.trainer.controller import check_train_job
-
-        check_train_job(manifest, context, problems)
-
-    def immutable_fields(self) -> FixedFields:
-        from ptcompile.operators.trainer.admission import FIXED
-
-        return FIXED
-
-    def validate_update(self, update: Update) -> Problems:
-        from ptcompile.operators.trainer.admission import validate_update
-
-        return validate_update(update)
+        return REJECTIONS
 
 
 class TrainingRuntime(Kind):
@@ -171,30 +138,10 @@ class TrainingRuntime(Kind):
 
         return lost_pod(nested_map(manifest, "spec", "template", "spec"), role)
 
-    def crd_rules(self, manifest: Json) -> Problems:
-        from ptcompile.operators.trainer.admission import training_runtime_rules
+    def rejections(self) -> Rejections:
+        from ptcompile.operators.trainer.admission import REJECTIONS_OF_RUNTIMES
 
-        return training_runtime_rules(manifest)
-
-    def validate(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.trainer.admission import validate_runtime
-
-        return validate_runtime(manifest, request)
-
-    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-        from ptcompile.operators.trainer.controller import check_runtime
-
-        check_runtime(manifest, context, problems)
-
-    def immutable_fields(self) -> FixedFields:
-        from ptcompile.operators.trainer.admission import FIXED_IN_RUNTIMES
-
-        return FIXED_IN_RUNTIMES
-
-    def unseen_changes(self, old: Json) -> UnseenChanges:
-        from ptcompile.operators.trainer.admission import unseen_by_running_jobs
-
-        return unseen_by_running_jobs(old)
+        return REJECTIONS_OF_RUNTIMES
 
 
 class ClusterTrainingRuntime(TrainingRuntime):

@@ -9,8 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.webhooks import decode_problems, entries, invalid_value, webhook_rejection
-from ptcompile.diagnostics import Path, Problems, problem_at
-from ptcompile.kinds.model import Established, KindContext, UnseenChanges
+from ptcompile.diagnostics import Path, Problems
+from ptcompile.kinds.model import (
+    Established,
+    KindContext,
+    Rejections,
+)
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import (
@@ -26,6 +30,11 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.operators.jobset.admission import FIXED_FIELDS, jobset_spec_rules
 from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.controller import (
+    check_runtime,
+    check_train_job,
+    controller_errors,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,9 +103,6 @@ def _check_name(metadata: Json) -> Problems:
         )
 
 
-_POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
-
-
 def training_runtime_rules(manifest: Json) -> Problems:
     """Yield the violations of the CEL rules for a runtime's mlPolicy and the JobSet spec in its
     template.
@@ -104,29 +110,27 @@ def training_runtime_rules(manifest: Json) -> Problems:
     spec = nested_map(manifest, "spec")
     policy = nested_map(spec, "mlPolicy")
     path = ("spec", "mlPolicy")
-    yield from _check_single_policy(policy, path)
-    for name in ("flux", "mpi"):
-        count = nested_value(policy, name, "numProcPerNode")
-        if type(count) is int and count < 1:
-            count_path = (*path, name, "numProcPerNode")
-            yield invalid_value(
-                count_path, f"NumProcPerNode in {name}Policy must be >= 1", "write 1 or more"
-            )
-
-    yield from _check_injection_targets(
-        nested_map(policy, "torch", "envInjection"), (*path, "torch", "envInjection")
-    )
-    yield from jobset_spec_rules(nested_map(spec, "template", "spec"), ("spec", "template", "spec"))
-
-
-def _check_single_policy(policy: Json, path: Path) -> Problems:
-    set_policies = [name for name in _POLICIES if policy.get(name) is not None]
+    set_policies = [name for name in runtimes.POLICIES if policy.get(name) is not None]
     for second in set_policies[1:2]:
         yield invalid_value(
             (*path, second),
             "Only one of the policy can be configured",
             f"keep one of {', '.join(set_policies)}",
         )
+
+    for name in ("flux", "mpi"):
+        count = nested_value(policy, name, "numProcPerNode")
+        if type(count) is int and count < 1:
+            yield invalid_value(
+                (*path, name, "numProcPerNode"),
+                f"NumProcPerNode in {name}Policy must be >= 1",
+                "write 1 or more",
+            )
+
+    yield from _check_injection_targets(
+        nested_map(policy, "torch", "envInjection"), (*path, "torch", "envInjection")
+    )
+    yield from jobset_spec_rules(nested_map(spec, "template", "spec"), ("spec", "template", "spec"))
 
 
 def _check_injection_targets(injection: Json, path: Path) -> Problems:
@@ -161,19 +165,6 @@ FIXED = tuple(
 )
 """Fields that the TrainJob CRD makes immutable (Trainer 2.3)."""
 
-FIXED_IN_RUNTIMES = tuple(
-    (f"spec.template.spec.{path}", "Value is immutable") for path in FIXED_FIELDS
-)
-"""Fields that the runtime CRDs make immutable: they contain a JobSet spec."""
-
-
-def unseen_by_running_jobs(_old: Json) -> UnseenChanges:
-    """Return the runtime fields whose changes running TrainJobs do not see, each with the
-    reason.
-    """
-    return ((("spec",), "running TrainJobs are unchanged; it applies to later ones"),)
-
-
 _PATCH_TITLES = {
     "podSpecOverrides": "PodSpecOverrides",
     "podTemplateOverrides": "PodTemplateOverrides",
@@ -188,36 +179,20 @@ def validate_update(update: Update) -> Problems:
     if was_suspended is True or (is_suspended is True and update.versions.trainer >= (2, 3)):
         return
 
-    for path in update.touched:
-        name = path[1] if path[:1] == ("spec",) and len(path) > 1 else ""
-        if name in _PATCH_TITLES:
+    for name, title in _PATCH_TITLES.items():
+        if update.under("spec", name):
             condition = "before or after the update" if update.versions.trainer >= (2, 3) else ""
-            rule = (
-                f"{_PATCH_TITLES[name]} can only be modified when the TrainJob is suspended "
-                f"{condition}"
-            )
-            help = (
-                "suspend the TrainJob first (spec.suspend: true), or give it another name for "
-                "each run"
-            )
-            yield problem_at(
-                "webhook-refusal",
+            rule = f"{title} can only be modified when the TrainJob is suspended {condition}"
+            yield _rejection(
                 ("spec", name),
                 f"Forbidden: {rule}".rstrip(),
-                help,
-                authority="trainer",
+                "suspend the TrainJob first (spec.suspend: true), or give it another name for "
+                "each run",
             )
             return
 
 
 _rejection = webhook_rejection("trainer")
-_RESERVED_ENV = (
-    "PET_NNODES",
-    "PET_NPROC_PER_NODE",
-    "PET_NODE_RANK",
-    "PET_MASTER_ADDR",
-    "PET_MASTER_PORT",
-)
 _TRAINER_CONTAINERS = ("node", "dataset-initializer", "model-initializer")
 _ENV_SHAPE = [roundtrip.POD_SPEC["containers"][0]["env"][0]]
 SPEC: roundtrip.FieldShapes = {
@@ -254,7 +229,10 @@ def validate(manifest: Json, request: KindContext) -> Problems:
     """
     spec = nested_map(manifest, "spec")
     ref = nested_map(spec, "runtimeRef")
-    kind = _group_kind(ref)
+    kind = nested_string(ref, "kind")
+    # as Go prints a GroupKind
+    if group := nested_string(ref, "apiGroup"):
+        kind = f"{kind}.{group}"
     if kind not in _SUPPORTED:
         message = f"Invalid value: unsupported runtime: {kind}" if ref else "Required value"
         yield _rejection(
@@ -291,13 +269,6 @@ def _check_with_runtime(manifest: Json, runtime: Json, versions: Versions) -> Pr
 _SUPPORTED = tuple(f"{kind}.{runtimes.GROUP}" for kind in runtimes.KINDS)
 
 
-def _group_kind(ref: Json) -> str:
-    """Return kind and group as Go prints a GroupKind."""
-    kind = nested_string(ref, "kind")
-    group = nested_string(ref, "apiGroup")
-    return f"{kind}.{group}" if group else kind
-
-
 def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Problems:
     for step, name in (("dataset", "dataset-initializer"), ("model", "model-initializer")):
         if not isinstance(nested_value(spec, "initializer", step), Mapping):
@@ -318,19 +289,18 @@ def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Prob
         elif needs_mount and not any(
             m.get("name") == "initializer" for m in nested_maps(container, "volumeMounts")
         ):
-            message = (
-                f"Invalid value: the runtime's container {name} must have a volumeMount with name "
-                "initializer"
-            )
             yield _rejection(
-                path, message, "use a runtime whose initializer keeps what it loads on a volume"
+                path,
+                f"Invalid value: the runtime's container {name} must have a volumeMount with name "
+                "initializer",
+                "use a runtime whose initializer keeps what it loads on a volume",
             )
 
 
 def _check_torch(spec: Json, runtime: Json) -> Problems:
     for i, entry in enumerate(nested_maps(spec, "trainer", "env")):
         name = nested_string(entry, "name")
-        if name in _RESERVED_ENV:
+        if name in runtimes.RESERVED_ENV:
             message = f"Forbidden: {name} is reserved: the runtime's torch policy sets it"
             help = "remove it; use numNodes and numProcPerNode" if "N" in name[4:6] else "remove it"
             yield _rejection(("spec", "trainer", "env", i, "name"), message, help)
@@ -360,11 +330,12 @@ def _check_injection(target: Json, runtime: Json) -> Problems:
     ]
     for container in nested_strings(target, "containerNames"):
         if container not in containers:
-            message = (
+            yield _rejection(
+                path,
                 f"Invalid value: the runtime's envInjection names a container {container!r} that "
-                f"{name} does not have"
+                f"{name} does not have",
+                "fix the runtime",
             )
-            yield _rejection(path, message, "fix the runtime")
 
 
 _MODELS = ("llama3_2/1B", "llama3_2/3B", "llama3_3/70B", "qwen2_5/1.5B")
@@ -379,9 +350,11 @@ def _check_tune(spec: Json) -> Problems:
     args = nested_strings(spec, "trainer", "args")
     lora = any(a.startswith("model.lora_attn_modules") for a in args)
     if model not in _MODELS:
-        message = f'Invalid value: "{runtime}": `tune run` must have a supported pretrained model'
-        help = "use a torchtune runtime, such as torchtune-llama3.2-1b, or use another command"
-        yield _rejection(path, message, help)
+        yield _rejection(
+            path,
+            f'Invalid value: "{runtime}": `tune run` must have a supported pretrained model',
+            "use a torchtune runtime, such as torchtune-llama3.2-1b, or use another command",
+        )
 
     nodes = nested_int(spec, "trainer", "numNodes", default=1)
     if nodes > 1 and (model != _MULTI_NODE_MODEL or lora):
@@ -395,9 +368,8 @@ def _check_tune(spec: Json) -> Problems:
             "use one node",
         )
     if "model.quantize_base=True" in args and lora and model.startswith("qwen"):
-        index = args.index("model.quantize_base=True")
         yield _rejection(
-            ("spec", "trainer", "args", index),
+            ("spec", "trainer", "args", args.index("model.quantize_base=True")),
             "Invalid value: QLoRA is not supported for qwen",
             "use LoRA",
         )
@@ -433,8 +405,11 @@ def _check_patches(patches: Sequence[Json]) -> Problems:
             name = nested_string(container, "name")
             if name in _TRAINER_CONTAINERS and nested_maps(container, "env"):
                 user_field = "spec.trainer.env" if name == "node" else "spec.initializer"
-                message = f"Forbidden: env of the container {name} may not be patched"
-                yield _rejection((*container_path, "env"), message, f"use {user_field}")
+                yield _rejection(
+                    (*container_path, "env"),
+                    f"Forbidden: env of the container {name} may not be patched",
+                    f"use {user_field}",
+                )
 
 
 def patched_containers(patch: Json, path: Path) -> Iterator[tuple[Path, Json]]:
@@ -485,9 +460,33 @@ def _check_runtime(manifest: Json, established: Established) -> Problems:
                 (*path, "replicas"), message, "remove replicas; a TrainJob says how many nodes"
             )
         if runtimes.find_container(job, _CONTAINERS[step]) is None:
-            containers_path = (*path, "template", "spec", "template", "spec", "containers")
             message = (
                 f"Required value: must have the container {_CONTAINERS[step]} for the ancestor "
                 f"{step}"
             )
-            yield _rejection(containers_path, message, f"call the container {_CONTAINERS[step]}")
+            yield _rejection(
+                (*path, "template", "spec", "template", "spec", "containers"),
+                message,
+                f"call the container {_CONTAINERS[step]}",
+            )
+
+
+REJECTIONS = Rejections(
+    crd_rules=train_job_rules,
+    validate=validate,
+    controller_errors=controller_errors,
+    check_children=check_train_job,
+    immutable_fields=FIXED,
+    validate_update=validate_update,
+)
+REJECTIONS_OF_RUNTIMES = Rejections(
+    crd_rules=training_runtime_rules,
+    validate=validate_runtime,
+    check_children=check_runtime,
+    immutable_fields=tuple(
+        (f"spec.template.spec.{path}", "Value is immutable") for path in FIXED_FIELDS
+    ),
+    unseen_changes=lambda _old: (
+        (("spec",), "running TrainJobs are unchanged; it applies to later ones"),
+    ),
+)

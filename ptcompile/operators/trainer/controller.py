@@ -49,9 +49,12 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
     trainer = nested_value(manifest, "spec", "trainer")
     lacks_nodes = isinstance(trainer, Mapping) and trainer.get("numNodes") is None
     if lacks_nodes and runtimes.policy_of(runtime) == "flux":
-        why = "Required value: a flux runtime's controller panics without it (Trainer 2.3)"
-        path = ("spec", "trainer", "numNodes")
-        yield controller_failure("trainer", path, why, "say how many nodes")
+        yield controller_failure(
+            "trainer",
+            ("spec", "trainer", "numNodes"),
+            "Required value: a flux runtime's controller panics without it (Trainer 2.3)",
+            "say how many nodes",
+        )
 
     yield from _check_pod_names(manifest, runtime)
     yield from _check_node(as_mapping(trainer), runtime)
@@ -82,9 +85,10 @@ def _check_node(trainer: Json, runtime: Json) -> Problems:
     }
     for name in nested_map(resources, "requests"):
         if "/" in name and name not in limits:
-            why = "Required value: a requested device needs a limit of the same amount"
             yield child_rejection(
-                (*path, "resourcesPerNode", "requests", name), why, "write it under limits as well"
+                (*path, "resourcesPerNode", "requests", name),
+                "Required value: a requested device needs a limit of the same amount",
+                "write it under limits as well",
             )
 
 
@@ -127,11 +131,11 @@ def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Problems:
             for j, container in enumerate(nested_maps(pod, key)):
                 missing = nested_string(container, "name")
                 if missing not in existing:
-                    name_path = (*base, i, "template", "spec", "template", "spec", key, j, "name")
-                    message = (
-                        f'Not found: "{missing}": the runtime\'s job {name} has no such container'
+                    yield child_rejection(
+                        (*base, i, "template", "spec", "template", "spec", key, j, "name"),
+                        f'Not found: "{missing}": the runtime\'s job {name} has no such container',
+                        _name_help(missing, existing),
                     )
-                    yield child_rejection(name_path, message, _name_help(missing, existing))
 
 
 def _name_help(name: str, names: Json | Sequence[str]) -> str:

@@ -139,9 +139,8 @@ def _num_proc_per_node(job: Job, cluster: ClusterProfile) -> int | None:
         return None
 
     template = job.roles[0].template
-    claimed = accelerators_in(job.claims, template.extra)
 
-    return claimed or hardware.uncounted_processes(
+    return accelerators_in(job.claims, template.extra) or hardware.uncounted_processes(
         cluster, template.main.resources.limits, job.accelerator
     )
 
@@ -171,8 +170,12 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from check_container_name(job, NODE, "a TrainJob")
     if job.elastic and pod_group_policy(job, cluster) is not None:
         message = f"Trainer's PodGroup waits for all {job.nodes} nodes, not for {job.min_nodes}"
-        help = "use the target jobset, job or pytorchjob"
-        yield done_differently((*SPEC, "elastic", "nnodes"), message, help, "trainer")
+        yield done_differently(
+            (*SPEC, "elastic", "nnodes"),
+            message,
+            "use the target jobset, job or pytorchjob",
+            "trainer",
+        )
     if (
         job.min_pods != job.nodes
         and job.min_available is not None
@@ -190,11 +193,12 @@ def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Problems:
     """Yield errors for spec fields that a TrainJob cannot set over an existing runtime."""
     path = (*SPEC, "runtimeRef")
     policy = job.run_policy
-    role = job.roles[0]
+    role, *_ = job.roles
     if job.auxiliary_roles or split_template(role.template, cluster.versions()) is None:
-        why = "a TrainJob cannot change all of this in the pods of an existing runtime"
         yield unsupported_by_target(
-            path, why, "set it in the runtime, or remove runtimeRef so that the job brings its own"
+            path,
+            "a TrainJob cannot change all of this in the pods of an existing runtime",
+            "set it in the runtime, or remove runtimeRef so that the job brings its own",
         )
     if (
         job.launch is not None
@@ -262,8 +266,12 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     if trainer or job.runtime is None:
         spec["trainer"] = pod_template.with_keys_first(trainer, ("numNodes", "numProcPerNode"))
     spec |= changes
-    metadata = object_metadata(job, cluster, "trainjob")
-    train_job = {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}
+    train_job = {
+        "apiVersion": API_VERSION,
+        "kind": "TrainJob",
+        "metadata": object_metadata(job, cluster, "trainjob"),
+        "spec": spec,
+    }
 
     return [*_pod_groups(job, cluster), *runtimes, train_job]
 
@@ -281,7 +289,7 @@ def _over_builtin_runtime(job: Job, cluster: ClusterProfile) -> TrainerParts | N
     """
     versions = cluster.versions()
     policy = job.run_policy
-    role = job.roles[0]
+    role, *_ = job.roles
     if role.restart_policy != "OnFailure" or policy.backoff_limit is not None:
         return None
 

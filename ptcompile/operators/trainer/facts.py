@@ -34,6 +34,20 @@ DEFAULTS = KindDefaults(
 )
 
 
+def status(live: Json) -> Status:
+    """Return the status from the conditions Failed, Complete and Suspended, then from the child
+    Jobs (2.1).
+
+    After a resume, Suspended stays in the list with status False. A TrainJob does not report
+    restarts; its JobSet, which has the same name, does.
+    """
+    return (
+        settled_status(live, "Complete", FOLLOWING.suspend)
+        or status_from_counts(nested_maps(live, "status", "jobsStatus"))
+        or Status("created")
+    )
+
+
 FOLLOWING = Following(
     plural="trainjobs",
     succeeded=type_condition("Complete", "status.conditions.0.type == Complete"),
@@ -48,19 +62,5 @@ FOLLOWING = Following(
     suspend=("spec", "suspend"),
     propagation="Foreground",
     succeeded_after_resume=type_condition("Complete", "status.conditions.1.type == Complete"),
+    status=status,
 )
-
-
-def status(live: Json) -> Status:
-    """Return the status from the conditions Failed, Complete and Suspended, then from the child
-    Jobs (2.1).
-
-    After a resume, Suspended stays in the list with status False. A TrainJob does not report
-    restarts; its JobSet, which has the same name, does.
-    """
-    child_jobs = nested_maps(live, "status", "jobsStatus")
-    return (
-        settled_status(live, "Complete", FOLLOWING.suspend)
-        or status_from_counts(child_jobs)
-        or Status("created")
-    )

@@ -6,12 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
-from ptcompile.kinds import templates
 from ptcompile.kinds.pods import MAX_NAMED_HOSTS, FieldOrigin
+from ptcompile.kinds.templates import (
+    COMPLETION_INDEX,
+    env_from_field,
+    env_value,
+    upsert_env,
+    with_containers,
+    with_items,
+    with_port,
+)
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
+    as_mapping,
     as_mappings,
     as_strings,
     nested_int,
@@ -35,7 +45,7 @@ _TORCH_FIELDS: dict[str, Path] = {
     "PET_NPROC_PER_NODE": (*TRAINER, "numProcPerNode"),
 }
 _NO_FIELDS: Mapping[str, Path] = MappingProxyType({})
-INDEX_PATH = f"metadata.annotations['{templates.COMPLETION_INDEX}']"
+INDEX_PATH = f"metadata.annotations['{COMPLETION_INDEX}']"
 
 
 @dataclass(slots=True)
@@ -74,9 +84,7 @@ class Build:
     def trainer(self) -> Json | None:
         """`spec.trainer`, or None if it is absent."""
         trainer = nested_value(self.manifest, "spec", "trainer")
-        if trainer is not None:
-            return nested_map(self.manifest, "spec", "trainer")
-        return None
+        return None if trainer is None else as_mapping(trainer)
 
     @property
     def nodes(self) -> int:
@@ -95,7 +103,7 @@ class Build:
 
     def set_nodes(self, count: int, *, job: str | None = None) -> None:
         """Set the number of pods of the trainer's job, or of the job named `job`."""
-        self._change(job, lambda replicated: _with_pod_count(replicated, count))
+        self._change(job, lambda replicated: with_pod_count(replicated, count))
 
     def _change(self, job: str | None, change: Callable[[Json], Json]) -> None:
         self.jobs = [change(rj) if self._meant(rj, job) else rj for rj in self.jobs]
@@ -124,7 +132,7 @@ class Build:
         """Set variables of a container; `fields` has those of the TrainJob that decide their
         values.
         """
-        self.on_container(lambda c: templates.upsert_env(c, env), job=job, name=name)
+        self.on_container(lambda c: upsert_env(c, env), job=job, name=name)
         for replicated in self.jobs:
             for entry in env if self._meant(replicated, job) else ():
                 path = (*container_place(replicated, name), "env", entry["name"])
@@ -134,16 +142,15 @@ class Build:
 
     def on_pod(self, change: Callable[[Json], Json], *, job: str | None = None) -> None:
         """Apply `change` to the pod spec of the trainer's job, or of the job named `job`."""
-        self._change(job, lambda replicated: _change_pod(replicated, change))
+        self._change(job, lambda replicated: change_pod(replicated, change))
 
 
 def container_place(replicated: Json, name: str) -> Path:
     """Return the path of a container in the JobSet, by the keys of items."""
-    job = nested_string(replicated, "name")
     return (
         "spec",
         "replicatedJobs",
-        job,
+        nested_string(replicated, "name"),
         "template",
         "spec",
         "template",
@@ -153,13 +160,15 @@ def container_place(replicated: Json, name: str) -> Path:
     )
 
 
-def _with_pod_count(replicated: Json, count: int) -> Json:
+def with_pod_count(replicated: Json, count: Any) -> Json:
+    """Return the replicatedJob with a number of pods, which all must succeed."""
     template = nested_map(replicated, "template")
     spec = {**nested_map(template, "spec"), "parallelism": count, "completions": count}
     return {**replicated, "template": {**template, "spec": spec}}
 
 
-def _change_pod(replicated: Json, change: Callable[[Json], Json]) -> Json:
+def change_pod(replicated: Json, change: Callable[[Json], Json]) -> Json:
+    """Return the replicatedJob with `change` applied to its pod spec."""
     template = nested_map(replicated, "template")
     job = nested_map(replicated, "template", "spec")
     pod_template = nested_map(job, "template")
@@ -171,11 +180,7 @@ def _change_container(replicated: Json, name: str, change: Callable[[Json], Json
     def container(old: Json) -> Json:
         return change(old) if old.get("name") == name else old
 
-    def pod(spec: Json) -> Json:
-        spec = templates.with_containers(spec, container, init=True)
-        return templates.with_containers(spec, container, init=False)
-
-    return _change_pod(replicated, pod)
+    return change_pod(replicated, lambda spec: with_containers(spec, container, init=True))
 
 
 def apply_plain(build: Build) -> None:
@@ -185,12 +190,8 @@ def apply_plain(build: Build) -> None:
     build.on_container(lambda c: with_env_merged(c, env))
 
 
-def with_port(container: Json) -> Json:
-    """Return the container with the rendezvous port, unless it has one with that number."""
-    has_port = any(nested_int(p, "containerPort") == PORT for p in nested_maps(container, "ports"))
-    if has_port:
-        return container
-    return templates.with_items(container, "ports", [{"containerPort": PORT}])
+def _with_rendezvous_port(container: Json) -> Json:
+    return with_port(container, {"containerPort": PORT})
 
 
 def apply_mpi(build: Build) -> None:
@@ -207,10 +208,10 @@ def apply_mpi(build: Build) -> None:
 
     _add_mpi_mounts(build, nested_string(policy, "sshAuthMountPath") or "/root/.ssh")
     env = [
-        templates.env_value("OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile"),
-        templates.env_value("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
-        templates.env_value("OMPI_MCA_orte_set_default_slots", str(slots)),
-        templates.env_value("OMPI_MCA_plm_rsh_args", "-o ConnectionAttempts=10"),
+        env_value("OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile"),
+        env_value("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
+        env_value("OMPI_MCA_orte_set_default_slots", str(slots)),
+        env_value("OMPI_MCA_plm_rsh_args", "-o ConnectionAttempts=10"),
     ]
     trainer_env = (build.trainer or {}).get("env")
     build.add_env(env)
@@ -237,7 +238,7 @@ def _mpi_slots(build: Build, policy: Json) -> int:
     number of GPUs.
     """
     processes = (build.trainer or {}).get("numProcPerNode")
-    if isinstance(processes, int) and not isinstance(processes, bool):
+    if type(processes) is int:
         return processes
     runtime_slots = nested_int(policy, "numProcPerNode", default=1)
     gpus = build.gpus
@@ -249,11 +250,11 @@ def _add_mpi_mounts(build: Build, path: str) -> None:
     hosts = {"name": "mpi-hostfile", "configMap": {"name": f"{build.name}-mpi-hostfile"}}
     keys_mount = [{"name": "mpi-ssh-auth", "mountPath": path}]
     for job in ("node", None):
-        build.on_pod(lambda s: templates.with_items(s, "volumes", [keys]), job=job)
-        build.on_container(lambda c: templates.with_items(c, "volumeMounts", keys_mount), job=job)
-    build.on_pod(lambda s: templates.with_items(s, "volumes", [hosts]))
+        build.on_pod(lambda s: with_items(s, "volumes", [keys]), job=job)
+        build.on_container(lambda c: with_items(c, "volumeMounts", keys_mount), job=job)
+    build.on_pod(lambda s: with_items(s, "volumes", [hosts]))
     hosts_mount = [{"name": "mpi-hostfile", "mountPath": "/etc/mpi"}]
-    build.on_container(lambda c: templates.with_items(c, "volumeMounts", hosts_mount))
+    build.on_container(lambda c: with_items(c, "volumeMounts", hosts_mount))
 
 
 _FLUX_IMAGE = "ghcr.io/converged-computing/flux-view-ubuntu:tag-jammy"
@@ -287,11 +288,9 @@ def apply_flux(build: Build) -> None:
     user_command = " ".join(as_strings((trainer or {}).get("command"))).strip()
     command = ["/bin/bash", "/etc/flux-config/entrypoint.sh", user_command]
     mounts = [*map(_flux_mount, _FLUX_MOUNTS)]
-    build.on_pod(lambda pod: templates.with_items(pod, "initContainers", [installer]))
+    build.on_pod(lambda pod: with_items(pod, "initContainers", [installer]))
     build.on_container(
-        lambda container: templates.with_items(
-            {**container, "command": command}, "volumeMounts", mounts
-        )
+        lambda container: with_items({**container, "command": command}, "volumeMounts", mounts)
     )
     build.own = frozenset({"command"})
 
@@ -317,7 +316,14 @@ def apply_torchtune(build: Build) -> None:
     single = nodes <= 1 and not _has_several_processes(build)
     arguments = [] if single else [f"--rdzv_endpoint={build.master}:{PORT}"]
     recipe, config = _recipe_and_config(build, nodes, single=single)
-    arguments += [recipe, "--config", config, *_runtime_overrides(build)]
+    steps = nested_maps(build.spec, "replicatedJobs")
+    node = next((replicated for replicated in steps if step_label(replicated) == "trainer"), {})
+    container = runtimes.find_container(node, "node") or {}
+    # the paths that the runtime's own command sets
+    overrides = [
+        word for word in nested_strings(container, "command") if word.startswith(_RUNTIME_OPTIONS)
+    ]
+    arguments += [recipe, "--config", config, *overrides]
     command = [*nested_strings(trainer, "command"), *arguments]
     build.own = frozenset({"command"})
     build.on_container(lambda c: {**c, "command": command})
@@ -348,16 +354,6 @@ def _recipe_and_config(build: Build, nodes: int, *, single: bool) -> tuple[str, 
     return f"{method}_finetune_{scope}", f"{model}_{suffix}"
 
 
-def _runtime_overrides(build: Build) -> list[str]:
-    """Return the paths that the runtime's own command sets."""
-    node = next(
-        (rj for rj in nested_maps(build.spec, "replicatedJobs") if step_label(rj) == "trainer"),
-        {},
-    )
-    container = runtimes.find_container(node, "node") or {}
-    return [w for w in nested_strings(container, "command") if w.startswith(_RUNTIME_OPTIONS)]
-
-
 def apply_torch(build: Build) -> None:
     """Set torchrun's PET variables; do nothing if `spec.trainer` is absent (2.3, issue 4076)."""
     apply_plain(build)
@@ -366,32 +362,34 @@ def apply_torch(build: Build) -> None:
         return
 
     node_variables = [
-        templates.env_value("PET_NNODES", str(build.nodes)),
-        templates.env_value(
+        env_value("PET_NNODES", str(build.nodes)),
+        env_value(
             "PET_NPROC_PER_NODE",
             build.nproc_per_node,
         ),
-        templates.env_from_field("PET_NODE_RANK", INDEX_PATH),
+        env_from_field("PET_NODE_RANK", INDEX_PATH),
     ]
     address_variables = [
-        templates.env_value("PET_MASTER_ADDR", build.master),
-        templates.env_value("PET_MASTER_PORT", str(PORT)),
+        env_value("PET_MASTER_ADDR", build.master),
+        env_value("PET_MASTER_PORT", str(PORT)),
     ]
     tune = nested_strings(build.trainer, "command") == ["tune", "run"]
     build.add_env(node_variables if tune else [*node_variables, *address_variables], _TORCH_FIELDS)
-    build.on_container(with_port)
-    _inject_env(build, [*node_variables, *address_variables])
-    if tune:
-        apply_torchtune(build)
-
-
-def _inject_env(build: Build, env: Sequence[Json]) -> None:
-    """Add the variables to the containers of `torch.envInjection` (2.3)."""
+    build.on_container(_with_rendezvous_port)
+    # since 2.3
     for target in nested_maps(
         build.runtime, "spec", "mlPolicy", "torch", "envInjection", "targets"
     ):
         for name in nested_strings(target, "containerNames"):
-            build.add_env(env, _TORCH_FIELDS, job=nested_string(target, "jobName"), name=name)
+            build.add_env(
+                [*node_variables, *address_variables],
+                _TORCH_FIELDS,
+                job=nested_string(target, "jobName"),
+                name=name,
+            )
+
+    if tune:
+        apply_torchtune(build)
 
 
 def apply_jax(build: Build) -> None:
@@ -402,12 +400,12 @@ def apply_jax(build: Build) -> None:
         return
 
     env = [
-        templates.env_value("JAX_NUM_PROCESSES", str(count)),
-        templates.env_from_field("JAX_PROCESS_ID", INDEX_PATH),
-        templates.env_value("JAX_COORDINATOR_ADDRESS", f"{build.master}:{PORT}"),
+        env_value("JAX_NUM_PROCESSES", str(count)),
+        env_from_field("JAX_PROCESS_ID", INDEX_PATH),
+        env_value("JAX_COORDINATOR_ADDRESS", f"{build.master}:{PORT}"),
     ]
     build.add_env(env, {"JAX_NUM_PROCESSES": NUM_NODES})
-    build.on_container(with_port)
+    build.on_container(_with_rendezvous_port)
 
 
 def apply_xgboost(build: Build) -> None:
@@ -419,19 +417,19 @@ def apply_xgboost(build: Build) -> None:
 
     processes = build.trainer.get("numProcPerNode")
     gpus = build.gpus
-    if isinstance(processes, int) and not isinstance(processes, bool):
+    if type(processes) is int:
         workers_per_node = processes
     else:
         workers_per_node = max(1, gpus)
 
     env = [
-        templates.env_value("DMLC_TRACKER_URI", build.master),
-        templates.env_value("DMLC_TRACKER_PORT", str(PORT)),
-        templates.env_from_field("DMLC_TASK_ID", INDEX_PATH),
-        templates.env_value("DMLC_NUM_WORKER", str(count * workers_per_node)),
+        env_value("DMLC_TRACKER_URI", build.master),
+        env_value("DMLC_TRACKER_PORT", str(PORT)),
+        env_from_field("DMLC_TASK_ID", INDEX_PATH),
+        env_value("DMLC_NUM_WORKER", str(count * workers_per_node)),
     ]
     build.add_env(env, {"DMLC_NUM_WORKER": NUM_NODES})
-    build.on_container(with_port)
+    build.on_container(_with_rendezvous_port)
 
 
 PLUGINS: dict[str, Callable[[Build], None]] = {

@@ -8,7 +8,7 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import KindContext, LostPod, Retry
 from ptcompile.kinds.pods import Expansion, FieldOrigin, MadeObject, Place
-from ptcompile.kinds.templates import Template
+from ptcompile.kinds.templates import Template, with_containers
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -31,7 +31,14 @@ from ptcompile.operators.trainer.patches import (
     to_current_fields,
     with_env_merged,
 )
-from ptcompile.operators.trainer.plugins import PLUGINS, TRAINER, Build, container_place
+from ptcompile.operators.trainer.plugins import (
+    PLUGINS,
+    TRAINER,
+    Build,
+    change_pod,
+    container_place,
+    with_pod_count,
+)
 
 _REPLICATED_JOBS: Path = ("spec", "replicatedJobs")
 """Path of the jobs in the JobSet."""
@@ -75,7 +82,11 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
 
 def _build(manifest: Json, runtime: Json, version: Version) -> Build:
     """Build the JobSet: patches first, then the policy's plugin, then the TrainJob's own fields."""
-    origins = [(_REPLICATED_JOBS, _runtime_origin(manifest, runtime))]
+    reference = nested_map(manifest, "spec", "runtimeRef")
+    writer = f"{runtimes.referenced_kind(reference)} {nested_string(reference, 'name')}"
+    place = Place(runtime, ("spec", "template", *_REPLICATED_JOBS))
+    # the origin of all that the TrainJob does not change
+    origins = [(_REPLICATED_JOBS, FieldOrigin(("spec", "runtimeRef"), writer, place))]
     template = apply_runtime_patches(
         runtime, to_current_fields(manifest, version), origins, version
     )
@@ -102,15 +113,6 @@ def _build(manifest: Json, runtime: Json, version: Version) -> Build:
     return build
 
 
-def _runtime_origin(manifest: Json, runtime: Json) -> FieldOrigin:
-    """Return the origin of all that the TrainJob does not change."""
-    reference = nested_map(manifest, "spec", "runtimeRef")
-    writer = f"{runtimes.referenced_kind(reference)} {nested_string(reference, 'name')}"
-    return FieldOrigin(
-        ("spec", "runtimeRef"), writer, Place(runtime, ("spec", "template", *_REPLICATED_JOBS))
-    )
-
-
 def _with_pod_counts(replicated: Json) -> Json:
     """Return the replicatedJob as one Job whose completions equal its parallelism, as Trainer
     runs its steps.
@@ -118,32 +120,17 @@ def _with_pod_counts(replicated: Json) -> Json:
     if not runtimes.step_label(replicated):
         return replicated
 
-    job = nested_map(replicated, "template", "spec")
-    count = job.get("parallelism") if job.get("parallelism") is not None else 1
-    job_spec = {**job, "parallelism": count, "completions": count}
-
-    return {
-        **replicated,
-        "replicas": 1,
-        "template": {**nested_map(replicated, "template"), "spec": job_spec},
-    }
+    count = nested_value(replicated, "template", "spec", "parallelism")
+    return {**with_pod_count(replicated, 1 if count is None else count), "replicas": 1}
 
 
 def _with_container_fields(replicated: Json, name: str, **fields: Any) -> Json:
     """Return the replicatedJob with fields set on its container named `name`."""
-    template = nested_map(replicated, "template")
-    job = nested_map(replicated, "template", "spec")
-    pod_template = nested_map(job, "template")
-    pod = nested_map(job, "template", "spec")
-    if not nested_maps(pod, "containers"):
-        return replicated
 
-    containers = [
-        {**c, **fields} if c.get("name") == name else c for c in nested_maps(pod, "containers")
-    ]
-    pod_template = {**pod_template, "spec": {**pod, "containers": containers}}
+    def change(container: Json) -> Json:
+        return {**container, **fields} if container.get("name") == name else container
 
-    return {**replicated, "template": {**template, "spec": {**job, "template": pod_template}}}
+    return change_pod(replicated, lambda pod: with_containers(pod, change))
 
 
 def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
@@ -271,24 +258,27 @@ def runtime_templates(manifest: Json) -> Iterator[Template]:
         yield template._replace(main=NODE) if template.role == NODE else template
 
 
+def _jobset_spec(manifest: Json, related: Sequence[Json]) -> Json:
+    """Return the JobSet's spec in a TrainJob's runtime."""
+    runtime = runtimes.find_runtime(manifest, related).source
+    return nested_map(runtime, "spec", "template", "spec")
+
+
 def lost_pod(manifest: Json, role: str, related: Sequence[Json]) -> LostPod:
     """Return what the JobSet of a TrainJob's runtime does about a lost pod."""
-    runtime = runtimes.find_runtime(manifest, related).source
-    return pods.lost_pod(nested_map(runtime, "spec", "template", "spec"), role)
+    return pods.lost_pod(_jobset_spec(manifest, related), role)
 
 
 def restarts(
     manifest: Json, role: str, related: Sequence[Json], exit_code: int | None
 ) -> tuple[Retry, ...]:
     """Return what answers a failed pod of the JobSet of a TrainJob's runtime."""
-    runtime = runtimes.find_runtime(manifest, related).source
-    return pods.restarts(nested_map(runtime, "spec", "template", "spec"), role, exit_code)
+    return pods.restarts(_jobset_spec(manifest, related), role, exit_code)
 
 
 def describe_failures(manifest: Json, related: Sequence[Json]) -> Iterator[str]:
     """Yield sentences about what a TrainJob does on failure and at its end."""
-    runtime = runtimes.find_runtime(manifest, related).source
-    yield from describe_spec_failures(nested_map(runtime, "spec", "template", "spec"))
+    yield from describe_spec_failures(_jobset_spec(manifest, related))
     deadline = nested_value(manifest, "spec", "activeDeadlineSeconds")
     if deadline is not None:
         yield (

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kinds.reading import Read, ReadRole, pod_count, restart_policy, without_empty
+from ptcompile.kinds.reading import (
+    NOT_PASSED,
+    Read,
+    ReadRole,
+    pod_count,
+    restart_policy,
+    without_empty,
+)
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.unstructured import (
@@ -38,8 +45,9 @@ def read(manifest: Json, related: Objects) -> Iterator[Read]:
     ):
         template = _trainjob_template(nested_map(manifest, "spec"))
         nodes = runtimes.node_count(manifest, runtime)
-        pods = _node_role(nodes, template)
-        yield Read("trainjob", (pods,), {**_spec_fields(manifest), "nodes": nodes})
+        yield Read(
+            "trainjob", (_node_role(nodes, template),), {**_spec_fields(manifest), "nodes": nodes}
+        )
 
     yield _read_over_runtime(manifest)
 
@@ -67,18 +75,16 @@ def read_with_runtime(manifest: Json, related: Objects) -> Read | None:
     )
     nodes = runtimes.node_count(manifest, runtime)
     processes = runtimes.nproc_per_node(manifest, runtime)
-    unset = {
-        "monitorInterval": None,
-        "rdzvId": None,
-        "rdzvConfigs": {"timeout": None, "join_timeout": None},
-    }
     elastic = {
         "nprocPerNode": int(processes) if processes.isdigit() else processes,
         "rdzvBackend": "static",
-        **unset,
+        **NOT_PASSED,
     }
-    pods = _node_role(nodes, template)
-    return Read("trainjob", (pods,), {**_spec_fields(manifest), "nodes": nodes, "elastic": elastic})
+    return Read(
+        "trainjob",
+        (_node_role(nodes, template),),
+        {**_spec_fields(manifest), "nodes": nodes, "elastic": elastic},
+    )
 
 
 def _node_role(nodes: int, template: Json) -> ReadRole:
@@ -108,13 +114,14 @@ def _read_own_runtime(manifest: Json, runtime: Json, jobs: list[Json]) -> Iterat
     """Yield a job with its own runtime, as compile writes if no existing runtime fits."""
     pods = [_runtime_role(manifest, runtime, index, item) for index, item in enumerate(jobs)]
     pods.sort(key=lambda item: not item.trains)
-    if not pods or not pods[0].trains:
+    first = next(iter(pods), None)
+    if first is None or not first.trains:
         return
     fields = _spec_fields(manifest)
     deadline = nested_value(jobs[0], "template", "spec", "activeDeadlineSeconds")
     if deadline is not None:
         fields["runPolicy"]["activeDeadlineSeconds"] = deadline
-    yield Read("trainjob", tuple(pods), {**fields, "nodes": pods[0].replicas}, objects=(runtime,))
+    yield Read("trainjob", tuple(pods), {**fields, "nodes": first.replicas}, objects=(runtime,))
 
 
 def _runtime_role(manifest: Json, runtime: Json, index: int, replicated: Json) -> ReadRole:

@@ -29,6 +29,14 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.kubernetes.versions import Version, Versions
 
 GROUP = "trainer.kubeflow.org"
+RESERVED_ENV = (
+    "PET_NNODES",
+    "PET_NPROC_PER_NODE",
+    "PET_NODE_RANK",
+    "PET_MASTER_ADDR",
+    "PET_MASTER_PORT",
+)
+"""Variables that the torch policy sets."""
 ANCESTOR = f"{GROUP}/trainjob-ancestor-step"
 """The label for the step of a TrainJob that a replicatedJob runs."""
 
@@ -231,11 +239,6 @@ def referenced_kind(reference: Json) -> str:
     return nested_string(reference, "kind") or CLUSTER_KIND
 
 
-def runtime_in_cluster(manifest: Json, related: Iterable[Json], versions: Versions) -> Base:
-    """Return the runtime of a TrainJob in a cluster with these releases."""
-    return find_runtime(manifest, related, versions.trainer)
-
-
 def find_runtime(manifest: Json, related: Iterable[Json], version: Version = (2, 3)) -> Base:
     """Return the runtime that a TrainJob names: from the stream, else built in, else from the
     examples.
@@ -363,10 +366,10 @@ def nproc_per_node(manifest: Json, runtime: Json, version: Version = (2, 3)) -> 
 def node_count(manifest: Json, runtime: Json) -> int:
     """Return the number of nodes: the TrainJob's, else the runtime's raised to 1, else 1."""
     num_nodes = nested_value(manifest, "spec", "trainer", "numNodes")
-    if isinstance(num_nodes, int) and not isinstance(num_nodes, bool):
+    if type(num_nodes) is int:
         return max(0, num_nodes)
     runtime_nodes = nested_value(runtime, "spec", "mlPolicy", "numNodes")
-    if isinstance(runtime_nodes, int) and not isinstance(runtime_nodes, bool):
+    if type(runtime_nodes) is int:
         return max(1, runtime_nodes)
     return 1
 
@@ -393,5 +396,9 @@ def platform_objects(manifests: Sequence[JsonDict], versions: Versions) -> Itera
         runtime = find_runtime(job, manifests, versions.trainer).source
         ref = job["spec"]["runtimeRef"]
         metadata = {"name": ref["name"], **runtime["metadata"]}
-        kind = referenced_kind(ref)
-        yield {"apiVersion": API_VERSION, "kind": kind, **runtime, "metadata": metadata}
+        yield {
+            "apiVersion": API_VERSION,
+            "kind": referenced_kind(ref),
+            **runtime,
+            "metadata": metadata,
+        }

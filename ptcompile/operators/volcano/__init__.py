@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.diagnostics import Problem, Problems
-from ptcompile.diagnostics.field_errors import FieldErrors
+from ptcompile.diagnostics import Problem
 from ptcompile.kinds.model import (
     Additions,
     Conversion,
@@ -20,11 +19,11 @@ from ptcompile.kinds.model import (
     LostPod,
     Operator,
     QueueSystem,
+    Rejections,
     RendezvousSettings,
     Retry,
     StartOrder,
 )
-from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 from ptcompile.operators.queues.queue_systems import GROUP_NAME
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from ptcompile.ir.job import Target
     from ptcompile.kinds.pods import ExpandedRole, Expansion, Shares
     from ptcompile.kinds.reading import Read
-    from ptcompile.kinds.status import Following, Status
+    from ptcompile.kinds.status import Following
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.unstructured import Json
@@ -123,11 +122,6 @@ class VolcanoJob(Kind):
 
         return read(manifest, related)
 
-    def status(self, live: Json) -> Status:
-        from ptcompile.operators.volcano.facts import status
-
-        return status(live)
-
     def following(self) -> Following:
         from ptcompile.operators.volcano.facts import FOLLOWING
 
@@ -138,25 +132,10 @@ class VolcanoJob(Kind):
 
         return default(manifest, complete=complete)
 
-    def validate(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.volcano.admission import validate
+    def rejections(self) -> Rejections:
+        from ptcompile.operators.volcano.admission import REJECTIONS
 
-        return validate(manifest, request)
-
-    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
-        from ptcompile.operators.volcano.controller import controller_errors
-
-        return controller_errors(manifest, request)
-
-    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-        from ptcompile.operators.volcano.controller import check_children
-
-        check_children(manifest, context, problems)
-
-    def validate_update(self, update: Update) -> Problems:
-        from ptcompile.operators.volcano.admission import validate_update
-
-        return validate_update(update)
+        return REJECTIONS
 
 
 class VolcanoPodGroup(Kind):

@@ -13,14 +13,17 @@ from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.apiserver.webhooks import allowed_values_help, decode_problems, webhook_rejection
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
-from ptcompile.kinds.model import Established, KindContext
+from ptcompile.kinds.model import (
+    Established,
+    KindContext,
+    Rejections,
+)
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.goflags import parse
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import (
     Json,
-    JsonDict,
     as_mapping,
     as_mappings,
     as_strings,
@@ -35,7 +38,8 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.operators.volcano.facts import DEFAULT_MAX_RETRY
+from ptcompile.operators.volcano.controller import check_children, controller_errors
+from ptcompile.operators.volcano.facts import DEFAULT_MAX_RETRY, default_plugins
 
 _ANY_EVENT = "*"
 EVENTS = (
@@ -155,7 +159,14 @@ def check_task_template(
             pod = FieldValue(spec, spec_path, CheckScope(context, problems))
             check_pod_spec(pod, template=True)
             for problem in problems:
-                if problem.severity == "error" and not _is_allowed_by_volcano(problem):
+                *_, parent, key = ("", "", *problem.path)
+                # Volcano's older rules allow it: the pod is rejected at its creation
+                is_missing_policy = (
+                    key == "restartPolicy"
+                    and isinstance(parent, int)
+                    and "Required" in problem.message
+                )
+                if problem.severity == "error" and not is_missing_policy:
                     yield problem._replace(
                         name="webhook-refusal", stage="apply", authority="volcano"
                     )
@@ -172,15 +183,6 @@ def _is_valid_if_pod_is(pod_template: Json) -> bool:
     """
     spec = pod_template["spec"]
     return type(pod_template) is dict and type(spec) is dict and spec.get("resources") is None
-
-
-def _is_allowed_by_volcano(problem: Problem) -> bool:
-    """Return whether Volcano's older rules allow it: the pod is rejected at its creation."""
-    key = problem.path[-1:]
-    parent = problem.path[-2:-1]
-    if key == ("restartPolicy",) and parent and isinstance(parent[0], int):
-        return "Required" in problem.message
-    return False
 
 
 def _check_metadata(task: Json, path: Path) -> Problems:
@@ -206,9 +208,8 @@ def _check_older_rules(spec: Json, path: Path) -> Problems:
             yield from _check_restart_policy(container, container_path, init=init)
             sleep = nested_value(container, "lifecycle", "preStop", "sleep")
             if nested_value(sleep, "seconds") == 0:
-                sleep_path = (*container_path, "lifecycle", "preStop", "sleep")
                 yield _rejection(
-                    sleep_path,
+                    (*container_path, "lifecycle", "preStop", "sleep"),
                     "Invalid value: 0: must be greater than 0",
                     "sleep at least 1 second",
                 )
@@ -225,9 +226,8 @@ def _check_older_rules(spec: Json, path: Path) -> Problems:
             if nested_value(container, "lifecycle", "stopSignal") and not nested_string(
                 spec, "os", "name"
             ):
-                signal_path = (*container_path, "lifecycle", "stopSignal")
                 yield _rejection(
-                    signal_path,
+                    (*container_path, "lifecycle", "stopSignal"),
                     "Forbidden: may not be set for containers with an empty os name",
                     "set spec.os.name",
                 )
@@ -245,8 +245,11 @@ def _check_env(container: Json, path: Path) -> Problems:
     for j, entry in enumerate(nested_maps(container, "env")):
         name = nested_string(entry, "name")
         if names.is_env_name(name) and (why := names.why_not_classic_env_name(name)):
-            help = "rename the variable: Volcano's webhook applies the older rule"
-            yield _rejection((*path, "env", j, "name"), f'Invalid value: "{name}": {why}', help)
+            yield _rejection(
+                (*path, "env", j, "name"),
+                f'Invalid value: "{name}": {why}',
+                "rename the variable: Volcano's webhook applies the older rule",
+            )
 
     for j, source in enumerate(nested_maps(container, "envFrom")):
         prefix = nested_string(source, "prefix")
@@ -286,17 +289,16 @@ def check_whole_cpus(task: Json, path: Path) -> Problems:
         amounts = nested_map(resources, "requests") or nested_map(resources, "limits")
         cpu = quantity.parse(amounts.get("cpu"))
         if cpu is None or not cpu.is_integer or cpu.value < 1:
-            message = "the cpu request isn't an integer, and topologyPolicy needs one"
-            resources_path = (*path, "template", "spec", "containers", j, "resources")
             yield _rejection(
-                resources_path, message, "request whole CPUs, or remove topologyPolicy"
+                (*path, "template", "spec", "containers", j, "resources"),
+                "the cpu request isn't an integer, and topologyPolicy needs one",
+                "request whole CPUs, or remove topologyPolicy",
             )
             return
 
 
 _rejection = webhook_rejection("volcano")
 PLUGINS = ("ssh", "env", "svc", "tensorflow", "mpi", "pytorch", "hcclrank", "ray")
-_NEED_SVC = frozenset({"tensorflow", "mpi", "pytorch", "ray"})
 _TASKS: roundtrip.FieldShapes = {
     roundtrip.ZERO: {"template": {}},
     "template": roundtrip.POD_TEMPLATE,
@@ -333,7 +335,7 @@ def default(manifest: Json, *, complete: bool) -> Json:
                 nested_int(t, "minAvailable") for t in as_mappings(defaulted["tasks"])
             )
     if isinstance(spec.get("plugins"), Mapping):
-        defaulted["plugins"] = _default_plugins(spec["plugins"])
+        defaulted["plugins"] = default_plugins(spec["plugins"])
 
     return {**manifest, "spec": defaulted}
 
@@ -366,15 +368,6 @@ def _default_task(task: Any, index: int) -> Any:
     return defaulted
 
 
-def _default_plugins(plugins: Json) -> JsonDict:
-    defaulted = {k: v for k, v in plugins.items() if v is not None}
-    if _NEED_SVC & defaulted.keys():
-        defaulted.setdefault("svc", [])
-    if "mpi" in defaulted:
-        defaulted.setdefault("ssh", [])
-    return defaulted
-
-
 _QUEUE = ("scheduling.volcano.sh/v1beta1", "Queue")
 
 
@@ -385,11 +378,10 @@ def validate(manifest: Json, request: KindContext) -> Problems:
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
         if spec is None:
-            help = "add a spec with tasks"
             yield _rejection(
                 ("spec",),
                 "Required value: the mutating webhook cannot patch a job without spec",
-                help,
+                "add a spec with tasks",
             )
         return
 
@@ -432,15 +424,21 @@ def _missing_mpi_master(spec: Json, tasks: Sequence[Json]) -> Problem | None:
     flags, _ = parse(as_strings(args), {"master": "master", "worker": "worker", "port": 22})
     if any(t.get("name") == flags["master"] for t in tasks):
         return None
-    message = f"The specified mpi master task was not found: no task is named {flags['master']!r}"
-    return _rejection(("spec", "plugins", "mpi"), message, "name the task with --master=NAME")
+    return _rejection(
+        ("spec", "plugins", "mpi"),
+        f"The specified mpi master task was not found: no task is named {flags['master']!r}",
+        "name the task with --master=NAME",
+    )
 
 
 def _check_topology(topology: Json, path: Path) -> Problems:
     tier_name = nested_string(topology, "highestTierName")
     if topology.get("highestTierAllowed") is not None and tier_name:
-        message = "must not specify 'highestTierAllowed' and 'highestTierName' simultaneously"
-        yield _rejection((*path, "highestTierName"), message, "keep one of the two")
+        yield _rejection(
+            (*path, "highestTierName"),
+            "must not specify 'highestTierAllowed' and 'highestTierName' simultaneously",
+            "keep one of the two",
+        )
 
 
 def _check_tasks(
@@ -461,11 +459,12 @@ def _check_tasks(
 
         min_available = task.get("minAvailable")
         if isinstance(min_available, int) and min_available > count:
-            message = (
+            yield _rejection(
+                (*path, "minAvailable"),
                 f"Invalid value: {min_available}: 'minAvailable' is greater than 'replicas' "
-                f"({count}) in task {name}"
+                f"({count}) in task {name}",
+                "lower it, or raise replicas",
             )
-            yield _rejection((*path, "minAvailable"), message, "lower it, or raise replicas")
         if name in seen:
             yield _rejection(
                 (*path, "name"), f"Duplicate value: duplicated task name {name}", "rename the task"
@@ -541,17 +540,19 @@ def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions)
         expected = (
             f"job 'minAvailable' should not be greater than total replicas in tasks ({total})"
         )
-        message = f"Invalid value: {min_available}: {expected}"
         yield _rejection(
-            ("spec", "minAvailable"), message, f"use at most {total}, or raise the replicas"
+            ("spec", "minAvailable"),
+            f"Invalid value: {min_available}: {expected}",
+            f"use at most {total}, or raise the replicas",
         )
 
     yield from check_policies(spec.get("policies"), ("spec", "policies"), versions.volcano)
     for plugin in nested_map(spec, "plugins"):
         if plugin not in PLUGINS:
-            help = allowed_values_help(plugin, PLUGINS)
             yield _rejection(
-                ("spec", "plugins", plugin), f"unable to find job plugin: {plugin}", help
+                ("spec", "plugins", plugin),
+                f"unable to find job plugin: {plugin}",
+                allowed_values_help(plugin, PLUGINS),
             )
 
     yield from _check_volumes(nested_maps(spec, "volumes"))
@@ -622,8 +623,11 @@ def _check_dependencies(tasks: Sequence[Json]) -> Problems:
         d for d in dependencies[nested_string(tasks[index], "name")] if d not in dependencies
     ]
     help = f"use another name: there is no task {unknown[0]!r}" if unknown else "break the cycle"
-    message = "job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG)"
-    yield _rejection(("spec", "tasks", index, "dependsOn"), message, help)
+    yield _rejection(
+        ("spec", "tasks", index, "dependsOn"),
+        "job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG)",
+        help,
+    )
 
 
 _IMMUTABLE_MESSAGE = (
@@ -656,3 +660,11 @@ def validate_update(update: Update) -> Problems:
             )
             yield _rejection(tuple(parent), _IMMUTABLE_MESSAGE, help)
             return
+
+
+REJECTIONS = Rejections(
+    validate=validate,
+    controller_errors=controller_errors,
+    check_children=check_children,
+    validate_update=validate_update,
+)

@@ -25,6 +25,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.volcano.plugins import FLAGS
 from ptcompile.operators.volcano.pods import pod_templates
 
 _NAME: Path = ("metadata", "name")
@@ -100,27 +101,16 @@ def _check_hosts(name: str, tasks: Sequence[Json]) -> Problems:
         hostname = nested_string(task, "template", "spec", "hostname")
         if count > 0 and not hostname and len(last_host) > names.DNS_LABEL_MAX:
             size = len(last_host)
-            why = (
-                f"the host name {last_host} would have {size} characters, and 63 are allowed: "
-                "that pod is rejected"
-            )
             yield child_rejection(
-                ("spec", "tasks", i, "name"), why, "shorten the task's or the job's name"
+                ("spec", "tasks", i, "name"),
+                f"the host name {last_host} would have {size} characters, and 63 are allowed: "
+                "that pod is rejected",
+                "shorten the task's or the job's name",
             )
 
 
 def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Problems:
-    flags, _ = parse(
-        args,
-        {
-            "master": "master",
-            "worker": "worker",
-            "port": 23456,
-            "wait-master-enabled": False,
-            "wait-master-timeout": 300,
-            "wait-master-image": "",
-        },
-    )
+    flags, _ = parse(args, FLAGS)
     if not any(t.get("name") == flags["master"] for t in tasks):
         return
 
@@ -165,12 +155,11 @@ def _check_port_name(ports: Sequence[Json], port: int, path: Path) -> Problems:
         return
     for k, port_item in enumerate(ports):
         if port_item.get("name") == "pytorchjob-port":
-            why = (
-                'Duplicate value: "pytorchjob-port": the pytorch plugin adds a port of this name '
-                f"with number {port}"
-            )
             yield child_rejection(
-                (*path, "ports", k, "name"), why, f"use port {port}, or --port, or another name"
+                (*path, "ports", k, "name"),
+                'Duplicate value: "pytorchjob-port": the pytorch plugin adds a port of this name '
+                f"with number {port}",
+                f"use port {port}, or --port, or another name",
             )
 
 

@@ -150,14 +150,12 @@ def _unsupported_static_rendezvous(job: Job) -> Problems:
         and not launch.entry
         and backend(job, launch) == "static"
     ):
-        why = (
+        yield unsupported_by_target(
+            (*SPEC, "elastic"),
             "no variable can hold the rank that the pytorch plugin sets, so torchrun in a command "
-            "needs c10d"
+            "needs c10d",
+            "set elastic.rdzvBackend: c10d, use script or module, or use the target job or jobset",
         )
-        help = (
-            "set elastic.rdzvBackend: c10d, use script or module, or use the target job or jobset"
-        )
-        yield unsupported_by_target((*SPEC, "elastic"), why, help)
 
 
 def _tasks_of(job: Job) -> list[tuple[str, int, Role]]:

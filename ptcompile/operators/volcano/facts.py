@@ -9,12 +9,32 @@ from __future__ import annotations
 from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.model import NO_DEFAULTS, KindDefaults, QueueSystem
 from ptcompile.kinds.status import Following, State, Status, field_condition
-from ptcompile.kubernetes.unstructured import Json, nested_int, nested_map, nested_string
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    nested_int,
+    nested_map,
+    nested_string,
+    without_none,
+)
 
 DEFAULT_MAX_RETRY = 3
 """What the webhook writes into a job and a task without maxRetry, at creation alone: a file whose
 tasks lack it changes them when it is applied again, which the webhook rejects (Volcano 1.15).
 """
+
+
+_NEED_SVC = frozenset({"tensorflow", "mpi", "pytorch", "ray"})
+
+
+def default_plugins(plugins: Json) -> JsonDict:
+    """Return a job's plugins with those that others need, as the mutating webhook adds them."""
+    defaulted = without_none(plugins)
+    if _NEED_SVC & defaulted.keys():
+        defaulted.setdefault("svc", [])
+    if "mpi" in defaulted:
+        defaulted.setdefault("ssh", [])
+    return defaulted
 
 
 RESTART_POD_HANGS = (
@@ -58,16 +78,6 @@ DEFAULTS = KindDefaults(
 
 
 PHASE = "status.state.phase"
-
-FOLLOWING = Following(
-    plural="jobs",
-    succeeded=field_condition(PHASE, "Completed"),
-    failed=field_condition(PHASE, "Failed", "Terminated", "Aborted"),
-    running=field_condition(PHASE, "Running").cel,
-    pods_label="volcano.sh/job-name",
-    role_label="volcano.sh/task-spec",
-    index_label="volcano.sh/task-index",
-)
 
 
 QUEUES = QueueSystem(
@@ -122,3 +132,15 @@ def status(live: Json) -> Status:
         reason or None,
         message or "its PodGroup waits for the queue or for room for all pods",
     )
+
+
+FOLLOWING = Following(
+    plural="jobs",
+    succeeded=field_condition(PHASE, "Completed"),
+    failed=field_condition(PHASE, "Failed", "Terminated", "Aborted"),
+    running=field_condition(PHASE, "Running").cel,
+    pods_label="volcano.sh/job-name",
+    role_label="volcano.sh/task-spec",
+    index_label="volcano.sh/task-index",
+    status=status,
+)

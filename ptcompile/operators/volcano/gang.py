@@ -34,12 +34,11 @@ def _group(job: Job, cluster: ClusterProfile, target: str) -> JsonDict:
         "networkTopology": network_topology(job, cluster, target)
     }
     spec: JsonDict = {"minMember": job.min_pods, **minimum_resources(job), **without_none(fields)}
-    metadata = object_metadata(job)
 
     return {
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "PodGroup",
-        "metadata": metadata,
+        "metadata": object_metadata(job),
         "spec": spec,
     }
 
@@ -63,8 +62,11 @@ def _runtime_policy(job: Job, cluster: ClusterProfile) -> JsonDict:
 def _check(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
     if target.name == "trainjob" and not has_feature("trainer-volcano", cluster.versions()):
         path = (*SPEC, "queue") if job.queue else SPEC
-        help = "use the target volcano or pytorchjob, or a newer Trainer"
-        yield unsupported_by_target(path, "Trainer supports Volcano only since 2.1", help)
+        yield unsupported_by_target(
+            path,
+            "Trainer supports Volcano only since 2.1",
+            "use the target volcano or pytorchjob, or a newer Trainer",
+        )
 
 
 def _check_topology(job: Job, cluster: ClusterProfile, target: Target) -> Problems:

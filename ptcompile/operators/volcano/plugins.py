@@ -9,8 +9,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kinds import templates
 from ptcompile.kinds.pods import MAX_NAMED_HOSTS
+from ptcompile.kinds.templates import (
+    env_value,
+    with_containers,
+    with_env,
+    with_items,
+    with_port,
+)
 from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -36,17 +42,13 @@ class VolcanoTask(NamedTuple):
     @property
     def min_available(self) -> int:
         """Number of its pods that must fit at once: as written, else by partitions, else all."""
-        min_available = self.source.get("minAvailable")
         policy = nested_map(self.source, "partitionPolicy")
         partitions = nested_int(policy, "minPartitions")
         if partitions > 0:
             by_partition = partitions * nested_int(policy, "partitionSize")
         else:
             by_partition = self.replicas
-        if min_available is not None:
-            return as_int(min_available, by_partition)
-
-        return by_partition
+        return nested_int(self.source, "minAvailable", default=by_partition)
 
 
 class DefaultedJob(NamedTuple):
@@ -143,44 +145,31 @@ def pytorch(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
         )
         return PluginEffect(notes=(*notes, note))
 
-    address = _master_address(job, master)
-    port = as_int(flags["port"])
+    hostname = nested_string(master.spec, "hostname") or job.pod_name(master, 0)
+    address = f"{hostname}.{nested_string(master.spec, 'subdomain') or job.name}"
+    port = {"name": PORT_NAME, "containerPort": as_int(flags["port"])}
     counted_tasks = (
         job.tasks if job.version < (1, 12) else [t for t in (master, worker) if t is not None]
     )
     world_size = sum(t.replicas for t in {id(t): t for t in counted_tasks}.values())
     common = [
-        templates.env_value("MASTER_ADDR", address),
-        templates.env_value("MASTER_PORT", str(port)),
-        templates.env_value("WORLD_SIZE", str(world_size)),
+        env_value("MASTER_ADDR", address),
+        env_value("MASTER_PORT", str(port["containerPort"])),
+        env_value("WORLD_SIZE", str(world_size)),
     ]
 
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         del annotations
         rank = index + 1 if task is worker else 0
         has_rank = task is worker or task is master
-        env = [*common, templates.env_value("RANK", str(rank))] if has_rank else common
-        changed = templates.with_containers(
-            spec, lambda c: templates.with_env(_with_port(c, port), env), init=False
-        )
+        env = [*common, env_value("RANK", str(rank))] if has_rank else common
+        changed = with_containers(spec, lambda c: with_env(with_port(c, port), env))
         if task is worker and flags["wait-master-enabled"]:
             changed = _with_wait_container(changed, address, flags)
 
         return changed
 
     return PluginEffect(change, notes=notes)
-
-
-def _master_address(job: DefaultedJob, master: VolcanoTask) -> str:
-    hostname = nested_string(master.spec, "hostname") or job.pod_name(master, 0)
-    return f"{hostname}.{nested_string(master.spec, 'subdomain') or job.name}"
-
-
-def _with_port(container: Json, port: int) -> Json:
-    """Return the container with the port, unless it has one with that number under any name."""
-    if any(nested_int(p, "containerPort") == port for p in nested_maps(container, "ports")):
-        return container
-    return templates.with_items(container, "ports", [{"name": PORT_NAME, "containerPort": port}])
 
 
 def _with_wait_container(spec: Json, host: str, flags: dict[str, Value]) -> dict[str, object]:
@@ -199,7 +188,7 @@ def _with_wait_container(spec: Json, host: str, flags: dict[str, Value]) -> dict
         "command": ["sh", "-c", script],
     }
 
-    return templates.with_items(spec, "initContainers", [container])
+    return with_items(spec, "initContainers", [container])
 
 
 _HOSTS_MOUNT_PATH = "/etc/volcano"
@@ -212,19 +201,12 @@ def env(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         del task, annotations
         entries = [
-            templates.env_value("VK_TASK_INDEX", str(index)),
-            templates.env_value("VC_TASK_INDEX", str(index)),
+            env_value("VK_TASK_INDEX", str(index)),
+            env_value("VC_TASK_INDEX", str(index)),
         ]
-        return _change_all_containers(spec, lambda c: templates.with_env(c, entries))
+        return with_containers(spec, lambda c: with_env(c, entries), init=True)
 
     return PluginEffect(change)
-
-
-def _change_all_containers(spec: Json, change: Callable[[Json], Json]) -> Json:
-    """Return the pod spec with `change` applied to all init containers and main containers."""
-    return templates.with_containers(
-        templates.with_containers(spec, change, init=True), change, init=False
-    )
 
 
 def svc(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
@@ -253,11 +235,12 @@ def svc(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
             "hostname": nested_string(spec, "hostname") or job.pod_name(task, index),
             "subdomain": nested_string(spec, "subdomain") or job.name,
         }
-        with_volume = templates.with_items(with_names, "volumes", [volume])
+        with_volume = with_items(with_names, "volumes", [volume])
 
-        return _change_all_containers(
+        return with_containers(
             with_volume,
-            lambda c: templates.with_items(templates.with_env(c, entries), "volumeMounts", [mount]),
+            lambda c: with_items(with_env(c, entries), "volumeMounts", [mount]),
+            init=True,
         )
 
     if not flags["disable-network-policy"]:
@@ -311,9 +294,9 @@ def ssh(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         del task, index, annotations
-        with_volume = templates.with_items(spec, "volumes", [volume])
-        return _change_all_containers(
-            with_volume, lambda c: templates.with_items(c, "volumeMounts", [mount])
+        with_volume = with_items(spec, "volumes", [volume])
+        return with_containers(
+            with_volume, lambda c: with_items(c, "volumeMounts", [mount]), init=True
         )
 
     return PluginEffect(change, notes=notes)
@@ -325,7 +308,7 @@ def mpi(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     """
     flags, notes = parse_flags("mpi", args, {"master": "master", "worker": "worker", "port": 22})
     worker = job.task(flags["worker"])
-    hosts = [templates.env_value("MPI_HOST", ",".join(job.hosts(worker)))] if worker else []
+    hosts = [env_value("MPI_HOST", ",".join(job.hosts(worker)))] if worker else []
     if worker is None:
         notes = (
             *notes,
@@ -334,21 +317,13 @@ def mpi(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 
     port = {"name": "mpijob-port", "containerPort": flags["port"]}
 
-    def with_port(container: Json) -> Json:
-        has_port = any(
-            nested_int(p, "containerPort") == flags["port"] for p in nested_maps(container, "ports")
-        )
-        if has_port:
-            return container
-        return templates.with_items(container, "ports", [port])
-
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         del index, annotations
         is_master = task.name == flags["master"]
         if is_master and worker is None:
             return spec
         entries = hosts if is_master else []
-        return _change_all_containers(spec, lambda c: templates.with_env(with_port(c), entries))
+        return with_containers(spec, lambda c: with_env(with_port(c, port), entries), init=True)
 
     return PluginEffect(change, notes=notes)
 
@@ -372,8 +347,8 @@ def tensorflow(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
         if role is None:
             return spec
         config = {"cluster": cluster, "task": {"type": role, "index": index}}
-        entry = templates.env_value("TF_CONFIG", json.dumps(config, separators=(",", ":")))
-        return templates.with_containers(spec, lambda c: templates.with_env(c, [entry]), init=False)
+        entry = env_value("TF_CONFIG", json.dumps(config, separators=(",", ":")))
+        return with_containers(spec, lambda c: with_env(c, [entry]))
 
     return PluginEffect(change, notes=notes)
 
@@ -396,17 +371,20 @@ def hcclrank(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
         existing_rank = nested_string_map(task.metadata, "annotations").get("hccl/rankIndex")
-        rank_variables = [
-            e
-            for c in nested_maps(spec, "containers")
-            for e in nested_maps(c, "env")
-            if e.get("name") == "RANK"
-        ]
+        rank_variable = next(
+            (
+                e
+                for c in nested_maps(spec, "containers")
+                for e in nested_maps(c, "env")
+                if e.get("name") == "RANK"
+            ),
+            None,
+        )
         if existing_rank is not None:
             return spec
 
-        if rank_variables:
-            annotations["hccl/rankIndex"] = nested_string(rank_variables[0], "value")
+        if rank_variable is not None:
+            annotations["hccl/rankIndex"] = nested_string(rank_variable, "value")
         elif task.name == flags["master"]:
             annotations["hccl/rankIndex"] = str(index)
         elif task.name == flags["worker"]:
@@ -455,10 +433,10 @@ def ray(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 
         def add(container: Json) -> Json:
             if container.get("name") == target:
-                return templates.with_items(container, "ports", ports)
+                return with_items(container, "ports", ports)
             return container
 
-        return templates.with_containers(spec, add, init=False)
+        return with_containers(spec, add)
 
     note = (
         "plugin ray: the commands of the head and worker containers are replaced by `ray start ...`"

@@ -13,7 +13,6 @@ from ptcompile.kinds.pods import (
     Expansion,
     PodView,
     Shares,
-    template_parts,
     unreadable_names,
 )
 from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences, restart_sentences
@@ -36,14 +35,13 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.queue_systems import first_pods_of_roles
 from ptcompile.operators.table import has_feature
-from ptcompile.operators.volcano.facts import DEFAULT_MAX_RETRY, RESTART_POD_HANGS
+from ptcompile.operators.volcano.facts import DEFAULT_MAX_RETRY, RESTART_POD_HANGS, default_plugins
 from ptcompile.operators.volcano.plugins import PLUGINS, DefaultedJob, PodTransform, VolcanoTask
 
 _UID = "<uid>"
 _PREFIX = "volcano.sh/"
 _INHERITED_ANNOTATIONS = ("preemptable", "cooldown-time", "revocable-zone")
 _BUDGET_ANNOTATIONS = ("jdb-min-available", "jdb-max-unavailable")
-_NEED_SVC = frozenset({"tensorflow", "mpi", "pytorch", "ray"})
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:
@@ -95,21 +93,16 @@ def read_job(manifest: Json, request: KindContext) -> DefaultedJob:
         VolcanoTask(
             name=_task_name(t, i),
             replicas=max(0, nested_int(t, "replicas")),
-            metadata=template_parts(t.get("template"))[0],
-            spec=template_parts(t.get("template"))[1],
+            metadata=nested_map(t, "template", "metadata"),
+            spec=nested_map(t, "template", "spec"),
             source=t,
         )
         for i, t in enumerate(nested_maps(spec, "tasks"))
     )
     plugins = {
         str(name): as_strings(args)
-        for name, args in nested_map(spec, "plugins").items()
-        if args is not None
+        for name, args in default_plugins(nested_map(spec, "plugins")).items()
     }
-    if _NEED_SVC & plugins.keys():
-        plugins.setdefault("svc", [])
-    if "mpi" in plugins:
-        plugins.setdefault("ssh", [])
 
     return DefaultedJob(
         object_name(manifest),
@@ -165,7 +158,7 @@ def _with_volumes(spec: Json, volumes: Sequence[Json], job: str) -> Json:
     with_sources = templates.with_items(spec, "volumes", sources)
 
     return templates.with_containers(
-        with_sources, lambda c: templates.with_items(c, "volumeMounts", mounts), init=False
+        with_sources, lambda c: templates.with_items(c, "volumeMounts", mounts)
     )
 
 
@@ -314,8 +307,7 @@ _NO_POLICY = LostPod("pod", "only the pod is recreated, and it is not counted")
 def lost_pod(manifest: Json, role: str) -> LostPod:
     """Return what the controller does about a lost pod whose process ends with an error."""
     spec = nested_map(manifest, "spec")
-    task = _task_named(spec, role)
-    _, action = _answer_to_loss(_policies_for(spec, task))
+    _, action = _answer_to_loss(_policies_for(spec, _task_named(spec, role)))
     lost = _RECREATION.get(action)
     if lost is None:
         return _NO_POLICY
@@ -406,11 +398,10 @@ def _policy_retry(spec: Json, event: str, action: str) -> tuple[Retry, ...]:
 def pod_templates(manifest: Json) -> Iterator[Template]:
     """Yield the tasks' pod templates; a task without a name is called `default` and its index."""
     for i, task in indexed_mappings(nested_value(manifest, "spec", "tasks")):
-        name = _task_name(task, i)
         yield Template(
             ("spec", "tasks", i, "template"),
             task.get("template"),
-            name,
+            _task_name(task, i),
             nested_int(task, "replicas"),
         )
 
@@ -422,8 +413,13 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
     exist = sum(nested_int(task, "replicas") for index, task in tasks if not depends[index])
     for index, task in tasks:
         for first in depends[index]:
-            text = f"{nested_string(task, 'name')} is created when {first} is ready"
-            yield StartOrder(("spec", "tasks", index, "dependsOn"), first, exist, text, "remove it")
+            yield StartOrder(
+                ("spec", "tasks", index, "dependsOn"),
+                first,
+                exist,
+                f"{nested_string(task, 'name')} is created when {first} is ready",
+                "remove it",
+            )
 
 
 def too_many_tasks(manifest: Json) -> Problem | None:
@@ -439,12 +435,15 @@ def too_many_tasks(manifest: Json) -> Problem | None:
     ):
         return None
 
-    message = (
-        f"more than {limit} tasks whose pods list the hosts of all: its pods are not simulated"
+    return problem_at(
+        "too-large",
+        ("spec", "tasks"),
+        f"more than {limit} tasks whose pods list the hosts of all: its pods are not simulated",
+        "merge tasks that are alike, or remove the plugin svc",
+        "warning",
+        "run",
+        "ptcompile",
     )
-    help = "merge tasks that are alike, or remove the plugin svc"
-
-    return problem_at("too-large", ("spec", "tasks"), message, help, "warning", "run", "ptcompile")
 
 
 def describe_failures(manifest: Json) -> Iterator[str]:

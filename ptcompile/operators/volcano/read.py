@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.reading import (
+    LAUNCHERS,
     MAIN_CONTAINER,
     Read,
     ReadRole,
@@ -21,7 +22,8 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_string,
+    as_strings,
+    nested_int,
     nested_map,
     nested_maps,
     nested_string,
@@ -51,11 +53,13 @@ def read(manifest: Json, _others: Objects) -> Iterator[Read]:
             f"{len(split)} tasks of one pod start torchrun, as TorchX writes them, but the nodes "
             "of a spec are the pods of one task"
         )
-        fix = (
+        yield unreadable_object(
+            "volcano",
+            ("spec", "tasks"),
+            why,
             f"merge them into one task with replicas: {len(split)}, or write a TrainingJob with "
-            f"nodes: {len(split)}"
+            f"nodes: {len(split)}",
         )
-        yield unreadable_object("volcano", ("spec", "tasks"), why, fix)
         return
     elif "pytorch" not in plugins:
         listed = ", ".join(sorted(plugins)) or "none"
@@ -82,7 +86,6 @@ def read(manifest: Json, _others: Objects) -> Iterator[Read]:
 
 _OTHER_LAUNCHERS = {"mpi", "tensorflow", "ray", "hcclrank"}
 """Plugins with which the pods find each other without torchrun."""
-_LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
 
 
 def _only_training_task(tasks: Sequence[Json], plugins: Json) -> int | None:
@@ -94,7 +97,7 @@ def _only_training_task(tasks: Sequence[Json], plugins: Json) -> int | None:
     launched = [
         index
         for index, task in enumerate(tasks)
-        if any(launcher in str(task) for launcher in _LAUNCHERS)
+        if any(launcher in str(task) for launcher in LAUNCHERS)
     ]
     candidates = [0] if len(tasks) == 1 else launched
     return candidates[0] if len(candidates) == 1 else None
@@ -102,7 +105,7 @@ def _only_training_task(tasks: Sequence[Json], plugins: Json) -> int | None:
 
 def _tasks_of_one_pod(tasks: Sequence[Json]) -> list[Json]:
     """Return the tasks that start torchrun in a single pod."""
-    launched = [task for task in tasks if any(launcher in str(task) for launcher in _LAUNCHERS)]
+    launched = [task for task in tasks if any(launcher in str(task) for launcher in LAUNCHERS)]
     return [task for task in launched if pod_count(task.get("replicas")) == 1]
 
 
@@ -126,15 +129,14 @@ def _job_fields(spec: Json) -> JsonDict:
     queueing = without_empty(
         {"queue": spec.get("queue"), "priority": spec.get("priorityClassName")}
     )
-    return {"runPolicy": policy, **queueing, **_min_available(spec.get("minAvailable"))}
+    fields = {"runPolicy": policy, **queueing}
+    if (number := nested_int(spec, "minAvailable")) > 0:
+        fields["minAvailable"] = number
+    return fields
 
 
 def _parse_flags(arguments: Any) -> dict[str, str]:
-    parts = (
-        as_string(argument).lstrip("-").partition("=")
-        for argument in arguments or ()
-        if isinstance(argument, str)
-    )
+    parts = (argument.lstrip("-").partition("=") for argument in as_strings(arguments))
     return _FLAGS | {name: value for name, _, value in parts if name in _FLAGS and value}
 
 
@@ -158,12 +160,6 @@ def _read_job(
     fields |= changed_names(container=training_roles[0].main, master=flags["master"], worker=worker)
 
     return Read("volcano", (*roles, *auxiliary), fields)
-
-
-def _min_available(number: Any) -> JsonDict:
-    if isinstance(number, int) and number > 0:
-        return {"minAvailable": number}
-    return {}
 
 
 def _read_role(role: str, index: int, tasks: Sequence[Json], *, trains: bool = True) -> ReadRole:

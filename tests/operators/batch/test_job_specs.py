@@ -8,7 +8,7 @@ import pytest
 
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.batch import facts, pods
+from ptcompile.operators.batch import BatchJob, facts, pods
 
 Json = dict[str, Any]
 
@@ -244,4 +244,4 @@ def test_the_template_counts_for_the_pods_that_run_at_once(spec: Json, replicas:
     ("spec", "retries"), [({}, 6), ({"backoffLimit": 2}, 2), ({"backoffLimit": 0}, 0)]
 )
 def test_retries(spec: Json, retries: int) -> None:
-    assert pods.retries({"spec": spec}) == retries
+    assert BatchJob().retries({"spec": spec}) == retries

@@ -138,7 +138,7 @@ def test_null_replica_and_empty_replicas_are_accepted() -> None:
 def test_the_deprecated_elastic_nproc_is_a_warning_and_no_rejection() -> None:
     """Case 21 of docs/facts/training-operator.md#cases."""
     job = pytorchjob(None, 1, elasticPolicy={"nProcPerNode": 1})
-    webhook = admission(job)
+    webhook = admission(job).rejections()
     problem = only(list(webhook.validate(job, KindContext())))
     assert (problem.severity, problem.stage) == ("warning", "style")
     assert not list(

@@ -277,6 +277,6 @@ def test_what_follows_from_an_example_that_no_file_shows_is_a_warning() -> None:
         "spec": {"runtimeRef": ref, "initializer": {"dataset": {"storageUri": "hf://a/b"}}},
     }
     for related, severity in (((), "warning"), ((example,), "error")):
-        (problem,) = admission(job).validate(job, KindContext(Versions(), related))
+        (problem,) = admission(job).rejections().validate(job, KindContext(Versions(), related))
         assert problem.severity == severity
         assert "must have a volumeMount with name initializer" in problem.message

@@ -31,11 +31,9 @@ cluster that copies annotations is not seen here.
 
 from __future__ import annotations
 
-from ptcompile.linter.key_places import unread_keys
+from ptcompile.linter.key_places import unread_findings
 from ptcompile.linter.rule import Findings, Subject
 
 
 def check(subject: Subject) -> Findings:
-    return (
-        unread.finding for unread in subject.cached(unread_keys) if unread.rule == "misplaced-key"
-    )
+    return unread_findings(subject, "misplaced-key")

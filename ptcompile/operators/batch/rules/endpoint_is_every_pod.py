@@ -49,13 +49,12 @@ def check(subject: Subject) -> Findings:
     if service is None or job is None or rendezvous is None or job.size < 2:
         return
 
-    role = job.roles[0]
+    role, *_ = job.roles
     if service_selects(service, job.pod(role, 0).view.labels) and service_selects(
         service, job.last_pod(role).view.labels
     ):
-        path = _host_path(subject, rendezvous.host)
         yield found_at(
-            path,
+            _host_path(subject, rendezvous.host),
             f"the endpoint {rendezvous.endpoint} is the Service {object_name(service)}, which "
             f"resolves to any of {job.size} pods, but only one of them serves the rendezvous",
             f"name the first pod: {subject.name}-0.{object_name(service)}",

@@ -43,7 +43,9 @@ def check(subject: Subject) -> Findings:
     pods = min(
         nested_int(subject.spec, "completions"), nested_int(subject.spec, "parallelism", default=1)
     )
-    if retries < 1 or pods < 2 or _fails_at_once(subject):
+    rules = nested_maps(subject.spec, "podFailurePolicy", "rules")
+    fails_at_once = any(rule.get("action") == "FailJob" for rule in rules)
+    if retries < 1 or pods < 2 or fails_at_once:
         return
 
     rendezvous = subject.rendezvous
@@ -65,8 +67,3 @@ def check(subject: Subject) -> Findings:
         fix_setting("set backoffLimit to 0", _LIMIT, 0),
         on_key=True,
     )
-
-
-def _fails_at_once(subject: Subject) -> bool:
-    rules = nested_maps(subject.spec, "podFailurePolicy", "rules")
-    return any(rule.get("action") == "FailJob" for rule in rules)

@@ -33,6 +33,5 @@ _EFFECTS = {
 def check(subject: Subject) -> Findings:
     for key, effect in _EFFECTS.items():
         if nested_int(subject.spec, key, default=1) == 0:
-            path = ("spec", key)
-            yield found_at(path, f"0: {effect}", f"raise {key}, or use suspend: true")
+            yield found_at(("spec", key), f"0: {effect}", f"raise {key}, or use suspend: true")
             return

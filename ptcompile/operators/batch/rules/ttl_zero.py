@@ -27,9 +27,8 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 
 def check(subject: Subject) -> Findings:
     if nested_int(subject.spec, "ttlSecondsAfterFinished", default=-1) == 0:
-        path = ("spec", "ttlSecondsAfterFinished")
         yield found_at(
-            path,
+            ("spec", "ttlSecondsAfterFinished"),
             "0 deletes the Job, its pods and their logs as soon as it ends",
             "leave enough time to read the logs",
         )

@@ -53,8 +53,12 @@ def check(subject: Subject) -> Findings:
     names = [name_of(replicated) for _, replicated in replicated_jobs(subject)]
     edits = [Edit("remove", ("spec", "startupPolicy"))]
     if any(deadlocks(subject)):
-        help = "remove it: the pods wait for one another before they are ready"
-        yield found_at(path, "InOrder is deprecated", help, Fix("remove it", tuple(edits)))
+        yield found_at(
+            path,
+            "InOrder is deprecated",
+            "remove it: the pods wait for one another before they are ready",
+            Fix("remove it", tuple(edits)),
+        )
         return
 
     for index in range(1, len(names)):

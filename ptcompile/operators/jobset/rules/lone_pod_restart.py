@@ -38,11 +38,9 @@ from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import (
     child_job,
     child_path,
-    min_nodes,
     name_of,
     replicated_jobs,
 )
-from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
 
 def check(subject: Subject) -> Findings:
@@ -52,25 +50,20 @@ def check(subject: Subject) -> Findings:
         limit = nested_int(spec, "backoffLimit", default=6)
         restarts_alone = limit > 0 and not in_place and not nested_map(spec, "podFailurePolicy")
         rendezvous = subject.waiting_roles.get(name_of(replicated)) if restarts_alone else None
-        if rendezvous is None or not _has_fixed_size(rendezvous):
+        if rendezvous is None or rendezvous.nodes is None:
+            continue
+
+        # the pods meet once, all of them; c10d lets a restarted pod rejoin
+        fewest, most = rendezvous.nodes
+        if rendezvous.backend not in ("static", "env") or fewest != most:
             continue
 
         path = child_path(index, "backoffLimit")
-        nodes = min_nodes(rendezvous)
         origin = "" if spec.get("backoffLimit") is not None else " (the default of backoffLimit)"
         yield found_at(
             path,
-            f"up to {limit}{origin} failed pods are restarted one by one, but {nodes} pods meet "
+            f"up to {limit}{origin} failed pods are restarted one by one, but {fewest} pods meet "
             "only together",
             "set backoffLimit to 0, and failurePolicy.maxRestarts for the whole JobSet",
             fix_setting("set backoffLimit to 0", path, 0),
         )
-
-
-def _has_fixed_size(rendezvous: Rendezvous) -> bool:
-    """Return whether the pods meet once, all of them; c10d lets a restarted pod rejoin."""
-    if rendezvous.backend not in ("static", "env") or rendezvous.nodes is None:
-        return False
-
-    fewest, most = rendezvous.nodes
-    return fewest == most

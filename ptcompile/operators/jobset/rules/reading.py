@@ -59,4 +59,4 @@ def concurrent_pods(replicated: Json) -> int:
 
 def min_nodes(rendezvous: Rendezvous) -> int:
     """Return the minimum number of pods that must meet."""
-    return rendezvous.nodes[0] if rendezvous.nodes else 1
+    return rendezvous.nodes.least if rendezvous.nodes else 1

@@ -35,9 +35,8 @@ def check(subject: Subject) -> Findings:
     rules = nested_maps(subject.spec, "failurePolicy", "rules")
     catch_all = next((i for i, rule in enumerate(rules) if is_unconditional(rule)), len(rules))
     for i in range(catch_all + 1, len(rules)):
-        path = ("spec", "failurePolicy", "rules", i)
         yield found_at(
-            path,
+            ("spec", "failurePolicy", "rules", i),
             f"unreachable: rule {catch_all} {nested_string(rules[catch_all], 'name')} already "
             "matches every failure",
             "put the rule without conditions last",

@@ -43,18 +43,18 @@ def check(subject: Subject) -> Findings:
             meant = _meant(key)
             if meant is not None and meant not in values:
                 edits = (Edit("rename", (*path, key), meant),)
-                fix = Fix(f"rename it to {meant}", edits)
                 yield found_at(
                     (*path, key),
                     "JobSet does not read this annotation",
                     f'did you mean "{meant}"?',
-                    fix,
+                    Fix(f"rename it to {meant}", edits),
                 )
 
         if NODE_SELECTOR in values and EXCLUSIVE not in values:
-            message = "has no effect without exclusive-topology"
             yield found_at(
-                (*path, NODE_SELECTOR), message, f"set {EXCLUSIVE} to a label of the nodes"
+                (*path, NODE_SELECTOR),
+                "has no effect without exclusive-topology",
+                f"set {EXCLUSIVE} to a label of the nodes",
             )
 
 

@@ -48,9 +48,10 @@ def check(subject: Subject) -> Findings:
 
         label = values[EXCLUSIVE]
         if why := names.why_not_qualified_name(label):
-            help = "name a label of the nodes, such as cloud.google.com/gke-nodepool"
             yield found_at(
-                (*path, EXCLUSIVE), f"the pods are rejected: {label!r} is not a label: {why}", help
+                (*path, EXCLUSIVE),
+                f"the pods are rejected: {label!r} is not a label: {why}",
+                "name a label of the nodes, such as cloud.google.com/gke-nodepool",
             )
 
         for index in indexes:

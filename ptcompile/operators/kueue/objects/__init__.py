@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from ptcompile.diagnostics import Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
+from ptcompile.kinds.model import Rejections
 from ptcompile.operators.kueue.objects import cluster_queue, flavor, quotas, workload
 from ptcompile.operators.kueue.objects.round_trip import as_kueue_writes
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.versions import Versions
 
 
-__all__ = ["default", "validate", "validate_update"]
+__all__ = ["REJECTIONS", "default", "validate", "validate_update"]
 
 _VALIDATORS: dict[str, Callable[[Json, Versions, FieldErrors], None]] = {
     "ClusterQueue": cluster_queue.check_cluster_queue,
@@ -67,3 +68,6 @@ def _of_kueue(problem: Problem) -> Problem:
     if problem.name == "too-many-items":
         return problem
     return problem._replace(name="webhook-refusal", authority="kueue")
+
+
+REJECTIONS = Rejections(validate=validate, validate_update=validate_update)

@@ -99,4 +99,4 @@ def check_cluster_queue_update(update: Update, problems: FieldErrors) -> None:
     """Check what may not change: the policy of concurrent admission."""
     path = ("spec", "concurrentAdmissionPolicy")
     if update.under(*path):
-        problems.append(immutable(path, nested_value(update.new, "spec", path[1])))
+        problems.append(immutable(path, nested_value(update.new, *path)))

@@ -48,14 +48,19 @@ def _check_taints(taints: Any, problems: FieldErrors) -> None:
         path = ("spec", "nodeTaints", index)
         key = taint.get("key") or ""
         value = taint.get("value") or ""
+
         if isinstance(key, str) and (why := names.why_not_qualified_name(key)):
             problems.invalid((*path, "key"), key, why, "write the key of a node's taint")
         if isinstance(value, str) and (why := names.why_not_label_value(value)):
             problems.invalid((*path, "value"), value, why)
-        identity = str(key), str(taint.get("effect"))
+        effect = str(taint.get("effect"))
+        identity = str(key), effect
         if identity in seen:
-            help = "keep one of them: taints must be unique by key and effect"
-            problems.duplicate(path, f"{key}:{identity[1]}", help)
+            problems.duplicate(
+                path,
+                f"{key}:{effect}",
+                "keep one of them: taints must be unique by key and effect",
+            )
         seen.add(identity)
 
 

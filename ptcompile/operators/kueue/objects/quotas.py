@@ -70,11 +70,17 @@ def _check_flavor_quotas(
         quota_path = (*path, "resources", index)
         name = quota.get("name")
         if isinstance(name, str) and name != covered[index]:
-            why = "must match the name in coveredResources"
-            help = f'write "{covered[index]}": the order is the same'
-            problems.invalid((*quota_path, "name"), name, why, help)
+            problems.invalid(
+                (*quota_path, "name"),
+                name,
+                "must match the name in coveredResources",
+                f'write "{covered[index]}": the order is the same',
+            )
 
-        _check_not_negative(quota, "nominalQuota", quota_path, problems)
+        nominal_path = (*quota_path, "nominalQuota")
+        nominal = parse_amount(quota.get("nominalQuota"), nominal_path, problems)
+        if nominal is not None and nominal.nano < 0:
+            problems.invalid(nominal_path, str(nominal), _NOT_NEGATIVE, "use 0 or more")
         for limit in ("borrowingLimit", "lendingLimit"):
             _check_limit(quota, limit, rules, quota_path, problems)
 
@@ -89,12 +95,6 @@ def parse_amount(value: Any, path: Path, problems: FieldErrors) -> quantity.Quan
             path, value, quantity.why_not(value) or "", "write a quantity such as 2, 500m or 8Gi"
         )
     return amount
-
-
-def _check_not_negative(quota: Json, field: str, path: Path, problems: FieldErrors) -> None:
-    amount = parse_amount(quota.get(field), (*path, field), problems)
-    if amount is not None and amount.nano < 0:
-        problems.invalid((*path, field), str(amount), _NOT_NEGATIVE, "use 0 or more")
 
 
 def _check_limit(
@@ -127,9 +127,12 @@ def check_weight(spec: Json, problems: FieldErrors) -> None:
             path, str(weight), _NOT_NEGATIVE, "use 0 or more", field="spec.fairSharing"
         )
     elif weight is not None and 0 < weight.nano <= _SMALLEST_WEIGHT:
-        why = "When not 0, weight must be > 10e-9"
         problems.invalid(
-            path, str(weight), why, "use 0, or a larger weight", field="spec.fairSharing"
+            path,
+            str(weight),
+            "When not 0, weight must be > 10e-9",
+            "use 0, or a larger weight",
+            field="spec.fairSharing",
         )
 
 

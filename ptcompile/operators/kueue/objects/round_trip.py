@@ -62,8 +62,10 @@ def _with_text_amounts(value: Any, *, in_amounts: bool = False) -> Any:
     if isinstance(value, dict):
         changed = {}
         for key, item in value.items():
-            is_amount = in_amounts or key in _AMOUNTS
-            new = _written_amount(item) if is_amount else _below(key, item)
+            if in_amounts or key in _AMOUNTS:
+                new = _written_amount(item)
+            else:
+                new = _with_text_amounts(item, in_amounts=key in _AMOUNT_MAPS)
             if new is not item:
                 changed[key] = new
         return {**value, **changed} if changed else value
@@ -74,10 +76,6 @@ def _with_text_amounts(value: Any, *, in_amounts: bool = False) -> Any:
             return items
 
     return value
-
-
-def _below(key: Any, item: Any) -> Any:
-    return _with_text_amounts(item, in_amounts=key in _AMOUNT_MAPS)
 
 
 def _written_amount(value: Any) -> Any:

@@ -10,17 +10,15 @@ from ptcompile.apiserver.validation.metadata import check_annotations, check_lab
 from ptcompile.diagnostics.field_errors import FieldErrors, immutable, indexed_mappings, key_path
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_int,
     as_mapping,
     as_mappings,
+    nested_int,
     nested_map,
-    nested_maps,
-    nested_string_map,
     nested_value,
 )
 from ptcompile.operators.kueue.gates import check_gates, check_gates_update
 from ptcompile.operators.kueue.objects.quotas import parse_amount
-from ptcompile.operators.kueue.queues import PREFIX
+from ptcompile.operators.kueue.queues import ELASTIC, has_condition, is_elastic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 _POD_SETS: Path = ("spec", "podSets")
 _MOST_POD_SETS: dict[Version, int] = {(0, 19): 18, (0, 18): 10, (0, 0): 8}
 """Maximum number of pod sets since each release; the CRD of the newest release has it too."""
-_ELASTIC = f"{PREFIX}elastic-job"
 
 
 def check_workload(manifest: Json, versions: Versions, problems: FieldErrors) -> None:
@@ -49,19 +46,19 @@ def check_workload(manifest: Json, versions: Versions, problems: FieldErrors) ->
         problems.invalid(
             _POD_SETS, counted, "at most one podSet can use minCount", "keep one minCount"
         )
-    elif counted and _is_elastic(manifest):
-        why = "partial admission and elastic job cannot be used together"
-        problems.invalid(_POD_SETS, counted, why, f"remove minCount, or the annotation {_ELASTIC}")
+    elif counted and is_elastic(manifest):
+        problems.invalid(
+            _POD_SETS,
+            counted,
+            "partial admission and elastic job cannot be used together",
+            f"remove minCount, or the annotation {ELASTIC}",
+        )
 
     most = next(limit for since, limit in _MOST_POD_SETS.items() if versions.kueue >= since)
     if isinstance(pod_sets, list) and len(pod_sets) > most:
         problems.too_many(_POD_SETS, len(pod_sets), most, f"keep at most {most}, or split the job")
     if versions.kueue >= (0, 19):
         check_gates(manifest, problems)
-
-
-def _is_elastic(manifest: Json) -> bool:
-    return nested_string_map(manifest, "metadata", "annotations").get(_ELASTIC) == "true"
 
 
 def _check_pod_set(pod_set: Json, path: Path, problems: FieldErrors) -> None:
@@ -93,8 +90,13 @@ def _check_amounts(amounts: Any, path: Path, problems: FieldErrors) -> None:
         amount_path = (*path, name)
         if name == "pods":
             why = "the key is reserved for internal kueue use"
-            help = "remove it: Kueue counts the pods itself"
-            problems.invalid(amount_path, name, why, help, field=key_path(amount_path))
+            problems.invalid(
+                amount_path,
+                name,
+                why,
+                "remove it: Kueue counts the pods itself",
+                field=key_path(amount_path),
+            )
 
         amount = parse_amount(value, amount_path, problems)
         if amount is not None and amount.nano < 0:
@@ -129,17 +131,10 @@ def check_workload_update(update: Update, problems: FieldErrors) -> None:
         problems.invalid(
             _POD_SETS, 0, "should have at least 1 items", "keep a pod set, or delete the Workload"
         )
-    elif _has_reservation(update.old):
+    elif has_condition(update.old, "QuotaReserved"):
         _check_pod_sets_update(update, before, after, problems)
     if update.versions.kueue >= (0, 19):
         check_gates_update(update.old, update.new, problems)
-
-
-def _has_reservation(manifest: Json) -> bool:
-    return any(
-        condition.get("type") == "QuotaReserved" and condition.get("status") == "True"
-        for condition in nested_maps(manifest, "status", "conditions")
-    )
 
 
 def _check_pod_sets_update(
@@ -150,15 +145,18 @@ def _check_pod_sets_update(
         problems.append(immutable(_POD_SETS, None, help))
         return
 
-    changed = {
-        index
-        for path in update.under(*map(str, _POD_SETS))
-        if (index := _index(path)) < len(after)
-        and not (
-            path[3:] == ("count",)
-            and _is_lowered(before[index].get("count"), after[index].get("count"))
+    changed = set[int]()
+    for path in update.under(*map(str, _POD_SETS)):
+        index = _index(path)
+        if index >= len(after):
+            continue
+        # the count of an elastic job may be lowered
+        old_count, new_count = (
+            nested_int(sets[index], "count", default=1) for sets in (before, after)
         )
-    }
+        if path[3:] != ("count",) or new_count >= old_count:
+            changed.add(index)
+
     problems += [immutable((*_POD_SETS, index), None, help) for index in sorted(changed)]
 
 
@@ -166,8 +164,3 @@ def _index(path: tuple[str, ...]) -> int:
     """Return the index of the pod set that a changed path such as `spec podSets [0] name` is in."""
     position = str(path[len(_POD_SETS)]).strip("[]") if len(path) > len(_POD_SETS) else ""
     return int(position) if position.isdecimal() else 0
-
-
-def _is_lowered(before: Any, after: Any) -> bool:
-    """Return whether a count is lowered, as that of an elastic job may be. The default is 1."""
-    return as_int(after, 1) < as_int(before, 1)

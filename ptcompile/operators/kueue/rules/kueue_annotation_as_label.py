@@ -29,13 +29,9 @@ Source: Kueue 0.19, labels and annotations; topology aware scheduling; plain pod
 
 from __future__ import annotations
 
-from ptcompile.linter.key_places import unread_keys
+from ptcompile.linter.key_places import unread_findings
 from ptcompile.linter.rule import Findings, Subject
 
 
 def check(subject: Subject) -> Findings:
-    return (
-        unread.finding
-        for unread in subject.cached(unread_keys)
-        if unread.rule == "kueue-annotation-as-label"
-    )
+    return unread_findings(subject, "kueue-annotation-as-label")

@@ -24,13 +24,9 @@ Source: Kueue 0.19, labels and annotations: these are labels of the object; GKE 
 
 from __future__ import annotations
 
-from ptcompile.linter.key_places import unread_keys
+from ptcompile.linter.key_places import unread_findings
 from ptcompile.linter.rule import Findings, Subject
 
 
 def check(subject: Subject) -> Findings:
-    return (
-        unread.finding
-        for unread in subject.cached(unread_keys)
-        if unread.rule == "kueue-label-as-annotation"
-    )
+    return unread_findings(subject, "kueue-label-as-annotation")

@@ -104,8 +104,11 @@ def check(subject: Subject) -> Findings:
     )
     names = queues.cluster.queues
     if names and isinstance(target, str) and target not in names:
-        message = f"ClusterQueue {target} of LocalQueue {name} doesn't exist"
-        yield found_at(path, message, f"name one of {', '.join(sorted(names))} in the LocalQueue")
+        yield found_at(
+            path,
+            f"ClusterQueue {target} of LocalQueue {name} doesn't exist",
+            f"name one of {', '.join(sorted(names))} in the LocalQueue",
+        )
     yield from _closed(subject, queues)
 
 
@@ -140,8 +143,12 @@ def _missing_priority(subject: Subject) -> Findings:
             help = f"did you mean {suggestion}?"
         else:
             help = f"name one of {', '.join(sorted(names)[:3])}"
-        message = f"WorkloadPriorityClass {name} doesn't exist"
-        yield found_at(("metadata", "labels", KUEUE_PRIORITY), message, help)
+
+        yield found_at(
+            ("metadata", "labels", KUEUE_PRIORITY),
+            f"WorkloadPriorityClass {name} doesn't exist",
+            help,
+        )
 
 
 def _other_namespaces(subject: Subject, queues: StreamQueues, name: str) -> list[str]:

@@ -72,7 +72,9 @@ def check(subject: Subject) -> Findings:
     if verdict.is_certain:
         yield found_at(path, message, help)
     else:
-        text = f"{message}, unless the cluster has more nodes than these files"
         yield found_at(
-            path, text, "request less, or let the pods spread over more domains", severity="warning"
+            path,
+            f"{message}, unless the cluster has more nodes than these files",
+            "request less, or let the pods spread over more domains",
+            severity="warning",
         )

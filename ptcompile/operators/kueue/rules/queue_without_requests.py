@@ -69,9 +69,8 @@ def check(subject: Subject) -> Findings:
 
     for role, pod in subject.job.first_pods():
         if not any(pod.requests.values()):
-            path = _container_path(subject, role)
             yield found_at(
-                path,
+                _container_path(subject, role),
                 f"the pods request nothing, so the queue {queue_of(subject.manifest)} counts "
                 "nothing",
                 "request cpu, memory and GPUs",

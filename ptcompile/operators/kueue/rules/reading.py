@@ -46,7 +46,7 @@ class StreamQueues:
         except NotQueuedError:
             return []
 
-        first = workloads[0]
+        first, *_ = workloads
         if self.cluster_queue(first.namespace, first.queue):
             return workloads
 

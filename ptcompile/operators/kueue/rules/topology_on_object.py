@@ -30,13 +30,9 @@ Source: Kueue 0.19, topology aware scheduling: the annotations are of the PodSet
 
 from __future__ import annotations
 
-from ptcompile.linter.key_places import unread_keys
+from ptcompile.linter.key_places import unread_findings
 from ptcompile.linter.rule import Findings, Subject
 
 
 def check(subject: Subject) -> Findings:
-    return (
-        unread.finding
-        for unread in subject.cached(unread_keys)
-        if unread.rule == "topology-on-object"
-    )
+    return unread_findings(subject, "topology-on-object")

@@ -20,12 +20,11 @@ from ptcompile.kubernetes.unstructured import (
     nested_value,
     object_name,
 )
-from ptcompile.operators.kueue.queues import PREFIX, QUEUE, outside_text, queue_of
+from ptcompile.operators.kueue.queues import PREFIX, QUEUE, admission_checks, outside_text, queue_of
 from ptcompile.operators.kueue.scheduler.cycle import Scheduler
 from ptcompile.operators.kueue.scheduler.existing import existing_workloads
 from ptcompile.operators.kueue.scheduler.flavors import Assignment, Fit, assign
 from ptcompile.operators.kueue.scheduler.objects import Cluster, Quota, read_cluster
-from ptcompile.operators.kueue.scheduler.openness import admission_checks
 from ptcompile.operators.kueue.scheduler.preemption import simulate
 from ptcompile.operators.kueue.scheduler.shares import quota_shares
 from ptcompile.operators.kueue.scheduler.workloads import (
@@ -93,10 +92,6 @@ class EmptyQueues:
 
         fits_nodes, _ = _try_alone(self._lending, workloads)
         return Verdict(False, reason, is_certain=False, lacks_nodes=not fits_nodes)
-
-    def fitting(self, workload: Workload, counts: Sequence[int]) -> bool:
-        """Return whether a workload with these counts of pods would fit."""
-        return would_fit(self.scheduler, workload, counts)
 
 
 def _try_alone(scheduler: Scheduler, workloads: Sequence[Workload]) -> tuple[bool, str]:
@@ -179,8 +174,9 @@ def _outside(job: Json, cluster: Cluster, request: AdmissionRequest) -> JobAdmis
     """Return the answer for a job that no queue keeps, although it names one: Kueue does not
     manage its kind.
     """
-    configured = cluster.configuration.frameworks
-    text = outside_text(kind_of(job), request.versions, request.frameworks, configured)
+    text = outside_text(
+        kind_of(job), request.versions, request.frameworks, cluster.configuration.frameworks
+    )
     if not (text and queue_of(job)):
         return None
 
@@ -213,11 +209,12 @@ def _admission(
     if not workloads:
         return out
 
-    first = workloads[0]
+    first, *_ = workloads
     out = out._replace(
-        cluster_queue=first.cluster_queue, notes=tuple(_not_looked_at(scheduler.cluster, first))
+        cluster_queue=first.cluster_queue,
+        notes=tuple(_not_looked_at(scheduler.cluster, first)),
+        quotas=tuple(quota_shares(workloads, scheduler)),
     )
-    out = out._replace(quotas=tuple(quota_shares(workloads, scheduler)))
     preempted = [item for item in scheduler.preemptions if item.workload in workloads]
     if all(workload in scheduler.assignments for workload in workloads):
         victims = {
@@ -234,15 +231,16 @@ def _admission(
     refused = next(workload for workload in workloads if workload not in scheduler.assignments)
     verdict = empty.judge(workloads)
     waiting = scheduler.messages.get(refused, "") or _behind(scheduler, refused)
+    tried = scheduler if verdict.fits else empty.scheduler
+    is_open = refused.cluster_queue in scheduler.state.queues and not refused.invalid
 
     return out._replace(
         outcome="waits" if verdict.fits else "never",
         reason=waiting if verdict.fits else verdict.reason,
         is_certain=verdict.is_certain,
         preempted_by=preempted[-1].by.name if preempted else "",
-        quota=_quota_in_the_way(refused, scheduler, empty, is_possible=verdict.fits),
-        advice=_advice(refused, scheduler, empty, is_possible=verdict.fits)
-        or _toleration(verdict.reason),
+        quota=assign_in(tried, refused).exceeded if is_open else None,
+        advice=_advice(refused, scheduler, tried) or _toleration(verdict.reason),
     )
 
 
@@ -263,15 +261,6 @@ def _toleration(reason: str) -> str:
     )
 
 
-def _quota_in_the_way(
-    workload: Workload, scheduler: Scheduler, empty: EmptyQueues, *, is_possible: bool
-) -> tuple[str, str] | None:
-    """Return flavor and resource of the first quota that is too small, or None."""
-    if workload.cluster_queue not in scheduler.state.queues or workload.invalid:
-        return None
-    return assign_in(scheduler if is_possible else empty.scheduler, workload).exceeded
-
-
 def _pod_sets(assignment: Assignment) -> Iterator[AdmittedPodSet]:
     for item in assignment.pod_sets:
         levels, domains = item.placement or ((), ())
@@ -290,7 +279,7 @@ def _behind(scheduler: Scheduler, workload: Workload) -> str:
 def _not_looked_at(cluster: Cluster, workload: Workload) -> Iterator[str]:
     """Yield what else decides about the admission."""
     queue = cluster.queues.get(workload.cluster_queue)
-    for name in [] if queue is None else admission_checks(queue):
+    for name in [] if queue is None else admission_checks(queue.spec):
         controller = nested_string(cluster.checks.get(name, {}), "spec", "controllerName")
         what = _NOT_MODELED.get(controller, "its controller, which must set it ready")
         yield f"AdmissionCheck {name}: not looked at is {what}"
@@ -304,10 +293,11 @@ workloads.
 """
 
 
-def _advice(
-    workload: Workload, scheduler: Scheduler, empty: EmptyQueues, *, is_possible: bool
-) -> str:
-    """Return what would certainly let a workload in: another queue, or fewer pods."""
+def _advice(workload: Workload, scheduler: Scheduler, tried: Scheduler) -> str:
+    """Return what would certainly let a workload in: another queue, or fewer pods.
+
+    `tried` has the queues as they are, or empty ones if the workload never fits.
+    """
     if workload.invalid:
         return ""
 
@@ -330,18 +320,17 @@ def _advice(
     while low < high:
         middle = (low + high + 1) // 2
         counts[scaled] = middle
-        if is_possible:
-            fits = would_fit(scheduler, workload, counts)
+        if would_fit(tried, workload, counts):
+            low = middle
         else:
-            fits = empty.fitting(workload, counts)
-        low, high = (middle, high) if fits else (low, middle - 1)
+            high = middle - 1
 
     if low == 0:
         return ""
 
     noun = "pods" if low > 1 else "pod"
     pods = f"{low} {noun} of {workload.pod_sets[scaled].name}"
-    if is_possible:
+    if tried is scheduler:
         return f"{pods} would fit now"
 
     return f"no more than {pods} can ever fit"

@@ -144,10 +144,7 @@ class Scheduler:
         assignment, targets = self._try(workload, ())
         if assignment.fit == Fit.FIT or targets:
             return _Entry(workload, assignment, targets)
-        smaller = self._reduced(workload)
-        if smaller is not None:
-            return smaller
-        return _Entry(workload, assignment, [])
+        return self._reduced(workload) or _Entry(workload, assignment, [])
 
     def _try(
         self, workload: Workload, counts: Sequence[int]
@@ -220,9 +217,7 @@ class Scheduler:
         queue = self.state.queues[entry.workload.cluster_queue]
         fits = all(
             amount <= max(0, queue.available(key)) for key, amount in entry.assignment.usage.items()
-        )
-        if fits and self._is_placed_differently(entry):
-            fits = False
+        ) and not self._is_placed_differently(entry)
         for reservation in removed:
             self.state.add(reservation)
 

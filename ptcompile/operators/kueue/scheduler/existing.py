@@ -6,7 +6,7 @@ list of domains.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.kubernetes import amounts
@@ -23,6 +23,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_value,
     object_name,
 )
+from ptcompile.operators.kueue.queues import has_condition
 from ptcompile.operators.kueue.scheduler.objects import Cluster, FlavorResource, amounts_of
 from ptcompile.operators.kueue.scheduler.state import QueueState, Reservation
 from ptcompile.operators.kueue.scheduler.topology import TopologyUsage, add_usage, leaf_key
@@ -47,7 +48,7 @@ class ExistingWorkload(Workload):
             object_name(manifest),
             namespace_of(manifest),
             nested_string(spec, "queueName"),
-            _priority(spec),
+            nested_int(spec, "priority"),
             (),
         )
 
@@ -57,11 +58,17 @@ class ExistingWorkload(Workload):
         self._read: tuple[PodSet, ...] | None = None
         metadata = nested_map(manifest, "metadata")
         self.order = nested_string(metadata, "creationTimestamp"), 0
-        self.reserved_at = _transition(manifest, "QuotaReserved"), 0
+        conditions = nested_maps(manifest, "status", "conditions")
+        times = (
+            nested_string(condition, "lastTransitionTime")
+            for condition in conditions
+            if condition.get("type") == "QuotaReserved"
+        )
+        self.reserved_at = next(times, ""), 0
         self.owner = Owner("Workload", self.name)
         for owner in nested_maps(metadata, "ownerReferences")[:1]:
             self.owner = Owner(nested_string(owner, "kind"), nested_string(owner, "name"))
-        self.was_tried = bool(nested_maps(manifest, "status", "conditions"))
+        self.was_tried = bool(conditions)
 
     @property
     def pod_sets(self) -> tuple[PodSet, ...]:
@@ -78,7 +85,7 @@ class ExistingWorkload(Workload):
         """Return what the workload uses, or None if it is not admitted to a known queue."""
         admission = nested_map(self._manifest, "status", "admission")
         name = nested_string(admission, "clusterQueue")
-        if name not in state.queues or not _has_condition(self._manifest, "QuotaReserved"):
+        if name not in state.queues or not has_condition(self._manifest, "QuotaReserved"):
             return None
 
         self.cluster_queue = name
@@ -125,7 +132,7 @@ def existing_workloads(
     """Yield the Workloads of a dump that are admitted or wait."""
     for manifest in manifests:
         is_off = nested_value(manifest, "spec", "active") is False
-        if not is_off and not _has_condition(manifest, "Finished"):
+        if not is_off and not has_condition(manifest, "Finished"):
             yield ExistingWorkload(manifest, cluster, state)
 
 
@@ -187,20 +194,3 @@ def _topology(request: Json) -> TopologyRequest:
         slices,
         nested_string(request, "podSetGroupName") or None,
     )
-
-
-def _priority(spec: Mapping[str, object]) -> int:
-    return nested_int(spec, "priority")
-
-
-def _has_condition(manifest: Json, name: str) -> bool:
-    conditions = nested_maps(manifest, "status", "conditions")
-    return any(item.get("type") == name and item.get("status") == "True" for item in conditions)
-
-
-def _transition(manifest: Json, name: str) -> str:
-    conditions = nested_maps(manifest, "status", "conditions")
-    times = [
-        nested_string(item, "lastTransitionTime") for item in conditions if item.get("type") == name
-    ]
-    return times[0] if times else ""

@@ -17,9 +17,7 @@ from ptcompile.operators.kueue.scheduler.preemption import (
     Incoming,
     PreemptionTarget,
     candidate_order,
-    policies,
-    satisfies,
-    uses,
+    satisfying,
 )
 from ptcompile.operators.kueue.scheduler.quota import QuotaNode, dominant_share, is_borrowing
 from ptcompile.operators.kueue.scheduler.workloads import Workload
@@ -35,38 +33,32 @@ def fair_candidates(incoming: Incoming) -> Iterator[PreemptionTarget]:
     """Yield the workloads to preempt in order; the caller removes each before it asks for the
     next.
     """
-    strategies = incoming.state.cluster.configuration.strategies
+    strategy, *others = incoming.state.cluster.configuration.strategies
     has_own = False
     retries = _candidates(incoming)
     for _ in range(2):
         ordering = _Ordering(incoming, retries)
         retries = {}
-        for target in _by_strategy(incoming, ordering, strategies[0], retries):
+        for target in _by_strategy(incoming, ordering, strategy, retries):
             has_own = has_own or target.how == IN_QUEUE
             yield target
         if not has_own:
             break
 
-    if len(strategies) > 1:
+    if others:
         yield from _by_initial_share(incoming, _Ordering(incoming, retries))
 
 
 def _candidates(incoming: Incoming) -> dict[str, list[Workload]]:
     """Return the workloads that may be preempted by their queue, in order."""
     queue = incoming.queue
-    state = incoming.state
-    within, across = (as_string(policies(queue).get(key), "Never") for key in _POLICIES)
+    within, across = (as_string(queue.preemption.get(key), "Never") for key in _POLICIES)
     out: dict[str, list[Workload]] = {}
     for other in queue.root.queues():
         policy = within if other is queue else across
         if other is not queue and other.is_within_nominal_in_resources(incoming.contested):
             continue
-        out[other.name] = candidate_order(
-            workload
-            for workload, reservation in state.admitted[other.name].items()
-            if uses(reservation, incoming.contested)
-            and satisfies(policy, incoming.workload, workload)
-        )
+        out[other.name] = candidate_order(satisfying(incoming, other, policy))
 
     return out
 
@@ -137,7 +129,7 @@ def _by_strategy(
             workload = candidates.pop(0)
             reservation = state.admitted[chosen.name][workload]
             chosen.remove_usage(reservation.usage)
-            share_after = _shares(incoming, chosen)[1]
+            _, share_after = _shares(incoming, chosen)
             chosen.add_usage(reservation.usage)
             if new_share <= share_after if strategy == FINAL_SHARE else new_share < old_share:
                 yield PreemptionTarget(workload, FAIR_SHARING)

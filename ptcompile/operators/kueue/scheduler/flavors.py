@@ -13,7 +13,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.nodes import NodeGroup, always, choices_of, reaches
 from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.selectors import untolerated
-from ptcompile.kubernetes.unstructured import nested_map, nested_maps, nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_map, nested_maps, nested_string
 from ptcompile.operators.kueue.scheduler.objects import (
     Flavor,
     FlavorResource,
@@ -168,8 +168,7 @@ def assign(
 ) -> Assignment:
     """Return what a workload would get, with other counts of pods if they are given."""
     assignment = Assignment()
-    queue = state.queues[workload.cluster_queue]
-    search = _Search(workload, queue, state, assignment, simulate)
+    search = _Search(workload, state.queues[workload.cluster_queue], state, assignment, simulate)
     groups: dict[str, list[int]] = {}
     for i, pod_set in enumerate(workload.pod_sets):
         groups.setdefault(pod_set.topology.group or f"\0{i}", []).append(i)
@@ -413,10 +412,10 @@ def _fit_quota(search: _Search, key: FlavorResource, amount: int) -> tuple[Quota
 
 
 def _may_preempt_while_borrowing(search: _Search) -> bool:
-    preemption = nested_map(search.queue.holder.spec, "preemption")
-    if nested_value(preemption, "borrowWithinCohort", "policy") not in (None, "", "Never"):
+    if search.queue.may_borrow_within_cohort:
         return True
-    is_reclaiming = preemption.get("reclaimWithinCohort") not in (None, "", "Never")
+    policy = search.queue.preemption.get("reclaimWithinCohort")
+    is_reclaiming = policy not in (None, "", "Never")
     return search.state.cluster.configuration.fair_sharing and is_reclaiming
 
 
@@ -491,22 +490,17 @@ def _assign_topology(search: _Search) -> None:
             for name, placement in placements.items():
                 by_name[name].placement = placement
 
+    if not Fit.NO_FIT < assignment.fit < Fit.FIT:
+        return
+
     # on empty nodes too large means never; else whoever runs there may be preempted
-    if Fit.NO_FIT < assignment.fit < Fit.FIT:
-        try:
-            place_all(requests, topologies, is_empty=True)
-        except PlacementError as error:
-            assignment.set_fit(error.pod_set, Fit.NO_FIT)
-        else:
-            _preempt_all(assignment, requests)
+    try:
+        place_all(requests, topologies, is_empty=True)
+    except PlacementError as error:
+        assignment.set_fit(error.pod_set, Fit.NO_FIT)
+        return
 
-
-def _preempt_all(
-    assignment: Assignment, requests: Mapping[str, Sequence[PlacementRequest]]
-) -> None:
-    """Let others go for all placed pod sets: the quota may be enough, and the room in the
-    domains not.
-    """
+    # the quota may be enough, and the room in the domains not
     for items in requests.values():
         for item in items:
             assignment.set_fit(item.pod_set.name, Fit.PREEMPT)

@@ -28,7 +28,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_value,
     object_name,
 )
-from ptcompile.operators.kueue.queues import ANY_FRAMEWORK, PREFIX
+from ptcompile.operators.kueue.queues import ANY_FRAMEWORK, PREFIX, has_condition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -241,11 +241,8 @@ def _read_host(node: Json) -> Host:
 
 def _is_usable(node: Json) -> bool:
     """Return whether pods can be scheduled to a node: it is ready and not cordoned."""
-    conditions = nested_maps(node, "status", "conditions")
-    is_ready = any(
-        item.get("type") == "Ready" and item.get("status") == "True" for item in conditions
-    )
-    return is_ready and nested_value(node, "spec", "unschedulable") is not True
+    is_cordoned = nested_value(node, "spec", "unschedulable") is True
+    return has_condition(node, "Ready") and not is_cordoned
 
 
 _READ_KINDS = {("v1", kind) for kind in ("Node", "Pod", "Namespace", "ConfigMap")}
@@ -311,7 +308,7 @@ def _read_configuration(by_kind: ObjectsByKind, *, is_complete: bool) -> Configu
     if not written:
         return Configuration(is_known=is_complete)
 
-    configuration = written[0]
+    configuration, *_ = written
     resources = nested_map(configuration, "resources")
     fair = configuration.get("fairSharing")
     sharing = nested_map(configuration, "fairSharing")

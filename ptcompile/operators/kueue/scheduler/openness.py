@@ -7,14 +7,8 @@ from __future__ import annotations
 
 from ptcompile.apiserver.validation.metadata import selector_keys
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import (
-    Json,
-    nested_map,
-    nested_maps,
-    nested_string,
-    nested_strings,
-    nested_value,
-)
+from ptcompile.kubernetes.unstructured import nested_string, nested_value
+from ptcompile.operators.kueue.queues import admission_checks, has_condition
 from ptcompile.operators.kueue.scheduler.objects import Cluster, QuotaHolder
 from ptcompile.operators.kueue.scheduler.quota import cohort_chain
 from ptcompile.operators.kueue.scheduler.workloads import Workload
@@ -72,27 +66,13 @@ def _missing_object(cluster: Cluster, queue: QuotaHolder) -> str:
         if flavor.topology and flavor.topology not in cluster.topologies:
             return f"Topology {flavor.topology} of flavor {name} doesn't exist"
 
-    for name in admission_checks(queue):
+    for name in admission_checks(queue.spec):
         if name not in cluster.checks:
             return f"AdmissionCheck {name} doesn't exist"
-        if _is_check_inactive(cluster.checks[name]):
+        if not has_condition(cluster.checks[name], "Active"):
             return f"AdmissionCheck {name} is inactive"
 
     return ""
-
-
-def admission_checks(queue: QuotaHolder) -> list[str]:
-    """Return the names of a queue's admission checks."""
-    strategy = nested_map(queue.spec, "admissionChecksStrategy")
-    written = [nested_string(item, "name") for item in nested_maps(strategy, "admissionChecks")]
-    return [*nested_strings(queue.spec, "admissionChecks"), *written]
-
-
-def _is_check_inactive(check: Json) -> bool:
-    conditions = nested_maps(check, "status", "conditions")
-    return not any(
-        item.get("type") == "Active" and item.get("status") == "True" for item in conditions
-    )
 
 
 def _admits_namespace(cluster: Cluster, queue: QuotaHolder, namespace: str) -> bool:

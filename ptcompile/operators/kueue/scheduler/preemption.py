@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import Json, as_string, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import as_string, nested_value
 from ptcompile.operators.kueue.scheduler.flavors import (
     Assignment,
     Fit,
@@ -115,13 +115,17 @@ def _targets(incoming: Incoming) -> list[PreemptionTarget]:
 
         return _fewest(incoming, fair_candidates(incoming), may_borrow=True)
 
-    same_queue = _same_queue(incoming)
+    queue = incoming.queue
+    policy = as_string(queue.preemption.get("withinClusterQueue"), "Never")
+    matching = candidate_order(satisfying(incoming, queue, policy))
+    same_queue = [_Candidate(workload, _Kind.SAME_QUEUE, None) for workload in matching]
     own_quota, by_priority = _in_cohort(incoming)
     candidates = [*own_quota, *by_priority, *same_queue]
-    is_borrowing_forbidden = not may_borrow_within_cohort(incoming.queue)
-    if not (own_quota or by_priority) or (
-        is_borrowing_forbidden and not _is_under_nominal(incoming)
-    ):
+    is_borrowing_forbidden = not queue.may_borrow_within_cohort
+    is_under_nominal = all(
+        queue.usage.get(key, 0) < queue.quota(key).nominal for key in incoming.contested
+    )
+    if not (own_quota or by_priority) or (is_borrowing_forbidden and not is_under_nominal):
         attempts = [True]
     elif is_borrowing_forbidden and not own_quota:
         attempts = [False, True]
@@ -240,9 +244,8 @@ def _bring_back(
     for i in range(len(targets) - 2, -1, -1):
         incoming.state.add(removed[i])
         if _fits_quota(incoming, may_borrow=may_borrow) and _is_placed(incoming):
-            targets[i], removed[i] = targets[-1], removed[-1]
-            targets.pop()
-            removed.pop()
+            targets[i] = targets.pop()
+            removed[i] = removed.pop()
         else:
             incoming.state.remove(removed[i].workload)
 
@@ -273,25 +276,6 @@ def _is_placed(incoming: Incoming) -> bool:
     return True
 
 
-def _is_under_nominal(incoming: Incoming) -> bool:
-    queue = incoming.queue
-    return all(queue.usage.get(key, 0) < queue.quota(key).nominal for key in incoming.contested)
-
-
-def policies(queue: QuotaNode) -> Json:
-    """Return the preemption policies of a queue."""
-    return nested_map(queue.holder.spec, "preemption")
-
-
-def may_borrow_within_cohort(queue: QuotaNode) -> bool:
-    """Return whether the queue may preempt others in the cohort while it borrows."""
-    return nested_value(policies(queue), "borrowWithinCohort", "policy") not in (
-        None,
-        "",
-        "Never",
-    )
-
-
 def satisfies(policy: str, incoming: Workload, candidate: Workload) -> bool:
     """Return whether a policy lets a workload preempt another."""
     if policy == "Any":
@@ -304,11 +288,6 @@ def satisfies(policy: str, incoming: Workload, candidate: Workload) -> bool:
     return False
 
 
-def uses(reservation: Reservation, contested: Iterable[FlavorResource]) -> bool:
-    """Return whether a workload uses something of what others must give back."""
-    return any(key in reservation.usage for key in contested)
-
-
 def candidate_order(candidates: Iterable[Workload]) -> list[Workload]:
     """Return workloads in the order in which they are preempted: by priority, the one admitted
     last first.
@@ -318,13 +297,7 @@ def candidate_order(candidates: Iterable[Workload]) -> list[Workload]:
     )
 
 
-def _same_queue(incoming: Incoming) -> list[_Candidate]:
-    policy = as_string(policies(incoming.queue).get("withinClusterQueue"), "Never")
-    matching = _satisfying(incoming, incoming.queue, policy)
-    return [_Candidate(workload, _Kind.SAME_QUEUE, None) for workload in candidate_order(matching)]
-
-
-def _satisfying(incoming: Incoming, queue: QuotaNode, policy: str) -> Iterator[Workload]:
+def satisfying(incoming: Incoming, queue: QuotaNode, policy: str) -> Iterator[Workload]:
     """Yield the workloads of a queue that use what is contested and that a policy lets the
     workload preempt.
     """
@@ -332,7 +305,8 @@ def _satisfying(incoming: Incoming, queue: QuotaNode, policy: str) -> Iterator[W
         return
     incoming.state.steps.spend(len(incoming.state.admitted[queue.name]))
     for workload, reservation in incoming.state.admitted[queue.name].items():
-        if uses(reservation, incoming.contested) and satisfies(policy, incoming.workload, workload):
+        is_used = any(key in reservation.usage for key in incoming.contested)
+        if is_used and satisfies(policy, incoming.workload, workload):
             yield workload
 
 
@@ -341,7 +315,7 @@ def _in_cohort(incoming: Incoming) -> tuple[list[_Candidate], list[_Candidate]]:
     by priority.
     """
     queue = incoming.queue
-    policy = as_string(policies(queue).get("reclaimWithinCohort"), "Never")
+    policy = as_string(queue.preemption.get("reclaimWithinCohort"), "Never")
     own: list[_Candidate] = []
     by_priority: list[_Candidate] = []
     if policy == "Never":
@@ -351,7 +325,7 @@ def _in_cohort(incoming: Incoming) -> tuple[list[_Candidate], list[_Candidate]]:
     before: QuotaNode | None = None
     for cohort in queue.ancestors:
         for other in _borrowers(cohort, before, incoming):
-            for workload in _satisfying(incoming, other, policy):
+            for workload in satisfying(incoming, other, policy):
                 kind = _Kind.OWN_QUOTA if has_quota else _priority_kind(incoming, workload)
                 (own if has_quota else by_priority).append(_Candidate(workload, kind, cohort))
         fits, remaining = cohort.quantities_fit_in_quota(remaining)
@@ -385,12 +359,14 @@ def _borrowers(
 
 def _priority_kind(incoming: Incoming, candidate: Workload) -> _Kind:
     if (
-        not may_borrow_within_cohort(incoming.queue)
+        not incoming.queue.may_borrow_within_cohort
         or candidate.priority >= incoming.workload.priority
     ):
         return _Kind.WITHOUT_BORROWING
 
-    threshold = nested_value(policies(incoming.queue), "borrowWithinCohort", "maxPriorityThreshold")
+    threshold = nested_value(
+        incoming.queue.preemption, "borrowWithinCohort", "maxPriorityThreshold"
+    )
     if isinstance(threshold, int) and candidate.priority > threshold:
         return _Kind.WITHOUT_BORROWING
 

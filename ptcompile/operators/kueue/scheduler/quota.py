@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.lazy import cached_property
+from ptcompile.kubernetes.unstructured import Json, nested_map, nested_value
 from ptcompile.operators.kueue.scheduler.objects import Cluster, FlavorResource, Quota, QuotaHolder
 
 Usage = Mapping[FlavorResource, int]
@@ -47,6 +48,17 @@ class QuotaNode:
         """The distance to the furthest leaf."""
         heights = [child.height + 1 for child in self.children if child.is_cohort]
         return max(heights, default=min(len(self.children), 1))
+
+    @property
+    def preemption(self) -> Json:
+        """The preemption policies of the queue."""
+        return nested_map(self.holder.spec, "preemption")
+
+    @property
+    def may_borrow_within_cohort(self) -> bool:
+        """Whether the queue may preempt others in the cohort while it borrows."""
+        policy = nested_value(self.preemption, "borrowWithinCohort", "policy")
+        return policy not in (None, "", "Never")
 
     def quota(self, key: FlavorResource) -> Quota:
         """Return the node's own quota."""
@@ -149,17 +161,10 @@ class QuotaNode:
             key: max(0, amount - self.local_available(key)) for key, amount in requested.items()
         }
 
-    def keys(self) -> set[FlavorResource]:
-        """Return the flavors and resources of the node and of its members."""
-        out = set(self.holder.quotas)
-        for child in self.children:
-            out |= child.keys()
-        return out
-
     @cached_property
     def all_keys(self) -> frozenset[FlavorResource]:
         """The flavors and resources of the node and of its members."""
-        return frozenset(self.keys())
+        return frozenset(self.holder.quotas).union(*(child.all_keys for child in self.children))
 
     def queues(self) -> Iterator[QuotaNode]:
         """Yield the ClusterQueues at or below the node."""
@@ -224,8 +229,7 @@ def quota_nodes(cluster: Cluster) -> dict[str, QuotaNode]:
         for name in chain:
             is_new = name not in cohorts
             if is_new:
-                holder = cluster.cohorts.get(name, QuotaHolder(name, "", (), {}, 1.0, {}))
-                cohorts[name] = QuotaNode(holder, is_cohort=True)
+                cohorts[name] = _cohort_node(cluster, name)
             node.parent = cohorts[name]
             node.parent.children.append(node)
             if not is_new:
@@ -234,6 +238,11 @@ def quota_nodes(cluster: Cluster) -> dict[str, QuotaNode]:
 
     _add_empty_cohorts(cluster, cohorts)
     return queues
+
+
+def _cohort_node(cluster: Cluster, name: str) -> QuotaNode:
+    holder = cluster.cohorts.get(name, QuotaHolder(name, "", (), {}, 1.0, {}))
+    return QuotaNode(holder, is_cohort=True)
 
 
 def _add_empty_cohorts(cluster: Cluster, cohorts: dict[str, QuotaNode]) -> None:
@@ -247,9 +256,8 @@ def _add_empty_cohorts(cluster: Cluster, cohorts: dict[str, QuotaNode]) -> None:
             missing.append(member)
 
         for member in reversed(missing):
-            of_member = cluster.cohorts.get(member, QuotaHolder(member, "", (), {}, 1.0, {}))
-            node = cohorts[member] = QuotaNode(of_member, is_cohort=True)
-            node.parent = cohorts.get(of_member.parent)
+            node = cohorts[member] = _cohort_node(cluster, member)
+            node.parent = cohorts.get(node.holder.parent)
             if node.parent is not None:
                 node.parent.children.append(node)
 
@@ -261,9 +269,7 @@ def cohort_chain(cluster: Cluster, holder: QuotaHolder) -> tuple[str, ...] | Non
     chain: list[str] = []
     name = holder.parent
     while name:
-        if name in chain:
-            return None
-        if len(chain) == _MAX_DEPTH:
+        if name in chain or len(chain) == _MAX_DEPTH:
             return None
         chain.append(name)
         name = cluster.cohorts[name].parent if name in cluster.cohorts else ""

@@ -18,7 +18,8 @@ def quota_shares(workloads: Sequence[Workload], scheduler: Scheduler) -> Iterato
 
     Of admitted workloads these are the flavors that they have, of others all that they could get.
     """
-    queue = scheduler.state.queues.get(workloads[0].cluster_queue)
+    first, *_ = workloads
+    queue = scheduler.state.queues.get(first.cluster_queue)
     if queue is None:
         return
     is_admitted = all(workload in scheduler.assignments for workload in workloads)

@@ -6,6 +6,7 @@ node affinity, which are off by default, and the replacement of failed nodes are
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -109,11 +110,7 @@ class Exclusions:
 
     def __init__(self) -> None:
         self.total = 0
-        self.reasons: dict[str, int] = {}
-
-    def add(self, reason: str) -> None:
-        """Count a node."""
-        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+        self.reasons: Counter[str] = Counter()
 
     def as_text(self) -> str:
         """Return the sentence that Kueue appends to its message."""
@@ -154,7 +151,7 @@ class FlavorTopology:
         self.tolerations = flavor.tolerations
         self.usage = usage
         self.steps = steps
-        self._suitable: tuple[Json, list[Domain], dict[str, int]] | None = None
+        self._suitable: tuple[Json, list[Domain], Counter[str]] | None = None
         """The answer for the last pod spec; see `_suitable_leaves`."""
         self.by_level: list[dict[tuple[str, ...], Domain]] = [{} for _ in self.levels]
         self.has_hosts = self.levels[-1:] == (HOSTNAME,)
@@ -255,12 +252,9 @@ class FlavorTopology:
         domains = self._spread(level, domains, parameters)
         out = {}
         if leader is not None:
-            leading = [
-                (domain.values, domain.leader_state)
-                for domain in domains
-                if domain.leader_state > 0
-            ]
-            out[leader.pod_set.name] = self._placement(leading)
+            out[leader.pod_set.name] = self._placement(
+                [(domain.values, domain.leader_state) for domain in domains]
+            )
 
         out[workers.pod_set.name] = self._placement(
             [(domain.values, domain.state) for domain in domains]
@@ -356,7 +350,7 @@ class FlavorTopology:
 
         suitable, unsuitable = self._suitable_leaves(workers.pod_set.spec)
         exclusions.total = len(self.leaves())
-        exclusions.reasons |= unsuitable
+        exclusions.reasons.update(unsuitable)
         self.steps.spend(exclusions.total)
 
         for leaf in suitable:
@@ -365,7 +359,7 @@ class FlavorTopology:
             leaf.state, limiting = _count_in(requests, leaf.capacity, used, beside)
             leaf.state_with_leader = leaf.state
             if not leaf.state:
-                exclusions.add(f'resource "{limiting}"')
+                exclusions.reasons[f'resource "{limiting}"'] += 1
             if leading is None:
                 continue
 
@@ -377,7 +371,7 @@ class FlavorTopology:
                 }
                 leaf.state_with_leader, _ = _count_in(requests, leaf.capacity, used, with_leader)
 
-    def _suitable_leaves(self, spec: Json) -> tuple[list[Domain], dict[str, int]]:
+    def _suitable_leaves(self, spec: Json) -> tuple[list[Domain], Counter[str]]:
         """Return the domains of the lowest level that take such pods, and why how many others do
         not.
 
@@ -391,18 +385,18 @@ class FlavorTopology:
         tolerations = [*nested_maps(spec, "tolerations"), *self.tolerations]
         selector = {"matchLabels": spec.get("nodeSelector")}
         choices = choices_of({"affinity": spec.get("affinity")})
-        exclusions = Exclusions()
+        reasons = Counter[str]()
         leaves = []
         for leaf in self.leaves():
             reason = _exclusion(leaf, tolerations, selector, choices) if self.has_hosts else ""
             if reason:
-                exclusions.add(reason)
+                reasons[reason] += 1
             else:
                 leaves.append(leaf)
 
-        self._suitable = spec, leaves, exclusions.reasons
+        self._suitable = spec, leaves, reasons
 
-        return leaves, exclusions.reasons
+        return leaves, reasons
 
     def _find_level_with_fit_domains(
         self, level: int, parameters: _Parameters, exclusions: Exclusions, name: str
@@ -416,7 +410,7 @@ class FlavorTopology:
         ordered = _sort_domains_with_leader(
             self.by_level[level].values(), parameters.is_unconstrained
         )
-        top = ordered[0]
+        top, *_ = ordered
         slices = parameters.pods // parameters.slice_size
         leaders = parameters.leaders
         if (
@@ -436,9 +430,7 @@ class FlavorTopology:
         if top.slice_state_with_leader >= slices and top.leader_state >= leaders:
             return level, [top]
         if parameters.is_required:
-            raise PlacementError(
-                name, self._not_fitting(top.slice_state, slices, parameters.slice_size, exclusions)
-            )
+            raise self._not_fitting(name, top.slice_state, parameters, exclusions)
         if level > 0 and not parameters.is_unconstrained:
             return self._find_level_with_fit_domains(level - 1, parameters, exclusions, name)
 
@@ -470,12 +462,7 @@ class FlavorTopology:
             i += 1
 
         if leaders > 0:
-            raise PlacementError(
-                name,
-                self._not_fitting(
-                    parameters.leaders - leaders, slices, parameters.slice_size, exclusions
-                ),
-            )
+            raise self._not_fitting(name, parameters.leaders - leaders, parameters, exclusions)
 
         rest = _sort_domains(ordered[i:], parameters.is_unconstrained)
         for i, domain in enumerate(rest):
@@ -487,19 +474,20 @@ class FlavorTopology:
             left -= domain.slice_state
 
         if left > 0:
-            raise PlacementError(
-                name, self._not_fitting(slices - left, slices, parameters.slice_size, exclusions)
-            )
+            raise self._not_fitting(name, slices - left, parameters, exclusions)
 
         return chosen
 
-    def _not_fitting(self, fitting: int, requested: int, size: int, exclusions: Exclusions) -> str:
-        unit = "pod(s)" if size == 1 else "slice(s)"
+    def _not_fitting(
+        self, name: str, fitting: int, parameters: _Parameters, exclusions: Exclusions
+    ) -> PlacementError:
+        unit = "pod(s)" if parameters.slice_size == 1 else "slice(s)"
+        requested = parameters.pods // parameters.slice_size
         if fitting:
             why = f"allows to fit only {fitting} out of {requested} {unit}"
         else:
             why = f"doesn't allow to fit any of {requested} {unit}"
-        return f'topology "{self.name}" {why}{exclusions.as_text()}'
+        return PlacementError(name, f'topology "{self.name}" {why}{exclusions.as_text()}')
 
     def _spread(self, level: int, domains: list[Domain], parameters: _Parameters) -> list[Domain]:
         """Return the domains of the lowest level with the pods and leaders in each."""
@@ -589,11 +577,11 @@ def _workers_and_leader(
     requests: Sequence[PlacementRequest],
 ) -> tuple[PlacementRequest, PlacementRequest | None]:
     """Return the pod set of the workers and that of their leader; a group has one or two."""
-    first = requests[0]
-    if len(requests) < 2:
+    first, *others = requests
+    if not others:
         return first, None
 
-    second = requests[1]
+    second, *_ = others
     return (second, first) if second.count > first.count else (first, second)
 
 
@@ -691,7 +679,7 @@ def _sort_domains(domains: Iterable[Domain], is_unconstrained: bool) -> list[Dom
 
 def _find_best_fit_domain(domains: Sequence[Domain], needed: int, attribute: str) -> Domain:
     """Return the first of the domains with the least room that is enough, or the first of all."""
-    best = domains[0]
+    best, *_ = domains
     for domain in domains:
         if needed <= getattr(domain, attribute) < getattr(best, attribute):
             best = domain

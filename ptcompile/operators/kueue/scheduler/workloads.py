@@ -279,6 +279,8 @@ def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
     """Return the pod sets of a group of Pods. Raises NotQueuedError if it is incomplete, or for
     another than its first Pod.
     """
+    from hashlib import sha256
+
     _, group = group_of(manifest)
     size = nested_string(manifest, "metadata", "annotations", GROUP_SIZE)
     members = [
@@ -299,7 +301,10 @@ def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
         roles.setdefault(shape, []).append(member)
 
     return [
-        PodSetTemplate(_role_name(shape), (), pods[-1], len(pods)) for shape, pods in roles.items()
+        PodSetTemplate(
+            sha256(shape.encode("utf-8", "surrogatepass")).hexdigest()[:8], (), pods[-1], len(pods)
+        )
+        for shape, pods in roles.items()
     ]
 
 
@@ -340,12 +345,6 @@ def _shape(spec: Json) -> str:
 
 _TOLERATION = ("key", "operator", "value", "effect", "tolerationSeconds")
 """The fields of a toleration in Go's order."""
-
-
-def _role_name(shape: str) -> str:
-    from hashlib import sha256
-
-    return sha256(shape.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def adjusted_spec(spec: Json, namespace: str, state: ClusterState) -> Json:

@@ -99,7 +99,11 @@ def check_object(manifest: Json, request: KindContext) -> Problems:
             return
 
     yield from check_suspend(manifest, kind)
-    if _has_own_keys(manifest):
+    keys = (
+        *nested_map(manifest, "metadata", "labels"),
+        *nested_map(manifest, "metadata", "annotations"),
+    )
+    if any(str(key).startswith(PREFIX) for key in keys):
         yield from check_labels(manifest, kind, versions)
         if name == "Job":
             from ptcompile.operators.kueue.webhooks.jobs import check_job
@@ -115,15 +119,6 @@ def check_object(manifest: Json, request: KindContext) -> Problems:
         yield from _check_number_of_pod_sets(manifest, versions)
 
 
-def _has_own_keys(manifest: Json) -> bool:
-    """Return whether a label or annotation of the object itself is Kueue's."""
-    keys = (
-        *nested_map(manifest, "metadata", "labels"),
-        *nested_map(manifest, "metadata", "annotations"),
-    )
-    return any(str(key).startswith(PREFIX) for key in keys)
-
-
 def _check_number_of_pod_sets(manifest: Json, versions: Versions) -> Problems:
     """Check that the Workload of a job can have its pod sets; only Ray's kinds are rejected for
     it.
@@ -131,12 +126,12 @@ def _check_number_of_pod_sets(manifest: Json, versions: Versions) -> Problems:
     count = len(pod_sets_of(manifest))
     most = max_pod_sets(versions)
     if count > most:
-        text = (
-            f"Kueue cannot create the Workload: spec.podSets: Too many: {count}: must have at "
-            f"most {most} items"
-        )
         yield controller_failure(
-            "kueue", ("metadata", "labels", QUEUE), text, f"use at most {most} pod templates"
+            "kueue",
+            ("metadata", "labels", QUEUE),
+            f"Kueue cannot create the Workload: spec.podSets: Too many: {count}: must have at "
+            f"most {most} items",
+            f"use at most {most} pod templates",
         )
 
 

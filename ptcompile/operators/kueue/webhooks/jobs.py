@@ -8,8 +8,8 @@ from __future__ import annotations
 from ptcompile.diagnostics import Problems
 from ptcompile.kubernetes.goflags import atoi, parse_bool
 from ptcompile.kubernetes.unstructured import Json, nested_int, nested_map
-from ptcompile.operators.kueue.queues import MIN_PARALLELISM, PREFIX
-from ptcompile.operators.kueue.webhooks.labels import annotations_of, is_elastic, rejection
+from ptcompile.operators.kueue.queues import MIN_PARALLELISM, PREFIX, is_elastic
+from ptcompile.operators.kueue.webhooks.labels import annotations_of, rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of, pods_of_job
 from ptcompile.operators.queues.queue_systems import KUEUE_TOPOLOGY
 
@@ -36,16 +36,16 @@ def check_min_parallelism(job: Json) -> Problems:
     help = f"write 1 to {pods - 1}" if pods > 1 else "remove it: the Job has a single pod"
     if least is None:
         yield rejection(path, f'Invalid value: "{text}": must be a whole number', help)
-    elif least <= 0 or _as_int32(least) >= pods:
+    # Go converts it to 32 bits without an error
+    elif least <= 0 or (least + 2**31) % 2**32 - 2**31 >= pods:
         yield rejection(path, f"Invalid value: {least}: should be between 0 and {pods - 1}", help)
     if is_elastic(job):
-        why = f'Invalid value: "{text}": partial admission and elastic job cannot be used together'
-        yield rejection(path, why, "remove one of the two annotations", on_key=True)
-
-
-def _as_int32(number: int) -> int:
-    """Return the number as Go converts an int to an int32: without an error, by its low bits."""
-    return (number + 2**31) % 2**32 - 2**31
+        yield rejection(
+            path,
+            f'Invalid value: "{text}": partial admission and elastic job cannot be used together',
+            "remove one of the two annotations",
+            on_key=True,
+        )
 
 
 def check_equal_completions(job: Json) -> Problems:
@@ -69,8 +69,11 @@ def check_equal_completions(job: Json) -> Problems:
     if nested_int(spec, "completions", default=1) != parallelism:
         written = "null" if spec.get("completions") is None else spec.get("completions")
         why = f"should be equal to parallelism when {EQUAL_COMPLETIONS} annotation is true"
-        help = f"set it to {parallelism}, or the annotation to false"
-        yield rejection(("spec", "completions"), f"Invalid value: {written}: {why}", help)
+        yield rejection(
+            ("spec", "completions"),
+            f"Invalid value: {written}: {why}",
+            f"set it to {parallelism}, or the annotation to false",
+        )
 
 
 def check_elastic_topology(job: Json) -> Problems:
@@ -79,10 +82,13 @@ def check_elastic_topology(job: Json) -> Problems:
         for word in ("required", "preferred"):
             name = KUEUE_TOPOLOGY[word]
             if name in pod_set.annotations:
-                why = f"Forbidden: {word} topology is not supported with elastic jobs"
-                help = f"remove it, or use {KUEUE_TOPOLOGY['unconstrained']}"
-                path = (*pod_set.annotations_path, name)
-                yield rejection(path, why, help, name="refused-topology-request", on_key=True)
+                yield rejection(
+                    (*pod_set.annotations_path, name),
+                    f"Forbidden: {word} topology is not supported with elastic jobs",
+                    f"remove it, or use {KUEUE_TOPOLOGY['unconstrained']}",
+                    name="refused-topology-request",
+                    on_key=True,
+                )
 
 
 def follows_parallelism(job: Json) -> bool:

@@ -6,6 +6,8 @@ admission-gated-by.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ptcompile.apiserver.structure.violations import type_name
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, Problems, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors
@@ -14,14 +16,13 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import Json, kind_of, nested_string_map, nested_value
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue import gates
-from ptcompile.operators.kueue.queues import PREFIX, QUEUE
+from ptcompile.operators.kueue.queues import ELASTIC, PREFIX, QUEUE, is_elastic
 from ptcompile.operators.kueue.webhooks.kinds import QueuedKind
 
 PRIORITY = f"{PREFIX}priority-class"
 SECONDS = f"{PREFIX}max-exec-time-seconds"
 PREBUILT = f"{PREFIX}prebuilt-workload-name"
 """A label, or an annotation, which wins."""
-ELASTIC = f"{PREFIX}elastic-job"
 _LABELS = ("metadata", "labels")
 _ANNOTATIONS = ("metadata", "annotations")
 
@@ -41,9 +42,8 @@ def rejection(
     return problem_at(name, path, why, help, authority="kueue", on_key=on_key, field=field)
 
 
-def refusal(path: Path, why: str, help: str) -> Problem:
-    """Return a rejection by Kueue's webhooks that is about no label of a queue."""
-    return rejection(path, why, help, name="webhook-refusal")
+refusal = partial(rejection, name="webhook-refusal")
+"""Returns a rejection by Kueue's webhooks that is about no label of a queue."""
 
 
 def labels_of(manifest: Json) -> dict[str, str]:
@@ -54,13 +54,6 @@ def labels_of(manifest: Json) -> dict[str, str]:
 def annotations_of(manifest: Json) -> dict[str, str]:
     """Return the annotations of an object."""
     return nested_string_map(manifest, "metadata", "annotations")
-
-
-def is_elastic(manifest: Json) -> bool:
-    """Return whether Kueue resizes the object while it runs: the annotation must be exactly
-    "true".
-    """
-    return annotations_of(manifest).get(ELASTIC) == "true"
 
 
 def prebuilt_of(manifest: Json) -> tuple[Path, str]:
@@ -96,8 +89,11 @@ def check_suspend(manifest: Json, kind: QueuedKind) -> Problems:
     """
     value = nested_value(manifest, *kind.suspend, "suspend") if kind.suspend else None
     if not (kind.serving or value is None or isinstance(value, bool)):
-        why = f"Invalid value: json: cannot unmarshal {type_name(value)} into Go value of type bool"
-        yield refusal((*kind.suspend, "suspend"), why, "write true or false")
+        yield refusal(
+            (*kind.suspend, "suspend"),
+            f"Invalid value: json: cannot unmarshal {type_name(value)} into Go value of type bool",
+            "write true or false",
+        )
 
 
 def check_queue_name(manifest: Json) -> Problems:
@@ -119,8 +115,12 @@ def check_prebuilt(manifest: Json, kind: QueuedKind) -> Problems:
     if name or PREBUILT in labels_of(manifest):
         yield from check_name(path, name, "write the name of the Workload")
     if name and not kind.prebuilt:
-        why = f'Forbidden: Is not supported for "{_group_version_kind(manifest)}"'
-        yield rejection(path, why, "remove it", on_key=True)
+        yield rejection(
+            path,
+            f'Forbidden: Is not supported for "{_group_version_kind(manifest)}"',
+            "remove it",
+            on_key=True,
+        )
 
 
 def _check_seconds(manifest: Json) -> Problems:

@@ -124,8 +124,12 @@ def _job(manifest: Json) -> Iterator[PodSetTemplate]:
 
 def _serving(manifest: Json) -> Iterator[PodSetTemplate]:
     spec = nested_map(manifest, "spec")
-    count = nested_int(spec, "replicas", default=1)
-    yield PodSetTemplate("main", ("spec", "template"), nested_map(spec, "template"), count)
+    yield PodSetTemplate(
+        "main",
+        ("spec", "template"),
+        nested_map(spec, "template"),
+        nested_int(spec, "replicas", default=1),
+    )
 
 
 def _jobset(manifest: Json) -> Iterator[PodSetTemplate]:
@@ -145,8 +149,12 @@ def _replica_specs(field: str) -> Callable[[Json], Iterator[PodSetTemplate]]:
     def read(manifest: Json) -> Iterator[PodSetTemplate]:
         for role, replicas in nested_map(manifest, "spec", field).items():
             path = ("spec", field, str(role), "template")
-            count = nested_int(replicas, "replicas", default=1)
-            yield PodSetTemplate(str(role).lower(), path, nested_map(replicas, "template"), count)
+            yield PodSetTemplate(
+                str(role).lower(),
+                path,
+                nested_map(replicas, "template"),
+                nested_int(replicas, "replicas", default=1),
+            )
 
     return read
 

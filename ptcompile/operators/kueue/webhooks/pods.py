@@ -42,8 +42,11 @@ def check_pod(pod: Json) -> Problems:
 def check_managed(pod: Json) -> Problems:
     """Check the label with which Kueue marks the Pods it manages."""
     if labels_of(pod).get(MANAGED, "true") != "true":
-        why = "Forbidden: managed label value can only be 'true'"
-        yield rejection(("metadata", "labels", MANAGED), why, "remove it: Kueue sets it")
+        yield rejection(
+            ("metadata", "labels", MANAGED),
+            "Forbidden: managed label value can only be 'true'",
+            "remove it: Kueue sets it",
+        )
 
 
 def check_group(pod: Json) -> Problems:

@@ -10,7 +10,8 @@ from ptcompile.diagnostics import Edit, Fix, Path, Problem, Problems
 from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.kueue.webhooks.labels import ELASTIC, is_elastic, rejection
+from ptcompile.operators.kueue.queues import ELASTIC, is_elastic
+from ptcompile.operators.kueue.webhooks.labels import refusal
 from ptcompile.operators.kueue.webhooks.pod_sets import HEAD, max_pod_sets
 
 
@@ -31,16 +32,12 @@ def _check_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
         if cluster is None:
             return [], False  # it uses an existing cluster, which Kueue does not manage
         why = "Invalid value: a kueue managed job should not use an existing cluster"
-        return [
-            _field_rejection(("spec", "clusterSelector"), why, "remove it, or rayClusterSpec")
-        ], False
+        return [refusal(("spec", "clusterSelector"), why, "remove it, or rayClusterSpec")], False
     if cluster is None:
         why = "rayClusterSpec is required for Kueue-managed jobs that don't use clusterSelector"
         path = ("spec", "rayClusterSpec")
         return [
-            _field_rejection(
-                path, f"Required value: {why}", "describe the cluster, or remove the queue"
-            )
+            refusal(path, f"Required value: {why}", "describe the cluster, or remove the queue")
         ], False
 
     problems = []
@@ -48,7 +45,7 @@ def _check_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
         why = "Invalid value: false: a kueue managed job should delete the cluster after finishing"
         path = ("spec", "shutdownAfterJobFinishes")
         fix = Fix("set it to true", (Edit("set", path, True),))
-        problems.append(_field_rejection(path, why, "set it to true")._replace(fix=fix))
+        problems.append(refusal(path, why, "set it to true")._replace(fix=fix))
 
     problems += _check_cluster(job, as_mapping(cluster), ("spec", "rayClusterSpec"), versions)
     return problems, True
@@ -61,25 +58,22 @@ def _check_cluster(manifest: Json, cluster: Json, path: Path, versions: Versions
             "Invalid value: true: a kueue managed job should only use autoscaling when workload "
             "slicing is enabled"
         )
-        help = f'remove it, or set the annotation {ELASTIC}: "true"'
-        yield _field_rejection((*path, "enableInTreeAutoscaling"), why, help)
+        yield refusal(
+            (*path, "enableInTreeAutoscaling"),
+            why,
+            f'remove it, or set the annotation {ELASTIC}: "true"',
+        )
 
     groups = list(indexed_mappings(cluster.get("workerGroupSpecs")))
     most = max_pod_sets(versions)
     count = len(groups) + 1
     if count > most:
         why = f"Too many: {count}: must have at most {most} items"
-        yield _field_rejection(
+        yield refusal(
             (*path, "workerGroupSpecs"), why, f"use at most {most - 1} groups: the head counts too"
         )
 
     for i, group in groups:
         if group.get("groupName") == HEAD:
             why = f'Forbidden: "{HEAD}" is reserved for the head group'
-            yield _field_rejection(
-                (*path, "workerGroupSpecs", i, "groupName"), why, "rename the group"
-            )
-
-
-def _field_rejection(path: Path, why: str, help: str) -> Problem:
-    return rejection(path, why, help, name="webhook-refusal")
+            yield refusal((*path, "workerGroupSpecs", i, "groupName"), why, "rename the group")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path, Problem, Problems, field_path
@@ -34,10 +35,7 @@ _INT32 = 2**31
 _LEVEL_HELP = "write the node label of a level of the Topology, such as kubernetes.io/hostname"
 
 
-def _topology_rejection(
-    path: Path, why: str, help: str, *, field: str | None = None, on_key: bool = False
-) -> Problem:
-    return rejection(path, why, help, name="refused-topology-request", field=field, on_key=on_key)
+_topology_rejection = partial(rejection, name="refused-topology-request")
 
 
 def check_template(
@@ -51,9 +49,9 @@ def check_template(
     yield from _check_requests(values, path)
     if KUEUE_POD_SET_GROUP in values:
         yield from _check_group_name(values, (*path, KUEUE_POD_SET_GROUP))
-    yield from _check_slices(values, path, pod_set.pods if is_bounded else None)
+    most = pod_set.pods if is_bounded else None
+    yield from _check_slices(values, path, most)
     if CONSTRAINTS in values:
-        most = pod_set.pods if is_bounded else None
         yield from _check_constraints(values, (*path, CONSTRAINTS), most, versions)
 
 
@@ -111,9 +109,12 @@ def _check_slices(values: Mapping[str, str], path: Path, most: int | None) -> Pr
         if KUEUE_SLICE in values:
             # Kueue names the missing annotation; the finding is at the one that requires it
             why = f"Required value: must be set when '{KUEUE_SLICE}' is specified"
-            field = field_path((*path, KUEUE_SLICE_SIZE))
             yield _topology_rejection(
-                (*path, KUEUE_SLICE), why, f"add {KUEUE_SLICE_SIZE}", field=field, on_key=True
+                (*path, KUEUE_SLICE),
+                why,
+                f"add {KUEUE_SLICE_SIZE}",
+                field=field_path((*path, KUEUE_SLICE_SIZE)),
+                on_key=True,
             )
         return
 
@@ -292,8 +293,9 @@ def _level(pod_set: PodSetTemplate) -> tuple[str | None, str | None]:
 
 
 def _group_rejection(pod_set: PodSetTemplate, group: str, why: str, help: str) -> Problem:
-    path = (*pod_set.annotations_path, KUEUE_POD_SET_GROUP)
-    return _topology_rejection(path, f'Invalid value: "{group}": {why}', help)
+    return _topology_rejection(
+        (*pod_set.annotations_path, KUEUE_POD_SET_GROUP), f'Invalid value: "{group}": {why}', help
+    )
 
 
 def _different_topologies(first: PodSetTemplate, second: PodSetTemplate, group: str) -> Problems:
@@ -304,5 +306,6 @@ def _different_topologies(first: PodSetTemplate, second: PodSetTemplate, group: 
             f"'{where}' in group '{group}'"
         )
         path = (*member.annotations_path, KUEUE_POD_SET_GROUP)
-        field = field_path(member.annotations_path)
-        yield _topology_rejection(path, why, "request the same level in both", field=field)
+        yield _topology_rejection(
+            path, why, "request the same level in both", field=field_path(member.annotations_path)
+        )

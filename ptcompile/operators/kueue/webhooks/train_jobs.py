@@ -6,7 +6,7 @@ Source: Kueue 0.19, pkg/controller/jobs/trainjob/trainjob_webhook.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ptcompile.diagnostics import Path, Problem, Problems, field_path
 from ptcompile.kinds.model import KindContext
@@ -44,13 +44,16 @@ def check_train_job(manifest: Json, request: KindContext) -> Problems:
     if not any(may_mention(part, PREFIX) for part in (manifest, base.source)):
         return
 
-    for pod_set in _train_job_pod_sets(manifest, request):
+    for role in expand(manifest, versions=request.versions, related=request.related).roles:
+        template = _annotated(role.pod(0).annotations) if role.count else {}
+        pod_set = PodSetTemplate(role.name, ("job", role.name), template, role.count)
         for problem in check_template(pod_set, request.versions):
             path, _ = patched.get(
                 (pod_set.name, str(problem.path[-1])), (("spec", "runtimeRef", "name"), "")
             )
-            help = f"{problem.help}, in runtimePatches or the runtime"
-            yield _moved(problem, path)._replace(help=help, on_key=False)
+            yield _moved(problem, path)._replace(
+                help=f"{problem.help}, in runtimePatches or the runtime", on_key=False
+            )
 
 
 def with_patch_of_kueue(manifest: Json, versions: Versions) -> Json:
@@ -74,9 +77,13 @@ def check_patch_of_kueue(manifest: Json, versions: Versions) -> Problems:
     for i, patch in indexed_mappings(nested_value(manifest, "spec", "runtimePatches")):
         if patch.get("manager") == _MANAGER:
             path = ("spec", "runtimePatches", i, "manager")
-            why = f'Duplicate value: {{"manager":"{_MANAGER}"}}'
-            help = "remove this patch: Kueue adds its own when the TrainJob is created"
-            yield rejection(path, why, help, name="webhook-refusal", field=field_path(path[:3]))
+            yield rejection(
+                path,
+                f'Duplicate value: {{"manager":"{_MANAGER}"}}',
+                "remove this patch: Kueue adds its own when the TrainJob is created",
+                name="webhook-refusal",
+                field=field_path(path[:3]),
+            )
 
 
 def _check_patches(
@@ -97,13 +104,6 @@ def _moved(problem: Problem, path: Path) -> Problem:
     _, role, *_ = problem.path
     field = problem.start.replace(field_path(("job", role, "metadata")), f"job[{role}]")
     return problem._replace(path=path, field=field)
-
-
-def _train_job_pod_sets(manifest: Json, request: KindContext) -> Iterator[PodSetTemplate]:
-    """Yield the pod sets of a TrainJob."""
-    for role in expand(manifest, versions=request.versions, related=request.related).roles:
-        template = _annotated(role.pod(0).annotations) if role.count else {}
-        yield PodSetTemplate(role.name, ("job", role.name), template, role.count)
 
 
 def _annotated(values: Mapping[str, str]) -> Json:

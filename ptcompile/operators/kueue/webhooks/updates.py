@@ -23,7 +23,7 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.gates import check_gates_update
-from ptcompile.operators.kueue.queues import MIN_PARALLELISM, QUEUE, queue_of
+from ptcompile.operators.kueue.queues import ELASTIC, MIN_PARALLELISM, QUEUE, is_elastic, queue_of
 from ptcompile.operators.kueue.webhooks.creation import check_object, check_topology
 from ptcompile.operators.kueue.webhooks.jobs import (
     EQUAL_COMPLETIONS,
@@ -38,7 +38,6 @@ from ptcompile.operators.kueue.webhooks.kinds import (
     is_suspended,
 )
 from ptcompile.operators.kueue.webhooks.labels import (
-    ELASTIC,
     PRIORITY,
     SECONDS,
     annotations_of,
@@ -47,7 +46,6 @@ from ptcompile.operators.kueue.webhooks.labels import (
     check_prebuilt,
     check_queue_name,
     has_gates,
-    is_elastic,
     labels_of,
     prebuilt_of,
     refusal,
@@ -84,7 +82,8 @@ def check_update(update: Update) -> list[Problem]:
     if key == ("batch/v1", "Job"):
         update = _with_stored_completions(update)
     api_version, _ = key
-    if api_version == "ray.io/v1" and not _is_ray_checked(update):
+    was_queued = update.versions.kueue >= (0, 19) and queue_of(update.old)
+    if api_version == "ray.io/v1" and not (queue_of(update.new) or was_queued):
         return []
 
     problems = _serving_problems(update, kind) if kind.serving else _job_problems(update, kind)
@@ -100,12 +99,6 @@ def _with_stored_completions(update: Update) -> Update:
     if not is_set or after.get("completions") is not None:
         return update
     return update._replace(new={**update.new, "spec": {**after, "completions": 1}})
-
-
-def _is_ray_checked(update: Update) -> bool:
-    """Return whether the object is in a queue, or since 0.19 was in one."""
-    was_queued = update.versions.kueue >= (0, 19) and queue_of(update.old)
-    return bool(queue_of(update.new) or was_queued)
 
 
 def _job_problems(update: Update, kind: QueuedKind) -> Problems:
@@ -259,7 +252,13 @@ def check_serving_update(update: Update) -> Problems:
 
 def _check_shape(update: Update, template: Path) -> Problems:
     keys = tuple(str(key) for key in template)
-    indexes = _container_indexes(nested_map(update.new, *keys, "spec"))
+    spec = nested_map(update.new, *keys, "spec")
+    # by the list and the name of the container in a changed path
+    indexes: dict[tuple[str, ...], int] = {
+        (field, f"[{container.get('name')}]"): i
+        for field in ("containers", "initContainers")
+        for i, container in enumerate(nested_maps(spec, field))
+    }
     reported: set[Path] = set()
     for changed in update.under(*keys, "spec"):
         inner = changed[len(keys) + 1 :]
@@ -277,7 +276,7 @@ def _is_shape(inner: tuple[str, ...]) -> bool:
     """Return whether a changed path below a pod's specification decides in which pod set the pod
     is.
     """
-    field = inner[0]
+    field, *_ = inner
     if field not in ("containers", "initContainers"):
         return field in _SHAPE
 
@@ -291,18 +290,9 @@ def _is_shape(inner: tuple[str, ...]) -> bool:
 _REQUESTS = ("resources", "requests")
 
 
-def _container_indexes(spec: Json) -> dict[tuple[str, ...], int]:
-    """Return the index of each container by its list and its name in a changed path."""
-    return {
-        (field, f"[{container.get('name')}]"): i
-        for field in ("containers", "initContainers")
-        for i, container in enumerate(nested_maps(spec, field))
-    }
-
-
 def _written(inner: tuple[str, ...], indexes: Mapping[tuple[str, ...], int]) -> Path:
     """Return a changed path with the index of its container, up to the field that Kueue names."""
-    field = inner[0]
+    field, *_ = inner
     index = indexes.get(inner[:2])
     if index is None:
         return (field,)
@@ -316,8 +306,10 @@ def _check_group_size(update: Update) -> Problems:
     if nested_int(old, "size", default=1) != nested_int(new, "size", default=1):
         yield immutable(_SIZE, "keep it, or create a new LeaderWorkerSet; replicas may change")
     if (old.get("leaderTemplate") is None) != (new.get("leaderTemplate") is None):
-        path = ("spec", "leaderWorkerTemplate", "leaderTemplate")
-        yield immutable(path, "create a new LeaderWorkerSet to add or remove a leader")
+        yield immutable(
+            ("spec", "leaderWorkerTemplate", "leaderTemplate"),
+            "create a new LeaderWorkerSet to add or remove a leader",
+        )
 
 
 def _check_replicas(old: Json, new: Json) -> Problems:
@@ -329,8 +321,9 @@ def _check_replicas(old: Json, new: Json) -> Problems:
     if before and after and before != after:
         yield immutable(path, "scale to 0 first: Kueue admits all pods at once")
     elif not before and after and nested_int(new, "status", "replicas") > 0:
-        why = "Forbidden: scaling down is still in progress"
-        yield refusal(path, why, "wait until all pods are gone")
+        yield refusal(
+            path, "Forbidden: scaling down is still in progress", "wait until all pods are gone"
+        )
 
 
 def immutable(path: Path, help: str, value: str = "") -> Problem:

@@ -36,9 +36,8 @@ def check(subject: Subject) -> Findings:
     (container,) = launcher.main_containers
     count = container.accelerators
     if count:
-        path = (*container.path, "resources")
         yield found_at(
-            path,
+            (*container.path, "resources"),
             f"the operator hides the {count} GPU{'s' if count > 1 else ''} of a launcher that is "
             "not a worker",
             "remove them, or set spec.runLauncherAsWorker to true",

@@ -37,7 +37,7 @@ def check(subject: Subject) -> Findings:
     if launcher is None or worker is None or not worker.replicas or not launcher.main_containers:
         return
 
-    container = launcher.main_containers[0]
+    container, *_ = launcher.main_containers
     if (name := _lone_program(container)) is not None:
         workers = "the worker" if worker.replicas == 1 else f"the {worker.replicas} workers"
         yield found_at(

@@ -31,7 +31,7 @@ def check(subject: Subject) -> Findings:
     if worker is None or not worker.replicas or not worker.main_containers:
         return
 
-    container = worker.main_containers[0]
+    container, *_ = worker.main_containers
     if (
         not container.spec.get("command")
         or container.spec.get("lifecycle")

@@ -43,9 +43,9 @@ def check(subject: Subject) -> Findings:
         if name and subject.neighbors.by_name(
             (f"resource.k8s.io/{version}", "ResourceClaimTemplate"), name
         ):
-            path = ("spec", "channel", "resourceClaimTemplate", "name")
-            message = (
+            yield found_at(
+                ("spec", "channel", "resourceClaimTemplate", "name"),
                 f"the domain creates the ResourceClaimTemplate {name} itself, but the stream has "
-                "one with that name"
+                "one with that name",
+                "remove the ResourceClaimTemplate",
             )
-            yield found_at(path, message, "remove the ResourceClaimTemplate")

@@ -24,22 +24,20 @@ config_from_args.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.operators.pytorchjob.pods import elastic_range
 
 _POLICY = ("spec", "elasticPolicy")
 
 
 def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
-    low = policy.get("minReplicas")
-    high = policy.get("maxReplicas")
-    min_nodes = as_int(high if low is None else low, 1)
-    max_nodes = as_int(low if high is None else high, 1)
+    min_nodes, max_nodes = elastic_range(policy, 1)
     launchers = {role.rendezvous.launcher for role in subject.training_roles}
 
     if (min_nodes > max_nodes or min_nodes < 1) and launchers & {"torchrun", "image"}:
-        path = (*_POLICY, "maxReplicas" if low is None else "minReplicas")
+        path = (*_POLICY, "maxReplicas" if policy.get("minReplicas") is None else "minReplicas")
         swap = Fix(
             "swap minReplicas and maxReplicas",
             (

@@ -24,8 +24,9 @@ Source: training-operator 1.9, which does not compare them; PyTorch 2.13, dynami
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, nested_int, nested_map, nested_value
+from ptcompile.kubernetes.unstructured import nested_int, nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
+from ptcompile.operators.pytorchjob.pods import elastic_range
 
 _REPLICAS = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
 
@@ -37,10 +38,7 @@ def check(subject: Subject) -> Findings:
 
     workers = nested_int(subject.spec, "pytorchReplicaSpecs", "Worker", "replicas", default=1)
     pods = workers + (nested_value(subject.spec, "pytorchReplicaSpecs", "Master") is not None)
-    low = policy.get("minReplicas")
-    high = policy.get("maxReplicas")
-    min_nodes = as_int(high if low is None else low, workers)
-    max_nodes = as_int(low if high is None else high, workers)
+    min_nodes, max_nodes = elastic_range(policy, workers)
     if (
         min_nodes > max_nodes
         or min_nodes < 1

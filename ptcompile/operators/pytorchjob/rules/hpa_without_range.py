@@ -28,8 +28,9 @@ to the other.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, nested_int, nested_map
+from ptcompile.kubernetes.unstructured import nested_int, nested_map
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
+from ptcompile.operators.pytorchjob.pods import elastic_range
 
 _METRICS = ("spec", "elasticPolicy", "metrics")
 
@@ -37,13 +38,11 @@ _METRICS = ("spec", "elasticPolicy", "metrics")
 def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
     workers = nested_int(subject.spec, "pytorchReplicaSpecs", "Worker", "replicas", default=1)
-    low = policy.get("minReplicas")
-    high = policy.get("maxReplicas")
-    if any(bound is not None and not isinstance(bound, int) for bound in (low, high)):
+    bounds = (policy.get("minReplicas"), policy.get("maxReplicas"))
+    if any(bound is not None and not isinstance(bound, int) for bound in bounds):
         return  # rejected, or a placeholder
 
-    min_replicas = as_int(high if low is None else low, workers)
-    max_replicas = as_int(low if high is None else high, workers)
+    min_replicas, max_replicas = elastic_range(policy, workers)
     if policy.get("metrics") and min_replicas == max_replicas:
         yield found_at(
             _METRICS,

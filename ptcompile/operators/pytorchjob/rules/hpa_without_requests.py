@@ -55,9 +55,8 @@ def check(subject: Subject) -> Findings:
             if name not in item.requests and name not in item.limits
         ]
         if metric.get("type") == "Resource" and share and name and without:
-            path = (*_METRICS, i)
             yield found_at(
-                path,
+                (*_METRICS, i),
                 f"the container {without[0]} requests no {name}, so its utilization cannot be "
                 "computed",
                 f"request {name} in every container of the Workers",

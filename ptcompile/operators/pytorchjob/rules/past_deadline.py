@@ -30,7 +30,7 @@ _PATH = ("spec", "runPolicy", "activeDeadlineSeconds")
 
 def check(subject: Subject) -> Findings:
     seconds = nested_value(subject.spec, "runPolicy", "activeDeadlineSeconds")
-    if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds <= 0:
+    if type(seconds) is int and seconds <= 0:
         yield found_at(
             _PATH,
             f"{seconds} seconds are over as soon as the job starts: it fails at once",

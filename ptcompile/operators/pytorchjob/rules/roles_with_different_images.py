@@ -40,9 +40,10 @@ def check(subject: Subject) -> Findings:
     if len(mains) < 2:
         return
 
-    first = nested_string(mains[0].spec, "image")
+    lead, *others = mains
+    first = nested_string(lead.spec, "image")
     repository, _ = split_image(first)
-    for main in mains[1:]:
+    for main in others:
         image = nested_string(main.spec, "image")
         if image and first and image != first and split_image(image)[0] == repository:
             path = (*main.path, "image")

@@ -61,5 +61,9 @@ def check(subject: Subject) -> Findings:
             if "shutdownAfterJobFinishes" in spec
             else ("spec",)
         )
-        text = f"after the job has ended, its cluster keeps {gpus} GPUs"
-        yield found_at(path, text, "set shutdownAfterJobFinishes to true", on_key=True)
+        yield found_at(
+            path,
+            f"after the job has ended, its cluster keeps {gpus} GPUs",
+            "set shutdownAfterJobFinishes to true",
+            on_key=True,
+        )

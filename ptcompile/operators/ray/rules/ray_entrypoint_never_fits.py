@@ -80,8 +80,11 @@ def _check_gpus(subject: Subject, groups: list[RayGroup]) -> Findings:
         return
     most = max(max(group.gpus, group.devices) for group in groups)
     if needed > most:
-        text = f"no pod of the cluster offers {needed:g} GPUs: the largest has {most}"
-        yield found_at(("spec", "entrypointNumGpus"), text, _HELP)
+        yield found_at(
+            ("spec", "entrypointNumGpus"),
+            f"no pod of the cluster offers {needed:g} GPUs: the largest has {most}",
+            _HELP,
+        )
 
 
 def _offers(group: RayGroup, resource: str) -> bool:

@@ -54,7 +54,8 @@ from ptcompile.operators.ray.rules.reading import entrypoint_words, max_gpus, ra
 def check(subject: Subject) -> Findings:
     groups = ray_groups(subject)
     words = entrypoint_words(subject)
-    needed = _gpus_of_ray_train(words) or _gpus_of_verl(words)
+    gpus_of_verl = _number(words, "trainer.nnodes") * _number(words, "trainer.n-gpus-per-node")
+    needed = _gpus_of_ray_train(words) or gpus_of_verl
     total = max_gpus(subject, groups) if needed and groups else None
     if total is not None and needed > total:
         yield found_at(
@@ -71,10 +72,6 @@ def _gpus_of_ray_train(words: list[str]) -> int:
     switches = {word.replace("_", "-").casefold() for word in words}
     uses_gpus = not switches.isdisjoint(("--use-gpu", "--use-gpu=true", "--use-gpu=1"))
     return _number(words, "--num-workers") if uses_gpus else 0
-
-
-def _gpus_of_verl(words: list[str]) -> int:
-    return _number(words, "trainer.nnodes") * _number(words, "trainer.n-gpus-per-node")
 
 
 def _number(words: list[str], option: str) -> int:

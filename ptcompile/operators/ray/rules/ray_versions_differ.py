@@ -99,11 +99,8 @@ def _release(group: RayGroup) -> str | None:
         return None
 
     release = match[1]
-    *folders, last = name.split("/")
-    is_ray = last.startswith("ray-") or last == "ray" or ("ray" in folders and _is_recent(release))
-    return release if is_ray else None
-
-
-def _is_recent(release: str) -> bool:
     major, minor, _ = release.split(".")
-    return major == "2" and len(minor) == 2
+    is_recent = major == "2" and len(minor) == 2
+    *folders, last = name.split("/")
+    is_ray = last.startswith("ray-") or last == "ray" or ("ray" in folders and is_recent)
+    return release if is_ray else None

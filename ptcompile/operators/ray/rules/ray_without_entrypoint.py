@@ -47,7 +47,9 @@ def check(subject: Subject) -> Findings:
         c.get("command") for c in containers
     ):
         path = ("spec", "entrypoint") if "entrypoint" in spec else ("spec",)
-        text = "ray job submit gets no command, and the job fails"
         yield found_at(
-            path, text, "write the command in entrypoint, or use InteractiveMode", on_key=True
+            path,
+            "ray job submit gets no command, and the job fails",
+            "write the command in entrypoint, or use InteractiveMode",
+            on_key=True,
         )

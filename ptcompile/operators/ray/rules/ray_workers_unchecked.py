@@ -50,10 +50,9 @@ def check(subject: Subject) -> Findings:
     for group in ray_groups(subject):
         if not group.is_head and group.devices:
             path = (*group.path, "groupName") if group.spec.get("groupName") else group.path
-            text = "Ray starts the processes itself: how Ray workers meet is not checked"
             yield found_at(
                 path,
-                text,
+                "Ray starts the processes itself: how Ray workers meet is not checked",
                 "compare the number of workers in the script with the GPUs of the groups",
             )
             return

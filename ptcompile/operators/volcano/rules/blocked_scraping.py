@@ -53,10 +53,9 @@ def check(subject: Subject) -> Findings:
 
     for template in subject.templates:
         if nested_value(template.data, "metadata", "annotations", _SCRAPE) == "true":
-            path = (*template.path, "metadata", "annotations", _SCRAPE)
             title = "disable the NetworkPolicy"
             yield found_at(
-                path,
+                (*template.path, "metadata", "annotations", _SCRAPE),
                 "the svc plugin's NetworkPolicy admits only pods of this job: nothing can scrape "
                 "them",
                 "give the svc plugin --disable-network-policy",

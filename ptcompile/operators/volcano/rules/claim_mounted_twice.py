@@ -33,9 +33,8 @@ def check(subject: Subject) -> Findings:
         claim = nested_string(volume, "volumeClaimName")
         mount = nested_string(volume, "mountPath")
         if claim and claim in mounts:
-            path = ("spec", "volumes", i)
             yield found_at(
-                path,
+                ("spec", "volumes", i),
                 f"the claim {claim} is mounted at {mounts[claim]}, and {mount} is dropped",
                 "mount it once, or write the volume and mounts into the templates",
             )

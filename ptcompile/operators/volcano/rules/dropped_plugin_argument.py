@@ -60,11 +60,18 @@ def check(subject: Subject) -> Findings:
             lost = ""
 
         corrected = _corrected_argument(args[index], flags)
+        if corrected:
+            help = f"write {corrected}"
+        elif flags:
+            help = f"write --NAME=VALUE with one of {', '.join(flags)}"
+        else:
+            help = f"remove it: the plugin {plugin} takes no arguments"
+
         yield found_at(
             path,
             f"the plugin stops reading here: {problem}{lost}",
-            f"write {corrected}" if corrected else _argument_help(plugin, flags),
-            fix_setting(f"write {corrected}", path, corrected) if corrected else None,
+            help,
+            fix_setting(help, path, corrected) if corrected else None,
         )
 
 
@@ -92,9 +99,3 @@ def _corrected_argument(argument: str, flags: dict[str, Value]) -> str | None:
     if corrected != argument and _why_stopped([corrected], flags) is None:
         return corrected
     return None
-
-
-def _argument_help(plugin: str, flags: dict[str, Value]) -> str:
-    if not flags:
-        return f"remove it: the plugin {plugin} takes no arguments"
-    return f"write --NAME=VALUE with one of {', '.join(flags)}"

@@ -36,8 +36,11 @@ def check(subject: Subject) -> Findings:
     if _is_max_retry_set(subject.spec) and not any(
         policy.action.startswith("Restart") for policy in all_policies
     ):
-        help = "add a policy {event: PodFailed, action: RestartJob}"
-        yield _idle_finding(("spec", "maxRetry"), "no policy restarts anything", help)
+        yield _idle_finding(
+            ("spec", "maxRetry"),
+            "no policy restarts anything",
+            "add a policy {event: PodFailed, action: RestartJob}",
+        )
 
     task_groups = {
         id(policy.tasks): policy.tasks
@@ -47,9 +50,10 @@ def check(subject: Subject) -> Findings:
     counted_tasks = {index for tasks in task_groups.values() for index, _ in tasks}
     for i, task in enumerate(volcano_job(subject).tasks):
         if _is_max_retry_set(task.source) and i not in counted_tasks:
-            path = ("spec", "tasks", i, "maxRetry")
             yield _idle_finding(
-                path, "no policy handles TaskFailed", "add a policy on TaskFailed to the task"
+                ("spec", "tasks", i, "maxRetry"),
+                "no policy handles TaskFailed",
+                "add a policy on TaskFailed to the task",
             )
 
 
@@ -59,5 +63,9 @@ def _is_max_retry_set(holder: Json) -> bool:
 
 
 def _idle_finding(path: Path, why: str, help: str) -> Finding:
-    fix = fix_removing("remove maxRetry", path)
-    return found_at(path, f"it limits nothing, since {why}", f"{help}, or remove maxRetry", fix)
+    return found_at(
+        path,
+        f"it limits nothing, since {why}",
+        f"{help}, or remove maxRetry",
+        fix_removing("remove maxRetry", path),
+    )

@@ -35,10 +35,9 @@ def check(subject: Subject) -> Findings:
     for i, argument in enumerate(args):
         name = argument.lstrip("-").partition("=")[0]
         if argument.startswith("-") and name in ("wait-master-timeout", "wait-master-image"):
-            path = ("spec", "plugins", "pytorch", i)
             title = "wait for the master"
             yield found_at(
-                path,
+                ("spec", "plugins", "pytorch", i),
                 f"--{name} does nothing without --wait-master-enabled",
                 "add --wait-master-enabled",
                 fix_with_argument(title, subject, "pytorch", "--wait-master-enabled"),

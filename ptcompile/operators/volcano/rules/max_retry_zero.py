@@ -32,7 +32,7 @@ def check(subject: Subject) -> Findings:
     for i, task in enumerate(volcano_job(subject).tasks):
         max_retries.append((("spec", "tasks", i, "maxRetry"), task.source.get("maxRetry")))
     for path, value in max_retries:
-        if isinstance(value, int) and not isinstance(value, bool) and value == 0:
+        if type(value) is int and value == 0:
             yield found_at(
                 path,
                 "0 is treated as unset and becomes 3",

@@ -29,11 +29,7 @@ from ptcompile.operators.volcano.rules.reading import volcano_job
 
 def check(subject: Subject) -> Findings:
     min_available = subject.spec.get("minAvailable")
-    if (
-        isinstance(min_available, int)
-        and not isinstance(min_available, bool)
-        and min_available == 0
-    ):
+    if type(min_available) is int and min_available == 0:
         path = ("spec", "minAvailable")
         total = sum(task.min_available for task in volcano_job(subject).tasks)
         yield found_at(

@@ -56,7 +56,6 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 from ptcompile.simulator.mounted import mount_path
-from ptcompile.world.templates import ManifestContainer
 
 _LAUNCH = Pattern(r"(?:^|[\s/;&|(])(mpirun|mpiexec|horovodrun)(?:\s|$)")
 _HOSTS = Pattern(
@@ -72,7 +71,12 @@ def check(subject: Subject) -> Findings:
     for container in subject.containers:
         text = " ".join(container.tokens)
         match = _LAUNCH.search(text)
-        if match is None or not _HOSTS.search(text) or _mounts_keys(container):
+        # a volume may hold the keys
+        mounts_keys = any(
+            "ssh" in mount_path(mount) or "ssh" in str(mount.get("name"))
+            for _, mount in container.mounts
+        )
+        if match is None or not _HOSTS.search(text) or mounts_keys:
             continue
 
         token = next(token for token in container.argv if match[1] in token.text)
@@ -84,11 +88,3 @@ def check(subject: Subject) -> Findings:
             "add ssh: [] to plugins, unless the image has the keys",
             fix,
         )
-
-
-def _mounts_keys(container: ManifestContainer) -> bool:
-    """Return whether a volume may hold the keys."""
-    return any(
-        "ssh" in mount_path(mount) or "ssh" in str(mount.get("name"))
-        for _, mount in container.mounts
-    )

@@ -45,9 +45,8 @@ def check(subject: Subject) -> Findings:
     for topology_path, topology in topologies:
         for key in ("highestTierAllowed", "highestTierName"):
             if topology.get("mode") == "soft" and topology.get(key) is not None:
-                path = (*topology_path, key)
                 yield found_at(
-                    path,
+                    (*topology_path, key),
                     "with mode soft the pods may be placed anywhere, regardless of the limit",
                     f"set mode to hard, or remove {key}",
                     fix_setting("set mode to hard", (*topology_path, "mode"), "hard"),

@@ -68,10 +68,11 @@ def check(subject: Subject) -> Findings:
         path = ("spec", "tasks", i, "name")
         if worker is not None and _programs(task) != _programs(worker):
             if waiting:
-                text = (
-                    f"Volcano before 1.12 counts the pods of {task.name} in WORLD_SIZE: {waiting}"
+                yield found_at(
+                    path,
+                    f"Volcano before 1.12 counts the pods of {task.name} in WORLD_SIZE: {waiting}",
+                    f"use Volcano 1.12, or put {task.name} into another Job",
                 )
-                yield found_at(path, text, f"use Volcano 1.12, or put {task.name} into another Job")
             continue
 
         is_only_one = worker is None and len(unranked) == 1

@@ -65,10 +65,9 @@ def check(subject: Subject) -> Findings:
         for container in template.containers:
             has_probe = not container.is_init and nested_map(container.spec, "readinessProbe")
             if has_probe and template.role in needed_tasks and subject.min_nodes_to_start > 1:
-                path = (*container.path, "readinessProbe")
                 title = "publish addresses of pods that are not ready"
                 yield found_at(
-                    path,
+                    (*container.path, "readinessProbe"),
                     f"until it passes, the name of a pod of {template.role} does not resolve, and "
                     f"{subject.min_nodes_to_start} pods wait for one another",
                     "give the svc plugin --publish-not-ready-addresses",

@@ -68,9 +68,8 @@ def check(subject: Subject) -> Findings:
     for index, replicated in replicated_jobs(subject):
         dependencies = nested_maps(replicated, "dependsOn")
         if dependencies:
-            path = job_path(index, "dependsOn")
             yield found_at(
-                path,
+                job_path(index, "dependsOn"),
                 f"the PodGroup waits for all pods at once, and these are created only after "
                 f"{nested_string(dependencies[0], 'name')}",
                 "load the data in an init container, or remove podGroupPolicy",

@@ -27,14 +27,7 @@ from __future__ import annotations
 
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import pod_path, policy_of, trainer_jobs
-
-_RESERVED = (
-    "PET_NNODES",
-    "PET_NPROC_PER_NODE",
-    "PET_NODE_RANK",
-    "PET_MASTER_ADDR",
-    "PET_MASTER_PORT",
-)
+from ptcompile.operators.trainer.runtimes import RESERVED_ENV
 
 
 def check(subject: Subject) -> Findings:
@@ -45,7 +38,7 @@ def check(subject: Subject) -> Findings:
     for container in subject.containers:
         is_trainer = container.name == "node" and not container.is_init
         for entry in container.variables if is_trainer and container.path[:-2] in pods else ():
-            if entry.name in _RESERVED:
+            if entry.name in RESERVED_ENV:
                 yield found_at(
                     entry.place,
                     f"Trainer replaces the value of {entry.name} in every TrainJob with a trainer",

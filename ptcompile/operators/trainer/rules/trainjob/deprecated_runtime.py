@@ -41,5 +41,8 @@ def check(subject: Subject) -> Findings:
         not runtime_of(subject).assumed
         and labels.get("trainer.kubeflow.org/support") == "deprecated"
     ):
-        path = ("spec", "runtimeRef", "name")
-        yield found_at(path, "the runtime is labeled deprecated", "use another runtime")
+        yield found_at(
+            ("spec", "runtimeRef", "name"),
+            "the runtime is labeled deprecated",
+            "use another runtime",
+        )

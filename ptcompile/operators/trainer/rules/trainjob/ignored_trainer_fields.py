@@ -61,9 +61,8 @@ def check(subject: Subject) -> Findings:
     name = nested_string(subject.spec, "runtimeRef", "name")
     for key in ("numNodes", "numProcPerNode", "resourcesPerNode"):
         if nested_value(subject.spec, "trainer", key) is not None:
-            path = ("spec", "trainer", key)
             yield found_at(
-                path,
+                ("spec", "trainer", key),
                 f"the runtime {name} has no mlPolicy, and without one it is ignored",
                 "give the runtime an mlPolicy",
             )

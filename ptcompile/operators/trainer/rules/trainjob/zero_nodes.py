@@ -32,7 +32,7 @@ from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 def check(subject: Subject) -> Findings:
     num_nodes = nested_value(subject.spec, "trainer", "numNodes")
-    if isinstance(num_nodes, int) and not isinstance(num_nodes, bool) and num_nodes == 0:
+    if type(num_nodes) is int and num_nodes == 0:
         path = ("spec", "trainer", "numNodes")
         yield found_at(
             path,
