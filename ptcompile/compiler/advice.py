@@ -83,10 +83,13 @@ def rule_findings(
     )
     reported = {(problem.name, problem.path) for problem in compiled.problems}
     for problem in locate(findings, data, trace):
-        if (problem.name, problem.path) not in reported and not _is_from_pass(problem):
-            yield problem._replace(
-                help=_HELPS.get(problem.name, problem.help), fix=_spec_fix(problem)
-            )
+        # about a variable that a pass wrote for a script without torchrun
+        is_from_pass = problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
+        if (problem.name, problem.path) not in reported and not is_from_pass:
+            fix = problem.fix
+            if problem.name == "missing-shm" and problem.path[-1:] == ("sharedMemory",):
+                fix = Fix("remove sharedMemory: false", (Edit("remove", problem.path),))
+            yield problem._replace(help=_HELPS.get(problem.name, problem.help), fix=fix)
 
     if extensions is not None and extensions.rules:
         from ptcompile.extending.calls import rule_problems
@@ -119,20 +122,6 @@ _HELPS = {
     "job-restarts-alone": "remove it, or use a target that restarts all pods, such as jobset",
 }
 """What to do in a spec, for rules whose own help names fields of the manifest."""
-
-
-def _spec_fix(problem: Problem) -> Fix | None:
-    """Return the fix of a finding in a spec."""
-    if problem.name == "missing-shm" and problem.path[-1:] == ("sharedMemory",):
-        return Fix("remove sharedMemory: false", (Edit("remove", problem.path),), safe=False)
-    return problem.fix
-
-
-def _is_from_pass(problem: Problem) -> bool:
-    """Return whether the finding is about a variable that a pass wrote for a script without
-    torchrun.
-    """
-    return problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
 
 
 def apply_suppressions(

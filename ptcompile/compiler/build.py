@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes as passing
-from ptcompile.diagnostics import Path, Problem, Problems, field_path, own_problem, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, field_path, own_problem
 from ptcompile.ir.job import Context, Job, Pass, Target
 from ptcompile.kubernetes.merging import merge
-from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mapping
 from ptcompile.operators.targets import TARGETS
 
 TYPE_CHECKING = False
@@ -58,6 +58,8 @@ def unsupported_patches(job: JobSpec, target: Target) -> Problems:
     for key, patch in job.manifest.items():
         path: Path = ("spec", "manifest", key)
         name, _, kind = key.partition("/")
+        # how a Service selects or publishes pods: each operator serves its own
+        serves_names_only = kind == "Service" and as_mapping(patch).keys() <= {"spec"}
         if name not in TARGETS:
             suggestion = closest_match(name, TARGETS)
             if suggestion:
@@ -66,25 +68,18 @@ def unsupported_patches(job: JobSpec, target: Target) -> Problems:
                 help = f"use one of {', '.join(TARGETS)}"
             message = f"unknown target {name!r}"
             yield own_problem("unknown-target", path, message, help, on_key=True)
-        elif name != target.name and patch and not _serves_names_only(kind, patch):
+        elif name != target.name and patch and not serves_names_only:
             set_paths = ", ".join(field_path(leaf) for leaf in _leaves(patch))
             message = f"the target {target.name} ignores what this sets for {name}: {set_paths}"
             help = f"set it in spec.manifest.{target.name} too, or compile for {name}"
-            yield problem_at(
-                "not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True
+            yield own_problem(
+                "not-carried-over", path, message, help, "warning", "run", on_key=True
             )
 
     if job.runtime_ref is not None and target.name != "trainjob":
         path = ("spec", "runtimeRef")
         message = "only a TrainJob runs with a Trainer runtime"
         yield own_problem("unsupported-by-target", path, message, "use the target trainjob")
-
-
-def _serves_names_only(kind: str, patch: Any) -> bool:
-    """Return whether a patch only changes how a Service selects or publishes pods: each operator
-    serves its own.
-    """
-    return kind == "Service" and isinstance(patch, Mapping) and patch.keys() <= {"spec"}
 
 
 def _leaves(patch: Any, path: Path = ()) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.location import PlacedProblem, locate
 from ptcompile.compiler.pipeline import Compiled
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, own_problem
 from ptcompile.kubernetes.unstructured import Json, as_string, get, nested_string, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import Stream
@@ -69,8 +69,8 @@ def _kept_folders(subject: Subject) -> Iterator[tuple[Path, _KeptFolder]]:
                     continue
 
                 claim = nested_string(volume.data, "persistentVolumeClaim", "claimName")
-                sub_path = nested_string(mount.data, "subPathExpr") or as_string(
-                    mount.data.get("subPath")
+                sub_path = nested_string(mount.data, "subPathExpr") or nested_string(
+                    mount.data, "subPath"
                 )
                 written = as_string(get(subject.manifest, checkpoint.path))
                 if claim and "$" not in written + sub_path:  # what varies may be in it
@@ -80,4 +80,4 @@ def _kept_folders(subject: Subject) -> Iterator[tuple[Path, _KeptFolder]]:
 def _shared_folder(path: Path, kept: _KeptFolder, writer: str) -> Problem:
     text = f"{writer} writes its checkpoints to {kept.folder} of the claim {kept.claim} too"
     help = "put what varies into the folder, such as /checkpoints/$(RUN) with RUN in env"
-    return problem_at("shared-checkpoints", path, text, help, "warning", "run", "ptcompile")
+    return own_problem("shared-checkpoints", path, text, help, "warning", "run")

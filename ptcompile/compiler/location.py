@@ -6,17 +6,16 @@ the first finding that needs it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
-from ptcompile.compiler.frontend.parts import to_source_field, with_path
+from ptcompile.compiler.frontend.parts import spec_fields_in, to_source_field, with_path
 from ptcompile.compiler.trace import Trace, existing_prefix
 from ptcompile.diagnostics import Path, Problem, Problems, has_error
-from ptcompile.kubernetes.unstructured import Json, get, has
-from ptcompile.spec.pod_fields import spec_fields_in
+from ptcompile.kubernetes.unstructured import Json, as_mapping, get, has, nested_map, nested_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def _candidate_blocks(role: str, job: Any) -> list[Path]:
     """Return the blocks of a spec that may contain the cause: the role's own first, then the
     job's.
     """
-    if isinstance(job, Mapping) and role in (job.get("roles") or {}):
+    if role in nested_map(job, "roles"):
         return [("roles", role), ()]
     if role in {"master", "worker"}:
         return [(role,), ()]
@@ -72,14 +71,17 @@ def _candidate_fields(problem: Problem, trace: Trace, manifest: int) -> Iterator
     writer = trace.writer(manifest, path)
 
     if writer == "rendezvous" and isinstance(value, str) and value.startswith("--"):
-        yield from _torchrun_fields(_camel_case(value[2:].partition("=")[0]))
+        # torchrun's option as a spec spells it: nprocPerNode
+        first, *rest = value[2:].partition("=")[0].split("-")
+        yield from _torchrun_fields(first + "".join(word.capitalize() for word in rest))
     elif writer in _TABLE["passes"]:
         yield from _fields("passes", writer)
     elif "elasticPolicy" in path[:-1]:
         yield from _torchrun_fields(str(path[-1]))
     elif writer == "env":
-        entry = get(trace.manifests[manifest], path[: _item_depth(path, "env")])
-        if isinstance(entry, Mapping) and entry.get("name") == "OMP_NUM_THREADS":
+        depth = path.index("env") + 2 if "env" in path else 0
+        entry = get(trace.manifests[manifest], path[:depth])
+        if nested_value(entry, "name") == "OMP_NUM_THREADS":
             yield from _fields("shared", "the start")
     elif writer in {"", "spec"}:
         fields = [str(part) for part in path if isinstance(part, str)]
@@ -87,19 +89,6 @@ def _candidate_fields(problem: Problem, trace: Trace, manifest: int) -> Iterator
             yield from _fields("shared", "the start")
         for part in reversed(fields):
             yield from _fields("targetFields", part)
-
-
-def _item_depth(path: Path, field: str) -> int:
-    """Return the length of the path prefix that ends at an item of the list `field`; 0 if the
-    path has no such list.
-    """
-    return path.index(field) + 2 if field in path else 0
-
-
-def _camel_case(option: str) -> str:
-    """Return torchrun's option as a spec spells it: nprocPerNode."""
-    first, *rest = option.split("-")
-    return first + "".join(word.capitalize() for word in rest)
 
 
 def _torchrun_fields(option: str) -> Iterator[Path]:
@@ -111,17 +100,6 @@ def _torchrun_fields(option: str) -> Iterator[Path]:
         yield ("elastic", {"rdzvConf": "rdzvConfigs"}.get(option, option))
         yield ("elastic",)
         yield from _fields("shared", "the start")
-
-
-_RUN_POLICY = frozenset(
-    {
-        "ttlSecondsAfterFinished",
-        "activeDeadlineSeconds",
-        "backoffLimit",
-        "suspend",
-        "cleanPodPolicy",
-    }
-)
 
 
 def spec_path_of(trace: Trace, manifest: int, path: Path, data: Json) -> Path:
@@ -136,9 +114,9 @@ def spec_path_of(trace: Trace, manifest: int, path: Path, data: Json) -> Path:
 
     job = data.get("spec")
     role = trace.role(manifest, path)
-    if isinstance(job, Mapping) and role in (job.get("roles") or {}):
+    if role in nested_map(job, "roles"):
         return ("spec", "roles", role)
-    if len(path) > 1 and path[0] == "spec" and path[-1] in _RUN_POLICY:
+    if len(path) > 1 and path[0] == "spec" and path[-1] in _TABLE["runPolicy"]:
         return ("spec", "runPolicy", path[-1])
 
     return ("spec",)
@@ -151,12 +129,8 @@ def _patch_path(trace: Trace, manifest: int, path: Path) -> Path | None:
     """Return the path of the patch that must have caused a problem with a missing pod field that
     no spec field sets.
     """
-    holder = get(trace.manifests[manifest], path[:-1]) if path else None
-    if (
-        not isinstance(holder, Mapping)
-        or "containers" not in holder
-        or path[-1] in {*_POD_FIELDS, "containers", *holder}
-    ):
+    holder = as_mapping(get(trace.manifests[manifest], path[:-1]))
+    if "containers" not in holder or path[-1] in {*_POD_FIELDS, "containers", *holder}:
         return None
 
     sources = (trace.spec_path(manifest, (*path[:-1], str(key))) for key in holder)
@@ -307,7 +281,7 @@ def _prefer_located(problems: list[Problem], data: Json) -> Problems:
         yield problem
 
 
-_REDUCERS: dict[str, Callable[[list[Problem], Json], Problems]] = {
+_REDUCERS = {
     SERVER: _first_per_path,
     ADMISSION: _prefer_located,
 }
@@ -324,13 +298,10 @@ def restore_generate_name(problems: list[Problem], spec: Spec) -> list[Problem]:
     restored: list[Problem] = []
     for problem in problems:
         if problem.path == ("metadata", "name"):
-            moved = with_path(problem, ("metadata", "generateName"))
-        else:
-            moved = problem
-        text = moved.text.replace(placeholder, f"{prefix}{_SUFFIX_MARK}")
-        restored.append(
-            moved._replace(text=text, help=moved.help and moved.help.replace(suffix, ""))
-        )
+            problem = with_path(problem, ("metadata", "generateName"))
+        text = problem.text.replace(placeholder, f"{prefix}{_SUFFIX_MARK}")
+        help = problem.help and problem.help.replace(suffix, "")
+        restored.append(problem._replace(text=text, help=help))
 
     return restored
 

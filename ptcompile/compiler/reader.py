@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.kinds import versions as kubernetes_versions
@@ -21,8 +19,8 @@ from ptcompile.diagnostics import (
     blocking_text,
     has_error,
     own_problem,
-    problem_at,
 )
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.kubernetes.versions import (
     Version,
     Versions,
@@ -44,6 +42,8 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
+_TITLES = {operator.release: operator.title for operator in OPERATORS if operator.title}
+"""The names of the operators by their fields of `Versions`."""
 _READINGS = 5
 """Maximum number of readings: a mistake may hide others, since a block's check follows those of
 its fields.
@@ -89,13 +89,16 @@ def read(
 
 def wrong_kind(data: Any) -> Problem | None:
     """Return the problem if a document is not a TrainingJob, or None if it is one."""
-    kind = data.get("kind") if isinstance(data, Mapping) else None
-    version = data.get("apiVersion") if isinstance(data, Mapping) else None
-    if kind == "TrainingJob" or (
-        isinstance(version, str)
-        and version.startswith("ptcompile/")
-        and _resembles_training_job(kind)
-    ):
+    kind = nested_value(data, "kind")
+    version = nested_value(data, "apiVersion")
+    if kind == "TrainingJob":
+        return None
+
+    is_ours = isinstance(version, str) and version.startswith("ptcompile/")
+    resembles_job = kind is None or (
+        isinstance(kind, str) and closest_match(kind, ["TrainingJob"]) is not None
+    )
+    if is_ours and resembles_job:
         return None
 
     if kind == "ClusterProfile":
@@ -111,12 +114,6 @@ def wrong_kind(data: Any) -> Problem | None:
     )
 
 
-def _resembles_training_job(kind: object) -> bool:
-    return kind is None or (
-        isinstance(kind, str) and closest_match(kind, ["TrainingJob"]) is not None
-    )
-
-
 def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
     """Return a decoded ClusterProfile document with valid pod templates as a profile, or None;
     and its problems.
@@ -126,11 +123,12 @@ def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
 
     profile, problems = decode_profile(data)
     if profile is not None:
-        problems += [
-            *profile_template_problems(profile),
-            *_unmodeled_releases(profile),
-            *_gate_problems(profile),
-        ]
+        versions = profile.versions()
+        problems += profile_template_problems(profile)
+        for software in sorted(versions.declared):
+            path = ("spec", "versions", software)
+            problems += unmodeled_release(software, getattr(versions, software), path)
+        problems += _gate_problems(versions)
 
     return (None if has_error(problems) else profile), blocking(problems)
 
@@ -139,24 +137,13 @@ def _wrong_profile_kind(data: Any) -> Problem | None:
     """Return the problem if a document is of another kind than ClusterProfile, or None if it may
     be one.
     """
-    kind = data.get("kind") if isinstance(data, Mapping) else None
+    kind = nested_value(data, "kind")
     if not isinstance(kind, str) or closest_match(kind, ["ClusterProfile"]) is not None:
         return None
     help = "pass a file of kind ClusterProfile in its place"
     return Problem(
         "unknown-kind", ("kind",), f"{kind} is not a ClusterProfile", help, authority="ptcompile"
     )
-
-
-def _unmodeled_releases(profile: ClusterProfile) -> Problems:
-    """Yield a warning for each release in the profile that is older or newer than those that are
-    known.
-    """
-    versions = profile.versions()
-    for software in sorted(versions.declared):
-        yield from unmodeled_release(
-            software, getattr(versions, software), ("spec", "versions", software)
-        )
 
 
 def unmodeled_release(software: str, release: Version, path: Path) -> Problems:
@@ -168,9 +155,7 @@ def unmodeled_release(software: str, release: Version, path: Path) -> Problems:
     if oldest <= release <= newest:
         return
 
-    title = {operator.release: operator.title for operator in OPERATORS if operator.title}.get(
-        software, software
-    )
+    title = _TITLES.get(software, software)
     help = "ask the cluster where they may differ, with kubectl apply --dry-run=server"
     if software == "kubernetes" and f"{version_text(release)}0" in kubernetes_versions():
         help = f"did you mean {version_text(release)}0?"
@@ -181,7 +166,7 @@ def unmodeled_release(software: str, release: Version, path: Path) -> Problems:
             f"{version_text(newest)}"
         )
     message = f"{title} {version_text(release)} is {nearest}"
-    yield problem_at("unmodeled-release", path, message, help, "warning", "style", "ptcompile")
+    yield own_problem("unmodeled-release", path, message, help, "warning", "style")
 
 
 def _oldest_known(software: str) -> Version:
@@ -191,16 +176,14 @@ def _oldest_known(software: str) -> Version:
     return max(since, default=(0, 0))
 
 
-def _gate_problems(profile: ClusterProfile) -> Problems:
+def _gate_problems(versions: Versions) -> Problems:
     """Yield a problem for each feature gate that the cluster's release does not have, or has
     locked.
     """
-    versions = profile.versions()
-    titles = {operator.release: operator.title for operator in OPERATORS if operator.title}
     for software, gate, value in versions.gates:
         path = ("spec", "featureGates", software, gate)
         release = getattr(versions, software)
-        named = f"{titles.get(software, 'Kubernetes')} {version_text(release)}"
+        named = f"{_TITLES.get(software, 'Kubernetes')} {version_text(release)}"
         stage = stage_in(software, gate, release)
 
         if stage is None and not is_group(gate):
@@ -232,9 +215,7 @@ def _unknown_gate(path: tuple[str, ...], named: str, release: Version) -> Proble
         else:
             help = "check the name: it has no effect on what is checked"
 
-    return problem_at(
-        "unknown-gate", path, text, help, "warning", "style", "ptcompile", on_key=True
-    )
+    return own_problem("unknown-gate", path, text, help, "warning", "style", on_key=True)
 
 
 def load_profile(

@@ -26,9 +26,6 @@ _NEEDED: dict[Path, Any] = {
     ("spec", "image"): "image",
 }
 
-_PLACEHOLDERS: dict[str | int, str] = {"script": "train.py", "image": "train:1"}
-"""Replacements for wrong values, so that they are not reported as missing."""
-
 
 def independent_errors(
     problems: Iterable[Problem], earlier: Iterable[Problem], data: Json
@@ -115,10 +112,11 @@ def _replace_value(data: JsonDict, path: Path) -> bool:
     if path == ("metadata", "name") and isinstance(holder, dict):
         holder["name"] = nearest_label(str(holder.get("name") or ""))[:20].strip("-") or "name"
         return True
+    placeholders = _TABLE["placeholders"]
     if isinstance(holder, dict) and (
-        path in _NEEDED or (path[-1] in _PLACEHOLDERS and path[-1] in holder)
+        path in _NEEDED or (path[-1] in placeholders and path[-1] in holder)
     ):
-        holder[str(path[-1])] = _NEEDED.get(path) or _PLACEHOLDERS[path[-1]]
+        holder[str(path[-1])] = _NEEDED.get(path) or placeholders[path[-1]]
         return True
 
     return False
@@ -152,10 +150,8 @@ def _apply_edit(data: JsonDict, edit: Edit) -> bool:
     ):
         holder[edit.value] = holder.pop(key)
         return True
-    if edit.op == "set" and isinstance(holder, dict):
-        holder[key] = edit.value
-        return True
-    if edit.op == "set" and isinstance(holder, list) and isinstance(key, int) and key < len(holder):
+    is_item = isinstance(holder, list) and isinstance(key, int) and key < len(holder)
+    if edit.op == "set" and (is_item or isinstance(holder, dict)):
         holder[key] = edit.value
         return True
 

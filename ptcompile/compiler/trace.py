@@ -11,7 +11,7 @@ not. Traced data equals the plain data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.build import Built, build
@@ -50,11 +50,11 @@ class TracedStr(str):
 
     origin: Origin
 
-    def __add__(self, other: str) -> TracedStr:
-        return _traced_str(str.__add__(self, other), self, other)
+    def __add__(self, other: str) -> Any:
+        return _traced(str.__add__(self, other), self, other)
 
-    def __radd__(self, other: str) -> TracedStr:
-        return _traced_str(str.__add__(other, self), other, self)
+    def __radd__(self, other: str) -> Any:
+        return _traced(str.__add__(other, self), other, self)
 
 
 class TracedInt(int):
@@ -67,36 +67,23 @@ class TracedInt(int):
         traced.origin = self.origin
         return traced
 
-    def __add__(self, other: int) -> TracedInt:
-        return _traced_sum(int.__add__(self, other), self, other)
+    def __add__(self, other: int) -> Any:
+        return _traced(int.__add__(self, other), self, other)
 
-    def __sub__(self, other: int) -> TracedInt:
-        return _traced_sum(int.__sub__(self, other), self, other)
+    def __sub__(self, other: int) -> Any:
+        return _traced(int.__sub__(self, other), self, other)
 
-    def __mul__(self, other: int) -> TracedInt:
-        return _traced_sum(int.__mul__(self, other), self, other)
+    def __mul__(self, other: int) -> Any:
+        return _traced(int.__mul__(self, other), self, other)
 
     __radd__ = __add__
     __rmul__ = __mul__
 
 
-def _traced_str(value: str, *parts: object) -> TracedStr:
-    traced = TracedStr(value)
-    traced.origin = _merged_origin(parts)
-    return traced
-
-
-def _traced_sum(value: int, *parts: object) -> TracedInt:
-    traced = TracedInt(value)
-    traced.origin = _merged_origin(parts)
-    return traced
-
-
-def _merged_origin(parts: Iterable[object]) -> Origin:
-    return Origin(
-        tuple(dict.fromkeys(path for part in parts for path in origin_of(part).paths)),
-        is_exact=False,
-    )
+def _traced(value: str | int, *parts: object) -> Any:
+    """Return a text or a number that is made of these parts, with their paths."""
+    paths = dict.fromkeys(path for part in parts for path in origin_of(part).paths)
+    return with_origin(value, Origin(tuple(paths), is_exact=False))
 
 
 def origin_of(value: Any) -> Origin:
@@ -283,7 +270,13 @@ def source_path_in(data: Any, path: Path) -> Path | None:
         source = origin_of(key).paths[0]
     if source is not None and source[-2:] == ("resources", "devices"):
         source = source[:-1]
-    return source if source is not None and not _too_wide(source) else None
+    if source is None:
+        return None
+
+    # a whole block or patch is too imprecise for a finding
+    depth = _BLOCK_DEPTH.get(source[1:2], 1)
+    is_too_wide = source[depth:] in {(), ("elastic",), ("podTemplate",), ("podTemplate", "spec")}
+    return None if is_too_wide else source
 
 
 def existing_prefix(path: Path, data: Any) -> Path:
@@ -304,15 +297,9 @@ spec itself.
 """
 
 
-def _too_wide(path: Path) -> bool:
-    """Return whether the path is a whole block or patch, which is too imprecise for a finding."""
-    depth = _BLOCK_DEPTH.get(path[1:2], 1)
-    return path[depth:] in {(), ("elastic",), ("podTemplate",), ("podTemplate", "spec")}
-
-
 def _trail(data: Any, path: Path) -> list[tuple[Any, Any]]:
     """Return the keys and values along a path, as far as they exist."""
-    trail: list[tuple[Any, Any]] = [(None, data)]
+    trail = [(None, data)]
     for part in path:
         if isinstance(data, Mapping) and part in data:
             key = next(candidate for candidate in data if candidate == part)
@@ -375,9 +362,7 @@ def _trace_node_counts(job: Job, spec: Spec) -> Job:
     """Return the job with origins on its numbers of nodes, which lowering computes."""
     job_spec = spec.spec
     if job_spec.master is not None or job_spec.worker is not None:
-        path: Path = (
-            ("spec", "worker", "replicas") if job_spec.worker is not None else ("spec", "master")
-        )
+        path = ("spec", "worker", "replicas") if job_spec.worker is not None else ("spec", "master")
     elif job_spec.nodes is not None and (
         job_spec.elastic is None or job_spec.elastic.nnodes is None
     ):

@@ -14,8 +14,8 @@ from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.checks import devices as checks_fabric
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.location import ADMISSION, SERVER, SPEC, TARGET, PlacedProblem, at_source
-from ptcompile.diagnostics import Path, Problem, field_path, own_problem, problem_at
-from ptcompile.ir.job import Job, Role, Target, map_templates
+from ptcompile.diagnostics import Path, field_path, has_error, own_problem
+from ptcompile.ir.job import Job, map_templates
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import Json, JsonDict, placed_values
 from ptcompile.operators.queues.queues import gang_system, queue_of
@@ -29,18 +29,13 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import JobSpec
 
 
-def _other_name(value: str) -> tuple[str, ...]:
-    return ("x" if value != "x" else "y",)
+def _other_name(value: str) -> str:
+    return "x" if value != "x" else "y"
 
 
-def _other_backends(value: str) -> tuple[str, ...]:
-    # a single node distinguishes static from all others
-    return ("etcd-v2",) if value == "c10d" else ("c10d",)
-
-
-_ALTERNATIVE_VALUES: dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]] = {
-    ("master_port",): lambda value: (value % 65535 + 1,),
-    ("min_available",): lambda value: (value + 1,),
+_ALTERNATIVES = {
+    ("master_port",): lambda value: value % 65535 + 1,
+    ("min_available",): lambda value: value + 1,
     ("names", "node"): _other_name,
     ("names", "master"): _other_name,
     ("names", "worker"): _other_name,
@@ -48,14 +43,15 @@ _ALTERNATIVE_VALUES: dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]] = {
     ("names", "worker_container"): _other_name,
     ("names", "service"): _other_name,
     ("names", "task"): _other_name,
-    ("elastic", "rdzv_backend"): _other_backends,
+    # a single node distinguishes static from all others
+    ("elastic", "rdzv_backend"): lambda value: "etcd-v2" if value == "c10d" else "c10d",
     ("elastic", "rdzv_id"): _other_name,
 }
-"""Fields that have an effect only for some targets and job shapes, and other values to try. All
+"""Fields that have an effect only for some targets and job shapes, and another value to try. All
 other fields are always written or reported by their target: tests/test_every_word.py tries them
 all.
 """
-_FIRST_KEYS = frozenset([field[0] for field in _ALTERNATIVE_VALUES])
+_FIRST_KEYS = frozenset([first for first, *_ in _ALTERNATIVES])
 
 
 def unused_fields(built: Built) -> Iterator[PlacedProblem]:
@@ -65,28 +61,19 @@ def unused_fields(built: Built) -> Iterator[PlacedProblem]:
     if _FIRST_KEYS.isdisjoint(spec.spec.model_fields_set):
         return
 
-    for field, alternatives in _ALTERNATIVE_VALUES.items():
+    for field, alternative in _ALTERNATIVES.items():
         value = _user_value(spec.spec, field)
         if value is None:
             continue
 
-        variants = (
-            spec.replace(spec=_replace_field(spec.spec, field, alternative))
-            for alternative in alternatives(value)
-        )
-        rebuilt = (
-            build(variant, lower(variant, context.cluster), context, built.passes)
-            for variant in variants
-        )
-        if all(variant.emitted == built.emitted for variant in rebuilt):
-            yield PlacedProblem(_unused_field(("spec", *map(yaml_name, field)), context.target))
-
-
-def _unused_field(path: Path, target: Target) -> Problem:
-    message = f"has no effect: the target {target.name} does not use it for this job"
-    return problem_at(
-        "word-without-effect", path, message, "remove it", "note", "style", "ptcompile"
-    )
+        variant = spec.replace(spec=_replace_field(spec.spec, field, alternative(value)))
+        rebuilt = build(variant, lower(variant, context.cluster), context, built.passes)
+        if rebuilt.emitted == built.emitted:
+            path = ("spec", *map(yaml_name, field))
+            text = f"has no effect: the target {context.target.name} does not use it for this job"
+            yield PlacedProblem(
+                own_problem("word-without-effect", path, text, "remove it", "note", "style")
+            )
 
 
 def _user_value(fields: Any, path: tuple[str, ...]) -> Any:
@@ -190,7 +177,9 @@ def admission_rejections(built: Built) -> Iterator[PlacedProblem]:
     level = built.job.pod_security or cluster.spec.pod_security
     existing = cluster.spec.objects
     decides = level or existing or cluster.spec.platform
-    if not decides and not any(map(_sets_priority, built.job.roles)):
+    if not decides and all(
+        _PRIORITY_FIELDS.isdisjoint(role.template.extra) for role in built.job.roles
+    ):
         return
 
     from ptcompile.apiserver.admission import ClusterState, admission_problems
@@ -201,12 +190,8 @@ def admission_rejections(built: Built) -> Iterator[PlacedProblem]:
             yield PlacedProblem(problem, index, ADMISSION)
 
 
-def _sets_priority(role: Role) -> bool:
-    """Return whether a pod template sets the number or the policy that its priority class sets."""
-    return not _PRIORITY_FIELDS.isdisjoint(role.template.extra)
-
-
 _PRIORITY_FIELDS = frozenset({"priority", "preemptionPolicy"})
+"""Fields of a pod that its priority class sets."""
 
 
 def incomplete_fabric(built: Built) -> Iterator[PlacedProblem]:
@@ -224,10 +209,9 @@ def pool_problems(built: Built) -> Iterator[PlacedProblem]:
     if profile.node_pools or profile.objects:
         from ptcompile.compiler.checks import machines as checks_pools
 
+        fallback = SPEC
         if "accelerator" in built.spec.spec.model_fields_set:
             fallback = (*SPEC, "accelerator")
-        else:
-            fallback = SPEC
         for role, problem in checks_pools.pool_misfits(built.job, built.context.cluster):
             yield PlacedProblem(problem, role, stage=TARGET, fallback=fallback)
 
@@ -266,8 +250,8 @@ _CLAIM_FIELDS = frozenset({"claims", "resourceClaims"})
 """Fields of which `emitting.check_claim_support` reports on the spec that the server drops them."""
 
 
-_NAME: Path = ("metadata", "name")
-_GENERATE: Path = ("metadata", "generateName")
+_NAME = ("metadata", "name")
+_GENERATE = ("metadata", "generateName")
 
 VERIFICATIONS: tuple[Callable[[Built], Iterator[PlacedProblem]], ...] = (
     incomplete_fabric,
@@ -286,17 +270,18 @@ def verify(built: Built, *, notes: bool) -> list[PlacedProblem]:
     """
     checks = [check for check in VERIFICATIONS if notes or check is not unused_fields]
     findings = [finding for check in checks for finding in check(built)]
-    has_error = any(finding.problem.severity == "error" for finding in findings)
-    return findings if has_error else [*findings, *name_carriers(built)]
+    if has_error(finding.problem for finding in findings):
+        return findings
+    return [*findings, *name_carriers(built)]
 
 
 def name_carriers(built: Built) -> Iterator[PlacedProblem]:
     """Yield an error if an object contains the job's name, which only the server knows."""
     spec = built.spec
     if spec.metadata.generate_name is None:
-        carrier = None
-    else:
-        carrier = next(_places_of_name(built.named, spec.metadata.name), None)
+        return
+
+    carrier = next(_places_of_name(built.named, spec.metadata.name), None)
     if carrier is not None:
         message = (
             f"{carrier} contains the job's name, which is unknown until the server creates the job"

@@ -10,7 +10,13 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.converter.selectors import PodPair
 from ptcompile.converter.settings import conversion_problem
 from ptcompile.diagnostics import Problem
-from ptcompile.kubernetes.unstructured import JsonDict, kind_of, nested_map, values_in, without_keys
+from ptcompile.kubernetes.unstructured import (
+    JsonDict,
+    kind_of,
+    nested_value,
+    values_in,
+    without_keys,
+)
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
@@ -51,7 +57,8 @@ def rewrite_fields(
             and not is_known
             and all(_value(pair.new, field) for pair in readers)
         ):
-            problems.append(_another_value(where))
+            message = f"the field {where} has another value in the converted pods"
+            problems.append(conversion_problem(message, "check what uses the value", "warning"))
         else:
             problems.append(
                 _finding(where, None if replaced == changed else replacement or repr(constant))
@@ -75,7 +82,7 @@ class _Change(NamedTuple):
 def _field_paths(value: Any) -> Iterator[str]:
     """Yield the field paths of labels and annotations that a value names."""
     for inner in values_in(value):
-        field = nested_map(inner, "fieldRef").get("fieldPath")
+        field = nested_value(inner, "fieldRef", "fieldPath")
         if isinstance(field, str) and field.endswith("']"):
             yield field
 
@@ -113,7 +120,7 @@ def _replacement(
 def _variables(value: Any, field: str) -> Iterator[str]:
     """Yield the names of the variables that read a field."""
     for inner in values_in(value):
-        if nested_map(inner, "valueFrom", "fieldRef").get("fieldPath") == field:
+        if nested_value(inner, "valueFrom", "fieldRef", "fieldPath") == field:
             yield str(inner.get("name"))
 
 
@@ -124,9 +131,7 @@ def _replaced(value: Any, change: _Change) -> Any:
     if not isinstance(value, Mapping):
         return value
 
-    source = value.get("valueFrom")
-    is_variable = isinstance(source, Mapping) and "fieldRef" in source
-    if is_variable and nested_map(value, "valueFrom", "fieldRef").get("fieldPath") == change.field:
+    if nested_value(value, "valueFrom", "fieldRef", "fieldPath") == change.field:
         if value.get("name") not in change.variables:
             return value
         if change.value is not None:
@@ -135,11 +140,6 @@ def _replaced(value: Any, change: _Change) -> Any:
         return {**value, "fieldPath": change.path}
 
     return {key: _replaced(inner, change) for key, inner in value.items()}
-
-
-def _another_value(where: str) -> Problem:
-    message = f"the field {where} has another value in the converted pods"
-    return conversion_problem(message, "check what uses the value", "warning")
 
 
 def _finding(where: str, now: str | None) -> Problem:

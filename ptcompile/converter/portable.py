@@ -12,10 +12,11 @@ from ptcompile.importer.lifting import lift_launch
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mappings,
     get,
     has,
     nested_map,
+    nested_maps,
+    nested_value,
     without_keys,
 )
 from ptcompile.operators.table import BY_TARGET
@@ -91,25 +92,21 @@ def _without_thread_count(document: JsonDict) -> JsonDict:
     processes.
     """
     job = document["spec"]
-    env = job.get("env") or {}
+    env = nested_map(job, "env")
     if _THREADS in env:
         return document
     return {**document, "spec": {**job, "env": {**env, _THREADS: None}}}
-
-
-def _host_names(world: World) -> frozenset[str]:
-    """Return the names under which the pods of a world reach one another."""
-    return frozenset(name for pod in world.pods.folded() for name in dns_names(pod.view))
 
 
 def for_target(document: JsonDict, target: str, world: World) -> JsonDict:
     """Return the document for a target, without the rendezvous host and port that the target
     sets itself.
     """
-    hosts = _host_names(world)
+    # the names under which the pods reach one another
+    hosts = frozenset(name for pod in world.pods.folded() for name in dns_names(pod.view))
     job = _without_own_address({**document["spec"], "target": target}, hosts)
     job = _with_job_settings(job, target)
-    endpoint = nested_map(job, "elastic").get("rdzvEndpoint")
+    endpoint = nested_value(job, "elastic", "rdzvEndpoint")
     host, _, port = str(endpoint or "").rpartition(":")
     if host and host in hosts:  # the target's own pod answers there, under another name
         job = without_path(job, ("elastic", "rdzvEndpoint"))
@@ -126,8 +123,8 @@ def for_target(document: JsonDict, target: str, world: World) -> JsonDict:
 def job_settings(job: Json, target: str) -> JsonDict:
     """Return the settings of a batch/v1 Job, by field, that the Jobs of another target have too."""
     templates = BY_TARGET[target].conversion.job_templates
-    patch = get(job, ("manifest", "job", "spec")) if templates is not None else None
-    if templates is None or not isinstance(patch, Mapping):
+    patch = nested_map(job, "manifest", "job", "spec")
+    if templates is None:
         return {}
 
     settings = {field: patch[field] for field in _JOB_FIELDS if patch.get(field) is not None}
@@ -136,7 +133,7 @@ def job_settings(job: Json, target: str) -> JsonDict:
     if has_own_rules and _fails_job(settings):
         del settings[_FAILURE_POLICY]
     if templates.container and _FAILURE_POLICY in settings:
-        names = {nested_map(job, "names").get("container"): templates.container}
+        names = {nested_value(job, "names", "container"): templates.container}
         settings[_FAILURE_POLICY] = _with_container_names(settings[_FAILURE_POLICY], names)
 
     return settings
@@ -144,7 +141,7 @@ def job_settings(job: Json, target: str) -> JsonDict:
 
 def _fails_job(settings: JsonDict) -> bool:
     """Return whether a failure of a pod may fail its Job, whatever retries it has left."""
-    rules = as_mappings(nested_map(settings, _FAILURE_POLICY).get("rules"))
+    rules = nested_maps(settings, _FAILURE_POLICY, "rules")
     return any(rule.get("action") in ("FailJob", "FailIndex") for rule in rules)
 
 
@@ -174,14 +171,14 @@ def _with_job_settings(job: JsonDict, target: str) -> JsonDict:
         patch |= templates.without_restart
     for key in reversed(templates.path):
         patch = {key: patch}
-    rest: JsonDict = without_job_settings(job, target)
+    rest = without_job_settings(job, target)
 
     return {**rest, "manifest": {**rest.get("manifest", {}), templates.patch: patch}}
 
 
 def without_job_settings(job: Json, target: str) -> JsonDict:
     """Return the job without these settings in the patch for the target job."""
-    rest: JsonDict = {**job}
+    rest = {**job}
     for field in job_settings(job, target):
         rest = without_path(rest, ("manifest", "job", "spec", field))
     return rest
@@ -193,7 +190,7 @@ def _without_own_address(job: JsonDict, hosts: Collection[str]) -> JsonDict:
     """
     template = nested_map(job, "podTemplate")
     pod = nested_map(template, "spec")
-    containers = as_mappings(pod.get("containers"))
+    containers = nested_maps(pod, "containers")
     changed = [_without_address(container, hosts) for container in containers]
     if changed == containers:
         return job
@@ -207,7 +204,7 @@ def _without_own_address(job: JsonDict, hosts: Collection[str]) -> JsonDict:
 
 
 def _without_address(container: Json, hosts: Collection[str]) -> Json:
-    variables = as_mappings(container.get("env"))
+    variables = nested_maps(container, "env")
     kept = [
         item
         for item in variables
@@ -235,7 +232,7 @@ def _without_operator_port(job: JsonDict, name: str, *, names_each: bool) -> Jso
     for block in changed.values():
         block.pop("masterPort", None)
     job = {**job, **changed}
-    ports = [port for port in as_mappings(job.get("ports")) if port.get("name") != name]
+    ports = [port for port in nested_maps(job, "ports") if port.get("name") != name]
     if names_each:
         ports = [
             {

@@ -10,7 +10,15 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.converter.settings import conversion_problem
 from ptcompile.diagnostics import Problem, Problems
 from ptcompile.importer.profiles import MINIMAL
-from ptcompile.kubernetes.unstructured import JsonDict, as_string, kind_of, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import (
+    JsonDict,
+    as_string,
+    kind_of,
+    nested_map,
+    nested_string,
+    nested_value,
+    without_keys,
+)
 from ptcompile.operators.queues.queue_systems import QUEUE_ANNOTATION, QUEUE_LABELS
 from ptcompile.operators.table import BY_QUEUE_SYSTEM, BY_TARGET, kind_named
 from ptcompile.simulator.job import SimulatedJob
@@ -46,7 +54,7 @@ def queueing_of(job: SimulatedJob) -> Queueing:
     gang = _gang_of(job)
     labels = nested_map(job.manifest, "metadata", "labels")
     for system, (label, _) in QUEUE_LABELS.items():
-        if queue := as_string(labels.get(label)):
+        if queue := nested_string(labels, label):
             return Queueing(system, queue, gang)
     if gang is not None and gang.queue is not None:
         return Queueing(gang.scheduler, gang.queue, gang)
@@ -59,15 +67,15 @@ def _gang_of(job: SimulatedJob) -> Gang | None:
         return None
 
     scheduler = kind_named(kind_of(job.manifest)).gang_scheduler(job.manifest, job.stream)
-    scheduler = scheduler or ("" if "onlyWith" in group else as_string(group.get("scheduler")))
+    scheduler = scheduler or ("" if "onlyWith" in group else nested_string(group, "scheduler"))
     if not scheduler:
         return None
 
     size = group.get("minMember")
-    queue = as_string(group.get("queue")) or _annotated_queue(job)
+    queue = nested_string(group, "queue") or _annotated_queue(job)
     priority = (
         group.get("priorityClassName")
-        or _policy(job).get("priorityClass")
+        or nested_value(job.manifest, "spec", "runPolicy", "schedulingPolicy", "priorityClass")
         or _pod_priority(job, group)
     )
 
@@ -79,10 +87,6 @@ def _gang_of(job: SimulatedJob) -> Gang | None:
         "onlyWith" in group
         and not any(pod.view.spec.get("schedulerName") for _, pod in job.first_pods()),
     )
-
-
-def _policy(job: SimulatedJob) -> Any:
-    return nested_map(job.manifest, "spec", "runPolicy", "schedulingPolicy")
 
 
 def _pod_priority(job: SimulatedJob, group: Any) -> Any:
@@ -99,7 +103,7 @@ def _annotated_queue(job: SimulatedJob) -> str:
     if runtime is not None:
         holders.append(nested_map(runtime.source, "spec", "template", "metadata", "annotations"))
     return next(
-        (queue for holder in holders if (queue := as_string(holder.get(QUEUE_ANNOTATION)))), ""
+        (queue for holder in holders if (queue := nested_string(holder, QUEUE_ANNOTATION))), ""
     )
 
 

@@ -10,11 +10,9 @@ from ptcompile.converter.settings import conversion_problem
 from ptcompile.diagnostics import Problems
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_mapping,
-    as_mappings,
-    as_string,
     kind_of,
-    nested_map,
+    nested_maps,
+    nested_string,
     object_name,
     values_in,
 )
@@ -47,7 +45,7 @@ def runtime_problems(
     if base is None or object_name(base.source) == object_name(job):
         return
 
-    name = as_string(nested_map(job, "spec", "runtimeRef").get("name"))
+    name = nested_string(job, "spec", "runtimeRef", "name")
     if base.assumed:
         message = (
             f"the runtime {name} is in none of the files, so the image and the rest of its pods "
@@ -81,8 +79,8 @@ def runtime_problems(
 
 def _obstacle(runtime: Json) -> str:
     """Return why a job cannot have a runtime's pods as its own."""
-    jobs = as_mappings(nested_map(runtime, "spec", "template", "spec").get("replicatedJobs"))
-    steps = [as_string(job.get("name")) for job in jobs if job.get("name") != "node"]
+    jobs = nested_maps(runtime, "spec", "template", "spec", "replicatedJobs")
+    steps = [nested_string(job, "name") for job in jobs if job.get("name") != "node"]
     if steps:
         if len(steps) < len(jobs):
             return f"it has the replicatedJobs {', '.join(steps)} besides node"
@@ -93,5 +91,5 @@ def _obstacle(runtime: Json) -> str:
 def _images(value: object) -> Iterator[str]:
     """Yield the images of the containers of an object."""
     for inner in values_in(value):
-        for container in as_mappings(as_mapping(inner).get("containers")):
-            yield as_string(container.get("image"))
+        for container in nested_maps(inner, "containers"):
+            yield nested_string(container, "image")

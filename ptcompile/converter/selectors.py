@@ -13,11 +13,11 @@ from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     JsonDict,
-    as_mappings,
     kind_of,
     nested_map,
+    nested_maps,
+    nested_string_map,
     object_name,
-    string_map,
     without_keys,
 )
 from ptcompile.operators.table import kind_named
@@ -153,7 +153,10 @@ def _replacement(
             if order and order[0] in common and order[0] not in added:
                 continue  # other jobs have pods too
 
-            labels = {**string_map(kept.get("matchLabels")), **{key: common[key] for key in added}}
+            labels = {
+                **nested_string_map(kept, "matchLabels"),
+                **{key: common[key] for key in added},
+            }
             candidate = {**kept, "matchLabels": labels}
             if wanted == [selects(candidate, pair.new.labels) for pair in pairs]:
                 if _is_plain(selector):
@@ -175,9 +178,7 @@ def _without_changed_keys(selector: JsonDict, pairs: Sequence[PodPair]) -> JsonD
     }
     labels = without_keys(nested_map(selector, "matchLabels"), *changed)
     expressions = [
-        item
-        for item in as_mappings(selector.get("matchExpressions"))
-        if item.get("key") not in changed
+        item for item in nested_maps(selector, "matchExpressions") if item.get("key") not in changed
     ]
 
     return {
@@ -215,7 +216,7 @@ def _as_text(selector: JsonDict) -> str:
     """Return a selector as kubectl writes it."""
     full = _as_selector(selector)
     parts = [f"{key}={value}" for key, value in nested_map(full, "matchLabels").items()]
-    for item in as_mappings(full.get("matchExpressions")):
+    for item in nested_maps(full, "matchExpressions"):
         values = item.get("values")
         listed = f" ({', '.join(map(str, values))})" if isinstance(values, list) and values else ""
         parts.append(f"{item.get('key')} {item.get('operator')}{listed}")

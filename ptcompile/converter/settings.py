@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Path, Problem, Problems, Severity, field_path, problem_at
+from ptcompile.diagnostics import (
+    Path,
+    Problem,
+    Problems,
+    Severity,
+    field_path,
+    own_problem,
+)
 from ptcompile.kinds.model import LeftBehind
 from ptcompile.kubernetes.unstructured import Json
 from ptcompile.operators.table import BY_TARGET
@@ -78,7 +85,7 @@ def conversion_problem(
     text: str, help: str | None = None, severity: Severity = "error", name: str = "convert-differs"
 ) -> Problem:
     """Return what a conversion changes or loses, as a finding of the manifest's spec."""
-    return problem_at(name, ("spec",), text, help, severity, "run", "ptcompile")
+    return own_problem(name, ("spec",), text, help, severity, "run")
 
 
 TIME_TO_LIVE = ("spec", "runPolicy", "ttlSecondsAfterFinished")

@@ -137,12 +137,12 @@ def _with_worlds(
 ) -> ObjectDifference:
     """Return the differences with those of the pods, if both objects are jobs."""
     before, after = pair
-    if before is None or after is None or id(before) not in old_jobs or id(after) not in new_jobs:
-        return obj
-    if not (makes_pods(before) and makes_pods(after)):
+    old = old_jobs.get(id(before))
+    new = new_jobs.get(id(after))
+    if old is None or new is None or not (makes_pods(old.manifest) and makes_pods(new.manifest)):
         return obj
 
-    comparison = compare_worlds(old_jobs[id(before)], new_jobs[id(after)])
+    comparison = compare_worlds(old, new)
     return obj._replace(
         same=tuple(map(strip_marks, comparison.same)),
         facts=tuple(map(without_marks, comparison.facts)),

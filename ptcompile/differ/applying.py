@@ -33,7 +33,6 @@ from ptcompile.apiserver.managed_fields import (
 from ptcompile.apiserver.stored import as_created, as_updated, stored_object
 from ptcompile.apiserver.validation.cluster import node_update
 from ptcompile.apiserver.validation.config import config_map_update, secret_update
-from ptcompile.apiserver.validation.context import UpdateValidator
 from ptcompile.apiserver.validation.job import job_update
 from ptcompile.apiserver.validation.metadata import metadata_update
 from ptcompile.apiserver.validation.networking import service_cidr_update
@@ -60,7 +59,7 @@ from ptcompile.kubernetes.unstructured import (
     get,
     kind_of,
     nested_map,
-    string_map,
+    nested_string,
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import OPERATORS, kind_named
@@ -72,18 +71,9 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definitions
 
 
-_POINTER_FIELDS = frozenset(
-    {
-        "allowPrivilegeEscalation",
-        "automountServiceAccountToken",
-        "hostUsers",
-        "privileged",
-        "readOnlyRootFilesystem",
-        "runAsNonRoot",
-        "setHostnameAsFQDN",
-        "shareProcessNamespace",
-    }
-)
+_TABLE = load_table("differ/pod_changes.json")
+_POINTER_FIELDS = frozenset(_TABLE["pointers"])
+"""Fields of which Go distinguishes false from an absent one."""
 
 
 def pointer_changes(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -109,16 +99,6 @@ def pointer_changes(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[
             yield from pointer_changes(before, after, (*path, f"[{index}]"))
 
 
-_TABLE = load_table("differ/pod_changes.json")
-_RESTARTING_FIELDS: Mapping[str, Sequence[tuple[Sequence[str], str]]] = _TABLE["restarting"]
-"""Fields whose change restarts pods, by API group and kind."""
-
-_UNSEEN_FIELDS: Mapping[str, Sequence[tuple[Sequence[str], str]]] = _TABLE["unseen"]
-"""Fields whose change is accepted but not seen by running pods; operators' kinds have
-`unseen_changes`.
-"""
-
-
 def apply_verdict(
     old: Json, new: Json, touched: Sequence[tuple[str, ...]], problems: Sequence[Problem]
 ) -> Apply:
@@ -130,11 +110,12 @@ def apply_verdict(
         return Apply("refused", None)
 
     key = "/".join(group_and_kind(new))
-    for field, why in _RESTARTING_FIELDS.get(key, ()):
+    for field, why in _TABLE["restarting"].get(key, ()):
         if _is_below(touched, field):
             return Apply("restarts", why)
-    unseen = kind_named(kind_of(new)).rejections().unseen_changes(old)
-    for field, why in unseen or _UNSEEN_FIELDS.get(key, ()):
+    rejections = kind_named(kind_of(new)).rejections()
+    unseen = rejections.unseen_changes(old) or _TABLE["unseen"].get(key, ())
+    for field, why in unseen:
         if _is_below(touched, field):
             return Apply("ignored", why)
 
@@ -146,7 +127,7 @@ def _is_below(touched: Sequence[tuple[str, ...]], field: Sequence[str]) -> bool:
     return any(path[: len(field)] == (*field,) for path in touched)
 
 
-_UPDATE_VALIDATORS: dict[tuple[str, str], UpdateValidator] = {
+_UPDATE_VALIDATORS = {
     ("", "Pod"): pod_update,
     ("", "Service"): service_update,
     ("", "Node"): node_update,
@@ -259,7 +240,7 @@ def three_way_merge(live: Json, file: Json) -> Json:
 
     Lists of a built-in kind are merged by their keys; those of other kinds are replaced.
     """
-    annotation = string_map(nested_map(live, "metadata").get("annotations")).get(_LAST_APPLIED, "")
+    annotation = nested_string(live, "metadata", "annotations", _LAST_APPLIED)
     try:
         last_applied = as_mapping(json.loads(annotation)) if annotation else {}
     except ValueError:
@@ -312,10 +293,8 @@ def _without_dropped(old: Json, new: Json, versions: Versions) -> Json:
     dropped = [path for path in paths if path[-2:] != _WHOLE_SOURCE and get(old, path) is None]
     kept: Any = deepcopy(dict(new)) if dropped else new
     for path in dropped:
-        node = kept
-        for step in path[:-1]:
-            node = node[step]
-        del node[path[-1]]
+        *holder, last = path
+        del get(kept, holder)[last]
 
     return kept  # type: ignore[no-any-return]
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.schema_files import load_table
 from ptcompile.differ.model import Fact, KeyPath
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
@@ -51,24 +52,9 @@ def strip_marks(text: str) -> str:
     return _MARKED.sub(MASK, text)
 
 
-SERVER_METADATA = frozenset(
-    {
-        "uid",
-        "resourceVersion",
-        "generation",
-        "creationTimestamp",
-        "managedFields",
-        "selfLink",
-        "ownerReferences",
-    }
-)
-"""Metadata fields that the API server or a controller writes, not the user."""
-
+_TABLE = load_table("differ/normal.json")
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_QUANTITY_MAPPINGS = frozenset(
-    {"requests", "limits", "minResources", "capacity", "overhead", "podFixed", "hard"}
-)
-_QUANTITY_FIELDS = frozenset({"sizeLimit", "divisor"})
+_QUANTITY_MAPPINGS = frozenset(_TABLE["quantityMaps"])
 
 
 class Keyed(dict[str, "Any"]):
@@ -95,16 +81,10 @@ def _taint_name(item: Json) -> str:
     return f"{key or '*'}:{effect or '*'}"
 
 
-_ITEM_NAMES: dict[str, Callable[[Json], str | None]] = {
+_ITEM_NAMES = {
     **{field: _key_by(key) for field, key in MERGE_KEYS.items()},
-    "ports": _key_by("name", "containerPort", "port"),
-    "volumes": _key_by("name", "mountPath"),  # a Volcano job's own volumes have a path alone
+    **{field: _key_by(*keys) for field, keys in _TABLE["items"].items()},
     "tolerations": _taint_name,
-    "replicatedJobs": _key_by("name"),
-    "tasks": _key_by("name"),
-    "dependsOn": _key_by("name"),
-    "runtimePatches": _key_by("manager"),
-    "matchExpressions": _key_by("key"),
 }
 
 
@@ -123,7 +103,7 @@ def without_server_fields(manifest: Json) -> JsonDict:
     out = without_keys(manifest, "status")
     metadata = out.get("metadata")
     if isinstance(metadata, Mapping):
-        out["metadata"] = kept = without_keys(metadata, *SERVER_METADATA)
+        out["metadata"] = kept = without_keys(metadata, *_TABLE["server"])
         if isinstance(annotations := metadata.get("annotations"), Mapping):
             kept["annotations"] = without_keys(annotations, _LAST_APPLIED)
     return out
@@ -155,7 +135,7 @@ def unfold(value: Any, path: KeyPath) -> Any:
         # kubectl sends 4.0 as 4
         value = int(value)
     if path[-1:] and (
-        path[-1] in _QUANTITY_FIELDS or (path[-2:-1] and path[-2] in _QUANTITY_MAPPINGS)
+        path[-1] in _TABLE["quantities"] or (path[-2:-1] and path[-2] in _QUANTITY_MAPPINGS)
     ):
         return _normalize_quantity(value)
     return value

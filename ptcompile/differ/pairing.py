@@ -6,7 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
 from ptcompile.kinds.wrapped import group_and_kind
-from ptcompile.kubernetes.unstructured import Json, kind_of, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    kind_of,
+    namespace_of,
+    nested_map,
+    nested_value,
+    object_name,
+)
 from ptcompile.operators.table import JOB_KINDS
 
 ObjectPair = tuple["Json | None", "Json | None"]
@@ -25,7 +32,7 @@ def _kind_and_name(manifest: Json) -> Hashable:
     return group_and_kind(manifest), object_name(manifest)
 
 
-_LEVELS: tuple[Callable[[Json], Hashable | None], ...] = (
+_LEVELS = (
     _identity,
     _kind_and_name,
     lambda manifest: (object_name(manifest),) if makes_pods(manifest) else None,
@@ -34,7 +41,7 @@ _LEVELS: tuple[Callable[[Json], Hashable | None], ...] = (
 operator's job of that name.
 """
 
-_LONE_LEVELS: tuple[Callable[[Json], Hashable | None], ...] = (
+_LONE_LEVELS = (
     group_and_kind,
     lambda manifest: "job" if makes_pods(manifest) else None,
 )
@@ -55,7 +62,7 @@ def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[ObjectPair]:
     for level in _LONE_LEVELS:
         _take_pairs(left, right, level, paired, only=True)
     order = {id(manifest): i for i, manifest in enumerate((*before, *after))}
-    out: list[ObjectPair] = [
+    out = [
         *paired,
         *((manifest, None) for manifest in left),
         *((None, manifest) for manifest in right),
@@ -64,7 +71,7 @@ def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[ObjectPair]:
     return sorted(
         out,
         key=lambda pair: (
-            not _has_job(pair),
+            not any(manifest is not None and makes_pods(manifest) for manifest in pair),
             min(order[id(manifest)] for manifest in pair if manifest is not None),
         ),
     )
@@ -110,11 +117,7 @@ def is_created(manifest: Json) -> bool:
 
 
 def _has_name(manifest: Json) -> bool:
-    return bool(nested_map(manifest, "metadata").get("name"))
-
-
-def _has_job(pair: ObjectPair) -> bool:
-    return any(manifest is not None and makes_pods(manifest) for manifest in pair)
+    return bool(nested_value(manifest, "metadata", "name"))
 
 
 def _take_pairs(

@@ -51,11 +51,9 @@ def compare_worlds(old: SimulatedJob, new: SimulatedJob) -> WorldComparison:
     """Return what two simulated jobs have in common and how they differ."""
     old_rendezvous = job_rendezvous(old)
     new_rendezvous = job_rendezvous(new)
-    rows = [
-        *_job_rows(old, new),
-        *_rendezvous_rows(old_rendezvous, new_rendezvous),
-        *_total_rows(old, new),
-    ]
+    rows = [*_job_rows(old, new), *_rendezvous_rows(old_rendezvous, new_rendezvous)]
+    for name, before, after in _compare_quantities(old.totals(), new.totals()):
+        rows.append(_FactRow(f"{name} in all", before, after, f"{before} {name}"))
     same = tuple(row.same_text for row in rows if row.before == row.after and row.same_text)
     facts = [
         Fact("job", row.what, row.before, row.after) for row in rows if row.before != row.after
@@ -93,11 +91,6 @@ def _rendezvous_rows(a: JobRendezvous | None, b: JobRendezvous | None) -> Iterat
     yield _FactRow("rendezvous", x.backend, y.backend, f"rendezvous {x.backend}")
     yield _FactRow("rendezvous at", x.endpoint or None, y.endpoint or None)
     yield _FactRow("torchrun's restarts", x.max_restarts, y.max_restarts)
-
-
-def _total_rows(old: SimulatedJob, new: SimulatedJob) -> Iterator[_FactRow]:
-    for name, before, after in _compare_quantities(old.totals(), new.totals()):
-        yield _FactRow(f"{name} in all", before, after, f"{before} {name}")
 
 
 def _compare_quantities(

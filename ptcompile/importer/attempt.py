@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.pipeline import compile_document
-from ptcompile.diagnostics import Problem, Problems, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, own_problem
 from ptcompile.differ import DiffSide, ObjectDifference, compare
 from ptcompile.differ.world import is_for_torchrun
 from ptcompile.importer.candidate import Candidate, compile_candidate
@@ -28,6 +28,7 @@ from ptcompile.importer.lifting import (
     lift_run_policy,
     lift_torchrun_defaults,
 )
+from ptcompile.importer.pod_template import main_of
 from ptcompile.importer.residue import (
     MISSING,
     ImportGap,
@@ -41,11 +42,10 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mappings,
-    as_string,
     kind_of,
     nested_map,
     nested_string,
+    nested_value,
     object_name,
     values_in,
     with_leaves,
@@ -144,7 +144,7 @@ def prove_spec(
 def _identity(manifest: Json) -> tuple[object, ...]:
     return (
         kind_of(manifest),
-        as_string(nested_map(manifest, "metadata").get("namespace")),
+        nested_string(manifest, "metadata", "namespace"),
         object_name(manifest),
     )
 
@@ -302,15 +302,8 @@ def _search(
 def _too_many_roles(reading: Read) -> Problems:
     if len(reading.pods) > (max_roles := limits().roles):
         text = f"it has {len(reading.pods)} kinds of pods, and a spec has at most {max_roles} roles"
-        yield problem_at(
-            "not-importable",
-            ("spec",),
-            text,
-            "keep the manifest as it is",
-            "error",
-            "style",
-            "ptcompile",
-        )
+        help = "keep the manifest as it is"
+        yield own_problem("not-importable", ("spec",), text, help, stage="style")
 
 
 def _shrink_attempt(
@@ -341,7 +334,9 @@ def _rank_patches(spec: SpecData) -> int:
     """Return the number of patched fields, the least rank that an attempt with this spec may
     have.
     """
-    return min(_count_leaves(spec["spec"].get("manifest", {})), _REJECTED_RANK - 2)
+    values = values_in(spec["spec"].get("manifest", {}))
+    leaves = sum(not isinstance(value, dict | list) for value in values)
+    return min(leaves, _REJECTED_RANK - 2)
 
 
 def _all_train(manifest: Json, read: Read, related: Objects, cluster: ClusterProfile) -> bool:
@@ -350,10 +345,6 @@ def _all_train(manifest: Json, read: Read, related: Objects, cluster: ClusterPro
     return bool(world.jobs) and len(training_roles(world.jobs[0])) >= sum(
         pods.trains for pods in read.pods
     )
-
-
-def _count_leaves(value: object) -> int:
-    return sum(not isinstance(inner, dict | list) for inner in values_in(value))
 
 
 def _candidate_specs(
@@ -393,9 +384,9 @@ def _refine_spec(
         differing = all_gaps(candidate.manifests, manifest, read)
         gaps = [gap for gap in differing if not (lifts and _is_in_launch(gap, candidate.spec))]
         closed = close_gaps(candidate.spec, gaps, manifest, read)
-        if not gaps or closed.spec == candidate.spec:
+        if not gaps or closed == candidate.spec:
             break
-        candidate = compile_candidate(closed.spec, cluster)
+        candidate = compile_candidate(closed, cluster)
 
     return candidate
 
@@ -471,10 +462,8 @@ def inline_runtime(
     return {**inlined, "spec": {**inlined["spec"], **patches}}
 
 
-Path = tuple[str | int, ...]
 _MAX_LAUNCH_LENGTH = 80
 """Number of characters up to which a comment quotes the original launch in full."""
-_NULL_ELASTIC_COMMENT = "null: left to torchrun, as in the manifest"
 
 
 def comments(attempt: Attempt) -> dict[Path, str]:
@@ -484,24 +473,25 @@ def comments(attempt: Attempt) -> dict[Path, str]:
 
 def _comments(attempt: Attempt) -> Iterator[tuple[Path, str]]:
     spec: SpecData = attempt.spec["spec"]
+    command = spec.get("command")
     if spec.get("sharedMemory") is False:
         yield ("spec", "sharedMemory"), "none in the manifest; delete this line to get one (PTC302)"
-    if nested_map(spec, "runPolicy").get("backoffLimit") == "Unlimited":
+    if nested_value(spec, "runPolicy", "backoffLimit") == "Unlimited":
         yield ("spec", "runPolicy"), "no limit in the manifest: restarts forever (PTC717)"
     if attempt.lifted:
         field = "script" if "script" in spec else "module"
         yield ("spec", field), f"was: {_launch_text(attempt)}"
-    elif isinstance(spec.get("command"), list) and _mentions_torchrun(spec["command"]):
+    elif isinstance(command, list) and any(
+        "torchrun" in word or "torch.distributed" in word for word in map(str, command)
+    ):
         yield ("spec", "command"), "kept as is: script and elastic would not mean the same"
     if "nodes" in spec and ":" in str(nested_map(spec, "elastic").get("nnodes", "")):
         yield ("spec", "nodes"), "at the start"
-    nulls = [
-        k
-        for k, v in nested_map(spec, "elastic").items()
-        if v is None or (isinstance(v, dict) and None in v.values())
-    ]
-    if nulls:
-        yield ("spec", "elastic"), _NULL_ELASTIC_COMMENT
+    if any(
+        value is None or (isinstance(value, dict) and None in value.values())
+        for value in nested_map(spec, "elastic").values()
+    ):
+        yield ("spec", "elastic"), "null: left to torchrun, as in the manifest"
     yield from _pod_comments(spec, ("spec",))
     if nested_map(spec, "names").keys() & {"node", "master", "worker", "service"}:
         yield ("spec", "names"), "host names are derived from them"
@@ -524,20 +514,13 @@ def _launch_text(attempt: Attempt) -> str:
     spec = attempt.spec["spec"]
     entry = spec.get("script") or spec.get("module")
     for pods in attempt.read.pods:
-        for container in as_mappings(nested_map(pods.template, "spec").get("containers")):
-            args = [
-                str(arg)
-                for arg in (*(container.get("command") or ()), *(container.get("args") or ()))
-            ]
-            if container.get("name") == pods.main and args:
-                words = single_command(args) or args
-                launch = " ".join(words[: words.index(entry)] if entry in words else words)
-                if len(launch) <= _MAX_LAUNCH_LENGTH and "\n" not in launch:
-                    return launch
-                return f"{words[0]} ..."
+        main = main_of(pods)
+        args = [str(arg) for arg in (*(main.get("command") or ()), *(main.get("args") or ()))]
+        if args:
+            words = single_command(args) or args
+            launch = " ".join(words[: words.index(entry)] if entry in words else words)
+            if len(launch) <= _MAX_LAUNCH_LENGTH and "\n" not in launch:
+                return launch
+            return f"{words[0]} ..."
 
     return "torchrun"
-
-
-def _mentions_torchrun(command: list[Any]) -> bool:
-    return any("torchrun" in str(arg) or "torch.distributed" in str(arg) for arg in command)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ptcompile.compiler.frontend.parts import NOT_INHERITED
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile._internal.schema_files import load_table
+from ptcompile.compiler.frontend.parts import NOT_INHERITED, spec_fields_in
+from ptcompile.diagnostics import Path, Problem, own_problem
 from ptcompile.importer.pod_template import pod_fields
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole, without_empty
 from ptcompile.kubernetes.images import is_placeholder
@@ -16,14 +17,13 @@ from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_string,
     nested_map,
+    nested_string,
     nested_value,
     placed_values,
     with_leaves,
     without_keys,
 )
-from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
     """
     metadata = nested_map(manifest, "metadata")
     annotations = without_keys(nested_map(metadata, "annotations"), _LAST_APPLIED)
-    name = as_string(metadata.get("name")) or as_string(metadata.get("generateName")).rstrip("-.")
+    name = nested_string(metadata, "name") or nested_string(metadata, "generateName").rstrip("-.")
     head = {"name": name, "namespace": metadata.get("namespace"), "labels": metadata.get("labels")}
-    spec: SpecData = {"target": read.target, **_pod_blocks(read, gpu)}
+    spec = {"target": read.target, **_pod_blocks(read, gpu)}
     for field, value in read.fields.items():
         existing = spec.get(field)
         spec[field] = (
@@ -109,16 +109,15 @@ def _without_ignored(value: Any, *, is_indexed: bool) -> Any:
     template = copy.get("template")
     if isinstance(template, dict) and "containers" in nested_map(template, "spec"):
         metadata = nested_map(template, "metadata")
-        kept = {key: metadata[key] for key in metadata if key not in _IGNORED_METADATA}
+        kept = without_keys(metadata, *_IGNORED_METADATA)
         copy["template"] = without_empty({**template, "metadata": kept})
 
     return copy
 
 
 def _is_own_index(item: Any) -> bool:
-    if not isinstance(item, Mapping) or item.get("name") != _COMPLETION_INDEX:
-        return False
-    return nested_value(item, "valueFrom", "fieldRef", "fieldPath") in _INDEX_SOURCES
+    source = nested_value(item, "valueFrom", "fieldRef", "fieldPath")
+    return nested_value(item, "name") == _COMPLETION_INDEX and source in _INDEX_SOURCES
 
 
 def is_ignored(path: Sequence[str]) -> bool:
@@ -225,22 +224,9 @@ def _auxiliary_block(pods: ReadRole, fields: SpecData, job: SpecData) -> SpecDat
     return {"replicas": pods.replicas, **role_fields}
 
 
-_COMPILED_VARIABLES = frozenset(
-    {
-        "MASTER_ADDR",
-        "MASTER_PORT",
-        "WORLD_SIZE",
-        "RANK",
-        "OMP_NUM_THREADS",
-        "TORCH_DISABLE_SHARE_RDZV_TCP_STORE",
-    }
-)
-"""Variables that compile may set itself."""
-
-
 def may_be_compiled(name: str, job: SpecData) -> bool:
     """Return whether compile may set a variable of this name itself."""
-    return name in _COMPILED_VARIABLES or name in {
+    return name in load_table("importer/fields.json")["compiled"] or name in {
         f"{role.upper().replace('-', '_')}_HOSTS" for role in job.get("roles", {})
     }
 
@@ -310,4 +296,4 @@ def placeholder_warning(image: str, path: Path) -> Problem:
     """Return the warning that the spec needs a real image before it compiles."""
     message = f"{image!r} is a placeholder: the spec compiles once it names an image"
     help = "write the image into the spec, or import with --set NAME=VALUE"
-    return problem_at("import-differs", path, message, help, "warning", "style", "ptcompile")
+    return own_problem("import-differs", path, message, help, "warning", "style")

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice, product
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path
 from ptcompile.importer.candidate import (
     Candidate,
@@ -40,7 +41,9 @@ from ptcompile.kubernetes.unstructured import (
     nested_string,
     object_name,
     values_in,
+    without_falsy,
     without_keys,
+    without_none,
 )
 from ptcompile.operators.queues.queue_systems import (
     EMITTED_PREFIXES,
@@ -60,7 +63,6 @@ if TYPE_CHECKING:
 
     from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.index import Objects
-    from ptcompile.simulator.pod import Pod
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -69,21 +71,11 @@ _DISRUPTION = (None, "Ignore", "Count", "FailJob")
 _SUCCESS = (None, "Node0", "AllNodes")
 _RUN_POLICY_FIELDS = ("backoffLimit", "onPodFailure", "onDisruption", "successPolicy")
 _UNLIMITED = 2**31 - 1
-_ENDING_FIELDS = frozenset(
-    {
-        "backoffLimit", "failurePolicy", "maxRetry", "minSuccess", "podFailurePolicy", "policies", "restartPolicy",
-        "runPolicy", "successPolicy",
-    }
-)  # fmt: skip
+_TABLE = load_table("importer/fields.json")
+_ENDING_FIELDS = frozenset(_TABLE["endings"])
 """Manifest fields that say how a job ends."""
 _LIMIT_FIELDS = frozenset({"backoffLimit", "maxRestarts", "maxRetry"})
 _ROLES = frozenset({"master", "worker", "roles"})
-_VALUES = frozenset(
-    {
-        "args", "command", "env", "image", "module", "podAnnotations", "podLabels", "resources", "script",
-    }
-)  # fmt: skip
-"""Spec fields on whose values no job's end depends, only on whether they are set."""
 
 
 def lift_run_policy(
@@ -127,7 +119,7 @@ def _without_names(manifest: Json) -> Json:
 def _ending_settings(block: SpecData) -> JsonDict:
     """Return a block without its roles and without the values on which no ending depends."""
     return {
-        field: None if field in _VALUES else value
+        field: None if field in _TABLE["plain"] else value
         for field, value in block.items()
         if field not in _ROLES
     }
@@ -141,7 +133,7 @@ def _closest_policy(
     """
     closest: Json | None = None
     fewest = sys.maxsize
-    own: Json = candidate.spec["spec"].get("runPolicy", {})
+    own = nested_map(candidate.spec, "spec", "runPolicy")
     policies = ({**own, **fields} for fields in _run_policies(candidate.spec, theirs, read))
     compared: list[list[Json]] = []
     for with_policy in compile_with_policies(without_env(candidate), policies, cluster):
@@ -184,14 +176,8 @@ def _run_policies(spec: SpecData, manifest: Json, read: Read) -> Iterator[JsonDi
     every = product(
         limits, _FAILURE if fails else (None,), _DISRUPTION, _SUCCESS if several else (None,)
     )
-    yield from (
-        {
-            field: value
-            for field, value in zip(_RUN_POLICY_FIELDS, values, strict=True)
-            if value is not None
-        }
-        for values in sorted(every, key=lambda values: -values.count(None))
-    )
+    for values in sorted(every, key=lambda values: -values.count(None)):
+        yield without_none(dict(zip(_RUN_POLICY_FIELDS, values, strict=True)))
 
 
 def _candidate_limits(objects: tuple[Json, ...]) -> list[Any]:
@@ -238,10 +224,6 @@ def _without_templates(value: Any, holders: Sequence[Path]) -> Any:
     return {key: _without_templates(inner, below.get(key, ())) for key, inner in value.items()}
 
 
-_RESTRICTED_POD = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-_RESTRICTED_CONTAINER = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
-
-
 def lift_pod_security(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
     """Return the spec with `podSecurity` instead of the single fields if it compiles to the same
     objects, else unchanged.
@@ -264,7 +246,9 @@ def _if_same(candidate: Candidate, spec: SpecData, cluster: ClusterProfile) -> C
 
 def _unrestricted_block(block: Json) -> JsonDict:
     """Return the job or a role without the fields that `podSecurity: restricted` fills in."""
-    out = _unrestricted_container(_without_defaults(block, "podSecurityContext", _RESTRICTED_POD))
+    out = _unrestricted_container(
+        _without_defaults(block, "podSecurityContext", _TABLE["restrictedPod"])
+    )
     for role in {"master", "worker"} & out.keys():
         out[role] = _unrestricted_block(out[role])
     for name, role in out.get("roles", {}).items():
@@ -279,7 +263,7 @@ def _unrestricted_block(block: Json) -> JsonDict:
 
 
 def _unrestricted_pod(pod: Json) -> JsonDict:
-    out = _without_defaults(pod, "securityContext", _RESTRICTED_POD)
+    out = _without_defaults(pod, "securityContext", _TABLE["restrictedPod"])
     if out.get("automountServiceAccountToken") is False:
         del out["automountServiceAccountToken"]
     for key in {"containers", "initContainers"} & out.keys():
@@ -289,7 +273,7 @@ def _unrestricted_pod(pod: Json) -> JsonDict:
 
 def _unrestricted_container(container: Json) -> JsonDict:
     """Return a container or spec block without the restricted defaults. Added capabilities stay."""
-    out = _without_defaults(container, "securityContext", _RESTRICTED_CONTAINER)
+    out = _without_defaults(container, "securityContext", _TABLE["restrictedContainer"])
     added = nested_map(out, "securityContext", "capabilities")
     if added.get("drop") == ["ALL"]:
         capabilities = without_keys(added, "drop")
@@ -326,11 +310,15 @@ def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
     if not command or not roles or not all(isinstance(field, str) for field in (*command, *args)):
         return None
 
-    launch = _parse_launch(command, args, _container_variables(job.pod(roles[0][0], 0)))
+    first, _, rendezvous = roles[0]
+    main = job.pod(first, 0).main
+    # not those from the runtime or the image
+    variables = {nested_string(entry, "name") for entry in (main.env if main else ())}
+    launch = _parse_launch(command, args, variables)
     if launch is None or launch.options.keys() - DEFAULTS.keys() - _SWITCHES or not launch.entry:
         return None
 
-    elastic = _elastic_fields(roles[0][2], sum(role.count for role, _, _ in roles))
+    elastic = _elastic_fields(rendezvous, sum(role.count for role, _, _ in roles))
     if elastic is None:
         return None
 
@@ -349,16 +337,7 @@ def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
     kept = without_keys(fields, "command", "args", "elastic")
     lifted = {**kept, **start, **({"args": arguments} if arguments else {}), "elastic": elastic}
 
-    return {**spec, "spec": {**lifted, **_master_port(roles[0][2], fields)}}
-
-
-def _container_variables(pod: Pod) -> set[str]:
-    """Return the variables that a pod's training container has itself, and not from the runtime
-    or the image.
-    """
-    if pod.main:
-        return {as_string(entry.get("name")) for entry in pod.main.env}
-    return set()
+    return {**spec, "spec": {**lifted, **_master_port(rendezvous, fields)}}
 
 
 def _parse_launch(
@@ -399,10 +378,10 @@ def _to_kubelet_variables(arg: str, variables: Collection[str]) -> str | None:
 
 def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
     options = rendezvous.options
-    nodes = rendezvous.nodes
-    if "nproc-per-node" not in options:
+    if "nproc-per-node" not in options or rendezvous.nodes is None:
         return None  # no pod runs it: only the template has the launch
-    if nodes is None or (nodes[0] == nodes[1] != pods):
+    least, most = rendezvous.nodes
+    if least == most != pods:
         return None  # each pod would train alone
 
     processes = options["nproc-per-node"]
@@ -415,18 +394,19 @@ def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
         return None
 
     conf = conf_of(options["rdzv-conf"])
-    out: JsonDict = {
-        "nnodes": f"{nodes[0]}:{nodes[1]}" if nodes[0] < nodes[1] else None,
-        "nprocPerNode": int(processes) if processes.isdecimal() else processes,
-        "maxRestarts": int(options["max-restarts"]),
-        "startMethod": options["start-method"],
-        "rdzvBackend": options["rdzv-backend"]
-        if max(pods, nodes[1]) > 1 or options["rdzv-backend"] == "static"
-        else None,
-        "rdzvEndpoint": rendezvous.endpoint if options["rdzv-backend"].startswith("etcd") else None,
-    }
-    out = {field: value for field, value in out.items() if value is not None}
-    if max(pods, nodes[1]) > 1:
+    backend = options["rdzv-backend"]
+    several = max(pods, most) > 1
+    out: JsonDict = without_none(
+        {
+            "nnodes": f"{least}:{most}" if least < most else None,
+            "nprocPerNode": int(processes) if processes.isdecimal() else processes,
+            "maxRestarts": int(options["max-restarts"]),
+            "startMethod": options["start-method"],
+            "rdzvBackend": backend if several or backend == "static" else None,
+            "rdzvEndpoint": rendezvous.endpoint if backend.startswith("etcd") else None,
+        }
+    )
+    if several:
         out["rdzvId"] = options["rdzv-id"] if options["rdzv-id"] != DEFAULTS["rdzv-id"] else None
         out["rdzvConfigs"] = {"timeout": None, "join_timeout": None, **conf}
     elif conf:
@@ -443,8 +423,9 @@ def _master_port(rendezvous: Rendezvous, fields: SpecData) -> SpecData:
         "masterPort" in fields
         or fields["target"] == "pytorchjob"
         or rendezvous.backend.startswith("etcd")
+        or not port.isdecimal()
+        or port == "0"
     )
-    is_set = is_set or not port.isdecimal() or port == "0"
     return {} if is_set else {"masterPort": int(port)}
 
 
@@ -546,12 +527,11 @@ def _queued_specs(
     spec: SpecData, manifest: Json, related: Objects, cluster: ClusterProfile
 ) -> Iterator[SpecData]:
     queue_fields = _queue_fields(manifest, related, cluster)
-    levels: list[Any] = [None]
-    for level, kind in product(cluster.spec.topology.levels, ("required", "preferred")):
-        levels.append({kind: level})
+    levels = product(cluster.spec.topology.levels, ("required", "preferred"))
+    topologies = [{"topology": {kind: level}} for level, kind in levels]
     bare = _without_queue_metadata(spec, cluster)
-    for topology in levels:
-        fields = {**queue_fields, **({"topology": topology} if topology else {})}
+    for topology in ({}, *topologies):
+        fields = {**queue_fields, **topology}
         if fields:
             yield {**bare, "spec": {**bare["spec"], **fields}}
 
@@ -576,8 +556,7 @@ def _queue_fields(manifest: Json, related: Objects, cluster: ClusterProfile) -> 
         )
         priority = policy.get("priorityClass") or group.get("priorityClassName")
 
-    fields = {"queue": as_string(queue), "priority": as_string(priority)}
-    return {field: name for field, name in fields.items() if name}
+    return without_falsy({"queue": as_string(queue), "priority": as_string(priority)})
 
 
 def _annotated_queue(objects: Sequence[Any]) -> str:

@@ -7,18 +7,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile.compiler.frontend.parts import spec_fields_in
 from ptcompile.kinds.reading import MAIN_CONTAINER, ReadRole, without_empty
 from ptcompile.kubernetes.pod_spec import SHM_PATH as _SHM
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mappings,
-    as_string,
     nested_map,
+    nested_maps,
+    nested_string,
     nested_value,
     without_keys,
+    without_none,
 )
-from ptcompile.spec.pod_fields import spec_fields_in
 
 _RESHAPED_FIELDS = frozenset({"env", "resources"})
 """Container fields that have another shape in the spec."""
@@ -34,6 +35,12 @@ _PLAIN_RESOURCES = ("cpu", "memory", "gpu", "ephemeral-storage")
 _SHM_SOURCE_KEYS = {"medium", "sizeLimit"}
 
 
+def main_of(pods: ReadRole) -> Json:
+    """Return the main container of a role's pod template, or an empty mapping."""
+    containers = nested_maps(pods.template, "spec", "containers")
+    return next((container for container in containers if container.get("name") == pods.main), {})
+
+
 def pod_fields(pods: ReadRole, gpu: str, *, shm: bool = True) -> JsonDict:
     """Return the fields of a spec block for the pods of one role. `gpu` is the profile's resource
     name for GPUs.
@@ -42,25 +49,22 @@ def pod_fields(pods: ReadRole, gpu: str, *, shm: bool = True) -> JsonDict:
     compile adds none.
     """
     pod = nested_map(pods.template, "spec")
-    containers = as_mappings(pod.get("containers"))
-    main = next((container for container in containers if container.get("name") == pods.main), {})
-    fields: JsonDict = {
-        field: main[field] for field in _CONTAINER_FIELDS if main.get(field) is not None
-    }
-    environment, unnamed_env = _split_env(as_mappings(main.get("env")))
-    fields |= without_empty(
-        {"env": environment, "resources": _resources(nested_map(main, "resources"), gpu)}
-    )
+    main = main_of(pods)
+    metadata = nested_map(pods.template, "metadata")
+    environment, unnamed_env = _split_env(nested_maps(main, "env"))
+    fields = without_none({field: main.get(field) for field in _CONTAINER_FIELDS})
     fields |= without_empty(
         {
-            field: pod.get(key) or None if key == "hostNetwork" else pod.get(key)
-            for key, field in _POD_FIELDS.items()
+            "env": environment,
+            "resources": _resources(nested_map(main, "resources"), gpu),
+            **{
+                field: pod.get(key) or None if key == "hostNetwork" else pod.get(key)
+                for key, field in _POD_FIELDS.items()
+            },
+            **{field: metadata.get(key) for key, field in _METADATA_FIELDS.items()},
+            "restartPolicy": pods.restart,
         }
     )
-    metadata = nested_map(pods.template, "metadata")
-    fields |= without_empty({field: metadata.get(key) for key, field in _METADATA_FIELDS.items()})
-    if pods.restart is not None:
-        fields["restartPolicy"] = pods.restart
     fields |= _shared_memory(fields) if shm else {"sharedMemory": False}
 
     return fields | without_empty(
@@ -75,13 +79,13 @@ def _split_env(entries: list[Json]) -> tuple[JsonDict, list[Json]]:
     variables: JsonDict = {}
     rest: list[Json] = []
     for entry in entries:
-        name = as_string(entry.get("name"))
+        name = nested_string(entry, "name")
         source = entry.get("valueFrom")
         if name in variables or not name:
             rest.append(entry)
         else:
             variables[name] = (
-                source if isinstance(source, Mapping) else as_string(entry.get("value"))
+                source if isinstance(source, Mapping) else nested_string(entry, "value")
             )
 
     return variables, rest
@@ -127,16 +131,18 @@ def _shared_memory(fields: JsonDict) -> JsonDict:
     `sharedMemory` is false if nothing is mounted there. A volume that differs in any way is left
     unchanged.
     """
-    mounts = as_mappings(fields.get("volumeMounts"))
-    volumes = as_mappings(fields.get("volumes"))
-    at_shm = [mount for mount in mounts if as_string(mount.get("mountPath")).rstrip("/") == _SHM]
-    if not at_shm:
+    mounts = nested_maps(fields, "volumeMounts")
+    volumes = nested_maps(fields, "volumes")
+    at_shm = next(
+        (mount for mount in mounts if nested_string(mount, "mountPath").rstrip("/") == _SHM), None
+    )
+    if at_shm is None:
         return {"sharedMemory": False}
 
-    name = at_shm[0].get("name")
+    name = at_shm.get("name")
     volume = next((candidate for candidate in volumes if candidate.get("name") == name), {})
     source = nested_map(volume, "emptyDir")
-    is_usual = at_shm[0] == {"name": "shm", "mountPath": _SHM} and volume.keys() == {
+    is_usual = at_shm == {"name": "shm", "mountPath": _SHM} and volume.keys() == {
         "name",
         "emptyDir",
     }
@@ -149,7 +155,7 @@ def _shared_memory(fields: JsonDict) -> JsonDict:
     ):
         return {}
 
-    fields["volumeMounts"] = [mount for mount in mounts if mount is not at_shm[0]]
+    fields["volumeMounts"] = [mount for mount in mounts if mount is not at_shm]
     fields["volumes"] = [candidate for candidate in volumes if candidate is not volume]
     for field in ("volumeMounts", "volumes"):
         if not fields[field]:
@@ -161,11 +167,11 @@ def _shared_memory(fields: JsonDict) -> JsonDict:
 def _template_patch(pods: ReadRole, pod: Json, metadata: Json, env: list[Json]) -> JsonDict:
     """Return the fields that a spec cannot express, as a patch of the pod template."""
     handled = _HANDLED_FIELDS if pods.path == () else _HANDLED_FIELDS | _NAMING_FIELDS
-    spec = {key: value for key, value in pod.items() if key not in handled and value is not None}
+    spec = without_none(without_keys(pod, *handled))
     if pod.get("hostNetwork") is True and spec.get("dnsPolicy") == "ClusterFirstWithHostNet":
         del spec["dnsPolicy"]
     containers = [
-        _container_patch(container, pods, env) for container in as_mappings(pod.get("containers"))
+        _container_patch(container, pods, env) for container in nested_maps(pod, "containers")
     ]
     if patched := [container for container in containers if container.keys() > {"name"}]:
         spec["containers"] = patched
@@ -181,9 +187,7 @@ def _container_patch(container: Json, pods: ReadRole, env: list[Json]) -> JsonDi
     if container.get("name") != pods.main:
         return dict(container)
     handled = {*_CONTAINER_FIELDS, "env", "resources", "name"}
-    rest = {
-        key: value for key, value in container.items() if key not in handled and value is not None
-    }
+    rest = without_none(without_keys(container, *handled))
     claims = nested_value(container, "resources", "claims")
     more = without_empty({"env": env, "resources": without_empty({"claims": claims})})
     return {"name": MAIN_CONTAINER if pods.trains else pods.role, **rest, **more}

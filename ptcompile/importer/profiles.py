@@ -10,7 +10,7 @@ from functools import cache
 
 from ptcompile.importer.candidate import compile_manifests
 from ptcompile.importer.residue import gaps
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import JsonDict, nested_map, nested_value, without_keys
 from ptcompile.spec.reader import default_cluster, read_cluster
 
 TYPE_CHECKING = False
@@ -35,22 +35,18 @@ def minimal_cluster() -> ClusterProfile:
     return profile
 
 
-def needs_profile(specs: Sequence[JsonDict], profile: ClusterProfile) -> bool:
-    """Return whether any spec compiles differently with the built-in profile than with this one."""
-    return any(
-        compile_manifests(spec, default_cluster()) != compile_manifests(spec, profile)
-        for spec in specs
-    )
-
-
 def needed_profile(specs: Sequence[JsonDict]) -> JsonDict | None:
     """Return the minimal profile if any spec compiles differently with the built-in one, else
     None.
     """
-    return MINIMAL if needs_profile(specs, minimal_cluster()) else None
+    for spec in specs:
+        built_in = compile_manifests(spec, default_cluster())
+        if built_in != compile_manifests(spec, minimal_cluster()):
+            return MINIMAL
+    return None
 
 
-_NO_TOLERATIONS: JsonDict = {"spec": {"tolerations": None}}
+_NO_TOLERATIONS = {"spec": {"tolerations": None}}
 """The pod template that keeps the built-in profile from adding tolerations."""
 
 
@@ -78,7 +74,7 @@ MIN_JOBS = 3
 """Number of jobs that must share a value before a profile gets it."""
 MIN_SHARE = 0.5
 """Share of the jobs that must have the same value for it to be reported as nearly common."""
-_MAPPING_FIELDS = {"env": "env", "nodeSelector": "nodeSelector"}
+_MAPPING_FIELDS = ("env", "nodeSelector")
 _WHOLE_FIELDS = ("serviceAccountName", "schedulerName", "imagePullSecrets", "tolerations", "queue")
 
 
@@ -106,24 +102,22 @@ def factor_out_profile(
 
 def _common_defaults(specs: Sequence[JsonDict]) -> Iterator[JsonDict]:
     """Yield what all jobs have in common, one field or one mapping entry at a time."""
-    jobs = [spec["spec"] for spec in specs]
+    first, *jobs = [spec["spec"] for spec in specs]
     for field in _WHOLE_FIELDS:
-        if field in jobs[0] and all(job.get(field) == jobs[0][field] for job in jobs):
-            yield {field: jobs[0][field]}
+        if field in first and all(job.get(field) == first[field] for job in jobs):
+            yield {field: first[field]}
     for field in _MAPPING_FIELDS:
-        for key, value in (jobs[0].get(field) or {}).items():
+        for key, value in nested_map(first, field).items():
             if isinstance(value, str) and all(
-                (job.get(field) or {}).get(key) == value for job in jobs
+                nested_value(job, field, key) == value for job in jobs
             ):
                 yield {field: {key: value}}
 
-    labels = [
-        (spec["metadata"].get("labels") or {}, spec["spec"].get("podLabels") or {})
-        for spec in specs
-    ]
-    for key, value in labels[0][0].items():
+    for key, value in nested_map(specs[0], "metadata", "labels").items():
         if all(
-            job_labels.get(key) == value == pod_labels.get(key) for job_labels, pod_labels in labels
+            nested_value(spec, "metadata", "labels", key) == value
+            and nested_value(spec, "spec", "podLabels", key) == value
+            for spec in specs
         ):
             yield {"labels": {key: value}}
 
@@ -145,10 +139,9 @@ def _without(spec: JsonDict, fields: JsonDict) -> JsonDict:
             holders = [(job, field)]
 
         for holder, name in holders:
+            kept = {}
             if isinstance(value, dict):
-                kept = {k: v for k, v in holder[name].items() if k not in value}
-            else:
-                kept = None
+                kept = without_keys(holder[name], *value)
             if kept:
                 holder[name] = kept
             else:
@@ -184,7 +177,7 @@ def _near_misses(specs: Sequence[JsonDict]) -> Iterator[str]:
         counted = Counter(
             (key, value)
             for spec in specs
-            for key, value in (spec["spec"].get(field) or {}).items()
+            for key, value in nested_map(spec, "spec", field).items()
             if isinstance(value, str)
         )
         near = [

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.schema_files import load_table
+from ptcompile.compiler.frontend.parts import POD_FIELDS
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json
-from ptcompile.spec.pod_fields import POD_FIELDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,14 +20,11 @@ _MAX_COMMENTS = 200
 """Maximum number of comments that are carried over from one document."""
 _OWN_COMMENT = "ptcompile:"
 """Start of a comment about findings in the manifest, which the spec does not have."""
-_SPEC_FIELDS = {row.field: row.spec_field for row in POD_FIELDS if row.holder != "metadata"} | {
-    "completions": "nodes", "containerPort": "ports", "elasticPolicy": "elastic", "maxReplicas": "elastic",
-    "maxRestarts": "runPolicy", "maxRetry": "runPolicy", "minReplicas": "elastic", "nprocPerNode": "elastic",
-    "numNodes": "nodes", "numProcPerNode": "elastic", "nvidia.com/gpu": "gpu", "parallelism": "nodes",
-}  # fmt: skip
+_TABLE = load_table("importer/fields.json")
+_SPEC_FIELDS = {
+    row.field: row.spec_field for row in POD_FIELDS if row.holder != "metadata"
+} | _TABLE["renamed"]
 """Spec fields by the manifest's fields that they express under the same or another name."""
-_GENERIC_NAMES = frozenset({"key", "kind", "metadata", "name", "spec", "template", "value"})
-_START_FIELDS = ("script", "module", "command", "args")
 
 
 class Remarks(NamedTuple):
@@ -135,7 +133,7 @@ def _names(data: Any, about: Path) -> Iterator[str]:
             value = value[part]
         if about[-2:-1] == ("env",) and isinstance(value, Mapping):
             yield str(value.get("name"))
-    elif last in _START_FIELDS:
-        yield from _START_FIELDS
-    elif last not in _GENERIC_NAMES or about[-2:] == ("metadata", "name"):
+    elif last in _TABLE["start"]:
+        yield from _TABLE["start"]
+    elif last not in _TABLE["generic"] or about[-2:] == ("metadata", "name"):
         yield _SPEC_FIELDS.get(last, last)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.defaulting.meaning import is_default
 from ptcompile.differ.normal import (
     Keyed,
@@ -22,6 +23,7 @@ from ptcompile.differ.normal import (
 )
 from ptcompile.importer.candidate import Candidate, compile_candidate
 from ptcompile.importer.draft import blocks, may_be_compiled
+from ptcompile.importer.pod_template import main_of
 from ptcompile.ir.job import WAITS
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
@@ -29,9 +31,9 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_mapping,
-    as_mappings,
     kind_of,
     nested_map,
+    nested_maps,
     nested_value,
     without_keys,
 )
@@ -66,13 +68,6 @@ class ImportGap(NamedTuple):
     """Index of the object: 0 for the job itself, else the position in `Read.objects`, counted
     from 1.
     """
-
-
-class GapClosure(NamedTuple):
-    """A spec with fields for the gaps, and the gaps that no field closes."""
-
-    spec: SpecData
-    remaining: tuple[ImportGap, ...]
 
 
 def all_gaps(compiled: Sequence[Json], manifest: Json, read: Read) -> Iterator[ImportGap]:
@@ -121,18 +116,17 @@ def _iter_gaps(a: Any, b: Any, path: NamedPath, ours: Json, theirs: Json) -> Ite
         yield ImportGap(path, x, y)
 
 
-def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: Read) -> GapClosure:
-    """Return the spec with fields for the gaps. A gap that all training roles share becomes one
-    job field.
+def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: Read) -> SpecData:
+    """Return the spec with fields for the gaps, as far as fields can close them. A gap that all
+    training roles share becomes one job field.
     """
-    out = to_plain_data(spec)
+    out: SpecData = to_plain_data(spec)
     theirs = normalize(manifest) if gaps else manifest
-    remaining: list[ImportGap] = []
     groups: dict[tuple[NamedPath, str], list[tuple[ReadRole, ImportGap, ImportGap]]] = {}
     for gap in gaps:
         pods, rest = _locate_role(gap, manifest, read)
         if pods is None or (rest in _UNPATCHABLE and pods.path):
-            remaining += _patch_object(out, gap, theirs, read)
+            _patch_object(out, gap, theirs, read)
         else:
             groups.setdefault((rest, repr(to_plain_data(gap.theirs))), []).append(
                 (pods, gap._replace(path=rest), gap)
@@ -145,13 +139,11 @@ def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: 
         if groups
     }
     for group in groups.values():
-        nodes = [entry for entry in group if entry[0].trains]
+        nodes = [(pods, gap, whole) for pods, gap, whole in group if pods.trains]
         # all of them have this gap
         if nodes and len(nodes) == sum(1 + len(pods.other_paths) for pods in training):
-            pods, gap, whole = nodes[0]
-            remaining += (
-                () if _close_in_block(out["spec"], gap, pods, templates[id(pods)]) else (whole,)
-            )
+            pods, gap, _ = nodes[0]
+            _close_in_block(out["spec"], gap, pods, templates[id(pods)])
             nodes = []
 
         for pods, gap, whole in nodes:
@@ -161,27 +153,26 @@ def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: 
                 pods,
                 templates[id(pods)],
             ):
-                remaining += _patch_object(out, whole, theirs, read)
+                _patch_object(out, whole, theirs, read)
 
-        for pods, gap, whole in group:
-            if not pods.trains and not _close_in_block(
-                _block_of(out["spec"], pods, alone=False), gap, pods, templates[id(pods)]
-            ):
-                remaining.append(whole)
+        for pods, gap, _ in group:
+            if not pods.trains:
+                block = _block_of(out["spec"], pods, alone=False)
+                _close_in_block(block, gap, pods, templates[id(pods)])
 
-    return GapClosure(out, tuple(remaining))
+    return out
 
 
-def _patch_object(spec: SpecData, gap: ImportGap, theirs: Json, read: Read) -> list[ImportGap]:
+def _patch_object(spec: SpecData, gap: ImportGap, theirs: Json, read: Read) -> None:
     """Put a gap into the patch of the job's object (`theirs`, in normal form) or of an object
-    beside it. Return the gap if it cannot be patched.
+    beside it, unless it cannot be patched.
     """
     key = read.target
     if gap.holder:
         key = f"{read.target}/{kind_of(read.objects[gap.holder - 1]).name}"
         theirs = normalize(read.objects[gap.holder - 1])
     patch = spec["spec"].setdefault("manifest", {}).setdefault(key, {})
-    return [] if _put_in_patch(patch, gap.path, gap.theirs, theirs) else [gap]
+    _put_in_patch(patch, gap.path, gap.theirs, theirs)
 
 
 def _block_of(job: SpecData, pods: ReadRole, *, alone: bool) -> SpecData:
@@ -195,19 +186,15 @@ def _locate_role(gap: ImportGap, manifest: Json, read: Read) -> tuple[ReadRole |
     for pods in read.pods:
         for path in (pods.path, *pods.other_paths) if pods.holder == gap.holder else ():
             if path is None:
-                under = None
-            else:
-                under = _with_item_names((manifest, *read.objects)[pods.holder], path)
+                continue
+            under = _with_item_names((manifest, *read.objects)[pods.holder], path)
+            if under is None or gap.path[: len(under)] != under:
+                continue
 
-            below = () if under is None else gap.path[len(under) :]
+            below = gap.path[len(under) :]
             # a Pod's metadata is that of the object
             of_object = not under and below[:1] != ("spec",)
-            if (
-                under is not None
-                and gap.path[: len(under)] == under
-                and below[:1] in _TEMPLATE_PARTS
-                and not of_object
-            ):
+            if below[:1] in _TEMPLATE_PARTS and not of_object:
                 return pods, below
 
     return None, gap.path
@@ -274,11 +261,8 @@ def _sort_env(env: JsonDict, pods: ReadRole) -> JsonDict:
     """Return the variables in the manifest's order, since a value may refer to an earlier
     variable.
     """
-    containers = as_mappings(nested_value(pods.template, "spec", "containers"))
-    main = next((container for container in containers if container.get("name") == pods.main), {})
-    order = {
-        str(entry.get("name")): index for index, entry in enumerate(as_mappings(main.get("env")))
-    }
+    entries = nested_maps(main_of(pods), "env")
+    order = {str(entry.get("name")): index for index, entry in enumerate(entries)}
     return {name: env[name] for name in sorted(env, key=lambda name: order.get(name, len(order)))}
 
 
@@ -302,15 +286,14 @@ def _template_of(manifest: Json, pods: ReadRole) -> Json:
 
 
 def _put_in_patch(patch: SpecData, path: NamedPath, value: Any, theirs: Any) -> bool:
-    """Set a value at a path of a patch. A list of unnamed items is replaced as a whole."""
+    """Set a value at a path of a patch. A list of unnamed items is replaced as a whole. Return
+    False for a value that no patch can remove.
+    """
     *parents, last = path
     target: Any = patch
     for index, part in enumerate(parents):
         after = path[index + 1]
-        if isinstance(theirs, dict):
-            theirs = theirs.get(part.strip("[]") if part.startswith("[") else part)
-        else:
-            theirs = None
+        theirs = nested_value(theirs, part.strip("[]") if part.startswith("[") else part)
         if after.startswith("[") and part not in OBJECT_KEYS:
             target[part] = None if theirs is None else to_plain_data(theirs)
             return theirs is not None or value is MISSING
@@ -331,8 +314,8 @@ def _put_in_patch(patch: SpecData, path: NamedPath, value: Any, theirs: Any) -> 
 
 def _patch_item(items: list[Any], key: str, part: str, theirs: Any, *, whole: bool) -> Any:
     """Return the item of a patch's list to descend into, or None if the item is complete."""
-    original = theirs.get(part[1:-1]) if isinstance(theirs, dict) else None
-    if not isinstance(original, dict):
+    original = nested_map(theirs, part[1:-1])
+    if not original:
         return None
 
     item = next((candidate for candidate in items if candidate.get(key) == original.get(key)), None)
@@ -350,26 +333,9 @@ def _patch_item(items: list[Any], key: str, part: str, theirs: Any, *, whole: bo
 
 KeyPath = tuple[str, ...]
 
-_REMOVABLE = (
-    "target",
-    "nodes",
-    "masterPort",
-    "names",
-    "runPolicy",
-    "elastic",
-    "sharedMemory",
-    "restartPolicy",
-    "imagePullPolicy",
-    "priority",
-    "minAvailable",
-)
-_FIRST_FIELDS = (
-    "target", "runtimeRef", "image", "imagePullPolicy", "script", "module", "command", "args", "workingDir", "nodes",
-    "elastic", "master", "worker", "roles", "masterPort", "resources", "sharedMemory", "env", "envFrom",
-)  # fmt: skip
-_LAST_FIELDS = ("restartPolicy", "runPolicy", "names", "podTemplate", "manifest")
-_FIELD_ORDER = {field: index for index, field in enumerate(_FIRST_FIELDS)} | {
-    field: 100 + i for i, field in enumerate(_LAST_FIELDS)
+_TABLE = load_table("importer/fields.json")
+_FIELD_ORDER = {field: index for index, field in enumerate(_TABLE["first"])} | {
+    field: 100 + i for i, field in enumerate(_TABLE["last"])
 }
 """Order of the fields in a spec. Other fields come between the two groups, in the order of the
 manifest.
@@ -389,10 +355,7 @@ def shrink_spec(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
         for paths in _trials(candidate, group, cluster) if len(group) > 1 else (group,):
             spec = _without_all(candidate.spec, paths)
             # without the only field of a block, as before without the block
-            if spec in (
-                candidate.spec,
-                rejected,
-            ):
+            if spec in (candidate.spec, rejected):
                 continue
 
             smaller = compile_candidate(spec, cluster, candidate)
@@ -475,7 +438,7 @@ def _removable_paths(spec: SpecData) -> Iterator[Sequence[KeyPath]]:
     yield [path for path in removable if path[1] == "env"]
     yield [path for path in removable if path[1] == "roles"]
     yield from ([path] for path in removable if path[1] not in ("env", "roles"))
-    for field in _REMOVABLE:
+    for field in _TABLE["removable"]:
         if _is_removable(field, job):
             yield [("spec", field)]
     for field in _NESTED:
@@ -487,7 +450,7 @@ def _removable_paths(spec: SpecData) -> Iterator[Sequence[KeyPath]]:
     for role in ("master", "worker"):
         yield from (
             [("spec", role, field)]
-            for field in _REMOVABLE
+            for field in _TABLE["removable"]
             if _is_removable(field, job.get(role) or {})
         )
 

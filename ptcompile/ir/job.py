@@ -301,10 +301,6 @@ class IndexedGroup(NamedTuple):
     jobs: int = 1
 
 
-def _one_group(job: Job) -> Sequence[IndexedGroup]:
-    return (IndexedGroup("", job.nodes),)
-
-
 LABEL = 63
 """Maximum length of a DNS label, a label's value and a Service's name."""
 SUBDOMAIN = 253
@@ -320,10 +316,6 @@ class Derived(NamedTuple):
     pattern: str
     source: str
     limit: int = LABEL
-
-
-def _never(_job: Job) -> bool:
-    return False
 
 
 class Target(NamedTuple):
@@ -342,10 +334,10 @@ class Target(NamedTuple):
     paths are spec paths.
     """
     emit: Callable[[Job, ClusterProfile], list[JsonDict]]
-    keeps_variables: Callable[[Job], bool] = _never
+    keeps_variables: Callable[[Job], bool] = lambda _job: False
     """Returns whether the operator sets none of `overwrites` for a job."""
     main_container: str = "pytorch"
-    groups: Callable[[Job], Sequence[IndexedGroup]] = _one_group
+    groups: Callable[[Job], Sequence[IndexedGroup]] = lambda job: (IndexedGroup("", job.nodes),)
     """The operator's groups of pods, from which names are derived (`compiler.checks.targets`)."""
     derived: tuple[Derived, ...] = ()
     """Names made from the job's. A name with the job's own limit is listed too: a longer suffix
@@ -357,12 +349,11 @@ class Target(NamedTuple):
     """Why it writes each field that the spec does not set, keyed by key path."""
 
 
-class Context:
+class Context(NamedTuple):
     """What a pass may read besides the job."""
 
-    def __init__(self, cluster: ClusterProfile, target: Target) -> None:
-        self.cluster = cluster
-        self.target = target
+    cluster: ClusterProfile
+    target: Target
 
 
 Pass = Callable[[Job, Context], Job]

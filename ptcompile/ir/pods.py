@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple, cast
+from ptcompile._internal.schema_files import load_table
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.resources import never_shared
-from ptcompile.kubernetes.unstructured import Json, JsonDict, without_keys, without_none
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_mapping,
+    nested_map,
+    without_keys,
+    without_none,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,26 +151,15 @@ class PodTemplate(NamedTuple):
         return self._replace(main=self.main.with_env(env))
 
 
-_CONTAINER_ORDER = (
-    "name", "image", "imagePullPolicy", "command", "args", "workingDir", "ports", "envFrom", "env", "resources",
-    "volumeMounts",
-)  # fmt: skip
-_CONTAINER_OWN = frozenset({"name", "image", "command", "args", "env", "resources", "volumeMounts"})
-_POD_OWN = frozenset({"containers", "volumes", "tolerations", "nodeSelector", "affinity"})
-_POD_FIRST = (
-    "restartPolicy", "subdomain", "hostname", "serviceAccountName", "schedulerName", "schedulingGroup", "workloadRef",
-    "priorityClassName",
-    "hostNetwork", "dnsPolicy", "terminationGracePeriodSeconds", "activeDeadlineSeconds", "imagePullSecrets",
-    "securityContext", "nodeSelector", "affinity", "tolerations", "initContainers", "containers", "volumes",
-)  # fmt: skip
+_FIELDS = load_table("ir/pods.json")
 
 
 def read(template: Json, main: str) -> PodTemplate:
     """Return a Kubernetes template as the compiler's. `main` names the main container, which
     defaults to the first.
     """
-    spec: Json = template.get("spec") or {}
-    metadata: Json = template.get("metadata") or {}
+    spec = nested_map(template, "spec")
+    metadata = nested_map(template, "metadata")
     containers: Sequence[Json] = spec.get("containers") or [{"name": main}]
     names = [container.get("name") for container in containers]
     index = names.index(main) if main in names else 0
@@ -170,22 +167,22 @@ def read(template: Json, main: str) -> PodTemplate:
     return PodTemplate(
         main=_read_container(containers[index]),
         sidecars=(*containers[:index], *containers[index + 1 :]),
-        labels=metadata.get("labels") or {},
-        annotations=metadata.get("annotations") or {},
+        labels=nested_map(metadata, "labels"),
+        annotations=nested_map(metadata, "annotations"),
         volumes=tuple(spec.get("volumes") or ()),
         tolerations=tuple(spec.get("tolerations") or ()),
-        node_selector=spec.get("nodeSelector") or {},
-        affinity=spec.get("affinity") or {},
+        node_selector=nested_map(spec, "nodeSelector"),
+        affinity=nested_map(spec, "affinity"),
         metadata=without_keys(metadata, "labels", "annotations") if metadata else metadata,
-        extra=without_keys(spec, *_POD_OWN),
+        extra=without_keys(spec, *_FIELDS["ownPod"]),
     )
 
 
 def _read_container(container: Json) -> Container:
-    resources = container.get("resources") or {}
+    resources = nested_map(container, "resources")
     command = container.get("command")
     args = container.get("args")
-    extra = without_keys(container, *_CONTAINER_OWN)
+    extra = without_keys(container, *_FIELDS["ownContainer"])
     if "claims" in resources:
         extra["resources"] = {"claims": resources["claims"]}
 
@@ -195,7 +192,7 @@ def _read_container(container: Json) -> Container:
         command=None if command is None else tuple(command),
         args=None if args is None else tuple(args),
         env=tuple(container.get("env") or ()),
-        resources=Resources(resources.get("requests") or {}, resources.get("limits") or {}),
+        resources=Resources(nested_map(resources, "requests"), nested_map(resources, "limits")),
         mounts=tuple(container.get("volumeMounts") or ()),
         extra=extra,
     )
@@ -215,7 +212,7 @@ def write_shared(template: PodTemplate, *, main: str | None = None, **spec: Any)
     """Return the same as `write`, for reading only: it shares parts with the template and has
     tuples as lists.
     """
-    pod: JsonDict = {**template.extra}
+    pod = {**template.extra}
     for key, value in (
         *spec.items(),
         ("nodeSelector", template.node_selector or None),
@@ -227,7 +224,7 @@ def write_shared(template: PodTemplate, *, main: str | None = None, **spec: Any)
             pod[key] = value
 
     pod["containers"] = (_write_container(template.main, main), *template.sidecars)
-    whole: JsonDict = {"spec": with_keys_first(pod, _POD_FIRST)}
+    whole: JsonDict = {"spec": with_keys_first(pod, _FIELDS["pod"])}
     metadata = template.metadata
     if template.labels:
         metadata = {**metadata, "labels": template.labels}
@@ -285,7 +282,7 @@ def without_paths(value: Any, nulls: Json, key: str = "") -> Any:
 
 def absent_nulls(nulls: Json, value: Any, key: str = "") -> JsonDict:
     """Return the nulls of a tree that a value does not set again."""
-    parts = value if isinstance(value, Mapping) else {}
+    parts = as_mapping(value)
     if key in MERGE_KEYS and isinstance(value, list | tuple):
         parts = {str(item.get(MERGE_KEYS[key])): item for item in value}
     remaining: JsonDict = {}
@@ -302,8 +299,8 @@ def absent_nulls(nulls: Json, value: Any, key: str = "") -> JsonDict:
 
 def _nulls_with_main(template: PodTemplate, main: str | None) -> Json:
     """Return the template's nulls with its main container renamed to `main`."""
-    spec = template.nulls.get("spec", {})
-    container_nulls = spec.get("containers", {}) if isinstance(spec, Mapping) else {}
+    spec = nested_map(template.nulls, "spec")
+    container_nulls = nested_map(spec, "containers")
     if main is None or template.main.name not in container_nulls:
         return template.nulls
     containers = {
@@ -334,7 +331,7 @@ def _write_container(container: Container, name: str | None) -> JsonDict:
         resources = {"limits": container.resources.limits, **resources}
     if container.resources.requests:
         resources = {"requests": container.resources.requests, **resources}
-    fields: JsonDict = {
+    fields = {
         **container.extra,
         "name": name or container.name,
         "image": container.image,
@@ -345,7 +342,7 @@ def _write_container(container: Container, name: str | None) -> JsonDict:
         "volumeMounts": container.mounts or None,
     }
 
-    return with_keys_first(without_none(fields), _CONTAINER_ORDER)
+    return with_keys_first(without_none(fields), _FIELDS["container"])
 
 
 def with_keys_first(data: Json, first: Sequence[str]) -> JsonDict:

@@ -161,9 +161,8 @@ def _node_amounts(
 
     profile_fabric = profile.spec.fabrics.get(name or "")
     if profile_fabric and profile_fabric.resources:
-        built_in = None
-    else:
-        built_in = fabric_in(name or "", profile.spec.cloud, accelerator_name)
+        return {}
+    built_in = fabric_in(name or "", profile.spec.cloud, accelerator_name)
     return built_in.node_has if built_in is not None else {}
 
 

@@ -62,7 +62,7 @@ class ResourceFields(SpecFields):
         if not set_fields:
             return {}
 
-        amounts: JsonDict = {
+        amounts = {
             name: getattr(self, field)
             for name, field in _RESOURCE_FIELDS.items()
             if field in set_fields

@@ -435,10 +435,9 @@ def _text_reader(_file: str, schema: Schema) -> Reader:
     pattern = schema.get("pattern")
     if "maxLength" in schema or pattern in _EDITOR_PATTERNS:
         pattern = None
+    search = None
     if pattern:
         search = Pattern(f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern).search
-    else:
-        search = None
 
     def read_text(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if not isinstance(value, str):

@@ -47,7 +47,10 @@ def write_yaml(
     yaml.width = _MAX_FLOW_COLUMNS
     yaml.indent(mapping=_INDENT, sequence=_INDENT, offset=0)
     yaml.allow_unicode = True
-    yaml.representer.add_representer(type(None), _represent_null)
+    yaml.representer.add_representer(
+        type(None),
+        lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null"),
+    )
     out = StringIO()
     printable = {
         path: "\n".join(map(_printable, text.split("\n")))
@@ -85,10 +88,6 @@ class _Emitter(RoundTripEmitter):
         width, self.best_width = self.best_width, _UNLIMITED_COLUMNS
         super().process_scalar()
         self.best_width = width
-
-
-def _represent_null(representer: Any, _value: None) -> Any:
-    return representer.represent_scalar("tag:yaml.org,2002:null", "null")
 
 
 def _round_trip_value(value: Any, path: Path, comments: Mapping[Path, str]) -> Any:
@@ -144,7 +143,9 @@ def _round_trip_scalar(value: Any) -> Any:
         if _is_plain_text(value):
             return LiteralScalarString(value)
         return DoubleQuotedScalarString(value)
-    if needs_quotes(value) or _breaks_flow(value):
+    # PyYAML 6 ends a text in a flow collection at a `?`, and a colon cannot come first
+    breaks_flow = value.startswith(":") or any(sign in value for sign in ",[]{}?")
+    if breaks_flow or needs_quotes(value):
         return DoubleQuotedScalarString(value)
     return value
 
@@ -157,13 +158,6 @@ def _is_plain_text(value: str) -> bool:
         and value.isprintable() is False
         and all(line.isprintable() and not line.isspace() for line in lines)
     )
-
-
-def _breaks_flow(value: str) -> bool:
-    """Return whether a text would end inside a flow collection: PyYAML 6 stops at a `?`, and a
-    colon cannot come first.
-    """
-    return value.startswith(":") or any(sign in value for sign in ",[]{}?")
 
 
 def _fits_on_line(value: Any, path: Path, comments: Mapping[Path, str]) -> bool:

@@ -21,7 +21,6 @@ from ptcompile.diagnostics import (
     Problems,
     field_path,
     own_problem,
-    problem_at,
     shorten,
 )
 from ptcompile.kubernetes.merging import merge, patched_places
@@ -132,9 +131,7 @@ def without_effect(members: Iterable[VariantJob]) -> Problems:
         path = next(own for other, own in choices if own != other)
         text = f"no effect: {member.name} is the same job as {twin.name}"
         help = "check what it should change, or remove it"
-        yield problem_at(
-            "variant-without-effect", path, text, help, "note", "style", "ptcompile", on_key=True
-        )
+        yield own_problem("variant-without-effect", path, text, help, "note", "style", on_key=True)
 
 
 def once_each(
@@ -275,13 +272,8 @@ def _axis_problems(document: Document, path: Path, axis: Any) -> Problems:
             yield _error("spec-invalid-value", place, text, help, on_key=True)
         elif why_not:
             help = "it becomes a part of the job's name"
-            yield _error(
-                "spec-invalid-value",
-                place,
-                f"not a name for a variant: {why_not}",
-                help,
-                on_key=True,
-            )
+            text = f"not a name for a variant: {why_not}"
+            yield _error("spec-invalid-value", place, text, help, on_key=True)
         if not (patch is None or isinstance(patch, Mapping)):
             yield _error(
                 "spec-wrong-type",

@@ -14,7 +14,7 @@ from ptcompile.importer.attempt import (
     Attempt,
     Proof,
     _candidate_specs,
-    _count_leaves,
+    _rank_patches,
     comments,
     compile_errors,
     differences,
@@ -324,7 +324,7 @@ def test_a_spec_that_does_not_compile_proves_nothing() -> None:
     [({}, 0), ({"a": [1, 2], "b": {"c": None, "d": []}}, 3), ("x", 1), (None, 1)],
 )
 def test_patched_fields_are_counted(value: object, leaves: int) -> None:
-    assert _count_leaves(value) == leaves
+    assert _rank_patches({"spec": {"manifest": value}}) == leaves
 
 
 @pytest.mark.parametrize(("policy", "specs"), [({}, 1), ({"minReplicas": 1, "maxReplicas": 2}, 2)])

@@ -11,7 +11,6 @@ from ptcompile.differ.normal import Keyed
 from ptcompile.importer.candidate import compile_candidate
 from ptcompile.importer.residue import (
     MISSING,
-    GapClosure,
     ImportGap,
     _with_main_named,
     all_gaps,
@@ -47,10 +46,10 @@ def role(name: str, pod_template: Json, *path: str | int, **fields: Any) -> Read
     return ReadRole(name, 1, pod_template, path, "main", None)._replace(**fields)
 
 
-def closed(ours: Json, theirs: Json, *roles: ReadRole, spec: Json | None = None) -> GapClosure:
-    """Return the closure of all gaps between two objects, with the spec's `spec` alone."""
-    closure = close_gaps({"spec": spec or {}}, list(gaps(ours, theirs)), theirs, Read("job", roles))
-    return GapClosure(closure.spec["spec"], closure.remaining)
+def closed(ours: Json, theirs: Json, *roles: ReadRole, spec: Json | None = None) -> Any:
+    """Return the `spec` of a spec after closing all gaps between two objects."""
+    read = Read("job", roles)
+    return close_gaps({"spec": spec or {}}, list(gaps(ours, theirs)), theirs, read)["spec"]
 
 
 @pytest.mark.parametrize(
@@ -284,59 +283,42 @@ VOLUME = {"name": "v", "emptyDir": {}}
 )
 def test_gaps_of_a_pod_template(ours: Json, theirs: Json, expected: Json) -> None:
     nodes = role("node", theirs, "spec", "template")
-    assert closed(job(ours), job(theirs), nodes) == GapClosure(expected, ())
+    assert closed(job(ours), job(theirs), nodes) == expected
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "path", "value"),
+    ("ours", "patch"),
     [
-        pytest.param(
-            template(main(), SIDE),
-            template(main()),
-            ("spec", "containers", "[side]"),
-            SIDE,
-            id="a sidecar less",
-        ),
-        pytest.param(
-            template(main(), volumes=[VOLUME]),
-            template(main()),
-            ("spec", "volumes", "[v]"),
-            VOLUME,
-            id="a volume less",
-        ),
+        pytest.param(template(main(), SIDE), {"containers": []}, id="a sidecar less"),
+        pytest.param(template(main(), volumes=[VOLUME]), {"volumes": []}, id="a volume less"),
         pytest.param(
             template(main(ports=[{"containerPort": 1}])),
-            template(main()),
-            ("spec", "containers", "[main]", "ports", "[1]"),
-            {"containerPort": 1},
+            {"containers": [{"name": "pytorch", "ports": []}]},
             id="a port less",
         ),
     ],
 )
-def test_no_patch_removes_an_item(
-    ours: Json, theirs: Json, path: tuple[str, ...], value: Json
-) -> None:
-    closure = closed(job(ours), job(theirs), role("node", theirs, "spec", "template"))
-    assert closure.remaining == (ImportGap(("spec", "template", *path), value, MISSING),)
-    assert SIDE not in closure.spec["podTemplate"]["spec"].get("containers", ())
-    assert None not in closure.spec["podTemplate"]["spec"].get("volumes", ())
+def test_no_patch_removes_an_item(ours: Json, patch: Json) -> None:
+    theirs = template(main())
+    spec = closed(job(ours), job(theirs), role("node", theirs, "spec", "template"))
+    assert spec == {"podTemplate": {"spec": patch}}
 
 
 def test_an_item_that_the_patch_has_is_kept() -> None:
     """A second round finds the sidecar that the first one did not add, because another patch removes it."""
     theirs = template(main(), SIDE)
     patch = {"podTemplate": {"spec": {"containers": [{"name": "side", "$patch": "delete"}]}}}
-    closure = closed(
+    spec = closed(
         job(template(main())), job(theirs), role("node", theirs, "spec", "template"), spec=patch
     )
-    assert closure == GapClosure(patch, ())
+    assert spec == patch
 
 
 def test_variables_keep_the_order_of_the_manifest() -> None:
     theirs = template(SIDE, main(env=[{"name": name, "value": "1"} for name in "CAB"]))
     nodes = role("node", theirs, "spec", "template")
     ours = template(SIDE, main(env=[{"name": "A", "value": "1"}, {"name": "Z", "value": "1"}]))
-    env = closed(job(ours), job(theirs), nodes, spec={"env": {"A": "1", "Z": "1"}}).spec["env"]
+    env = closed(job(ours), job(theirs), nodes, spec={"env": {"A": "1", "Z": "1"}})["env"]
     assert list(env.items()) == [("C", "1"), ("A", "1"), ("B", "1"), ("Z", None)]
 
 
@@ -372,8 +354,8 @@ def test_the_spec_that_is_patched_stays_as_it_was() -> None:
 def test_gaps_outside_the_pods_patch_the_object(ours: Json, theirs: Json, patch: Json) -> None:
     same = template(main())
     nodes = role("node", same, "spec", "template")
-    closure = closed(job(same, **ours), job(same, **theirs), nodes)
-    assert closure == GapClosure({"manifest": {"job": {"spec": patch}}}, ())
+    spec = closed(job(same, **ours), job(same, **theirs), nodes)
+    assert spec == {"manifest": {"job": {"spec": patch}}}
 
 
 def two(first: Json, second: Json, **fields: Any) -> Json:
@@ -427,26 +409,20 @@ def test_gaps_of_roles(theirs: tuple[Json, Json], fields: Json, expected: Json) 
         role("master", theirs[0], *PATHS[0]),
         role("worker", theirs[1], *PATHS[1])._replace(**fields),
     )
-    assert closed(two(BARE, BARE), two(*theirs), first, second) == GapClosure(expected, ())
+    assert closed(two(BARE, BARE), two(*theirs), first, second) == expected
 
 
 def test_a_container_of_an_auxiliary_role_is_named_like_the_role() -> None:
     theirs = template(main(lifecycle={"a": 1}))
     nodes, loader = role("node", BARE, *PATHS[0]), role("loader", theirs, *PATHS[1], trains=False)
     patch = {"podTemplate": {"spec": {"containers": [{"name": "loader", "lifecycle": {"a": 1}}]}}}
-    assert closed(two(BARE, BARE), two(BARE, theirs), nodes, loader) == GapClosure(
-        {"roles": {"loader": patch}}, ()
-    )
+    assert closed(two(BARE, BARE), two(BARE, theirs), nodes, loader) == {"roles": {"loader": patch}}
 
 
 def test_an_item_that_an_auxiliary_role_lacks_remains() -> None:
     nodes, loader = role("node", BARE, *PATHS[0]), role("loader", BARE, *PATHS[1], trains=False)
-    gap = ImportGap(
-        ("spec", "tasks", "[b]", "template", "spec", "containers", "[side]"), SIDE, MISSING
-    )
-    assert closed(two(BARE, template(main(), SIDE)), two(BARE, BARE), nodes, loader).remaining == (
-        gap,
-    )
+    spec = closed(two(BARE, template(main(), SIDE)), two(BARE, BARE), nodes, loader)
+    assert spec == {"roles": {"loader": {"podTemplate": {"spec": {"containers": []}}}}}
 
 
 @pytest.mark.parametrize(
@@ -470,7 +446,7 @@ def test_gaps_of_equal_roles_that_are_read_as_one(
     theirs: tuple[Json, Json], expected: Json
 ) -> None:
     nodes = role("node", theirs[0], *PATHS[0], other_paths=(PATHS[1],))
-    assert closed(two(BARE, BARE), two(*theirs), nodes) == GapClosure(expected, ())
+    assert closed(two(BARE, BARE), two(*theirs), nodes) == expected
 
 
 def test_a_pod_is_its_own_template() -> None:
@@ -481,13 +457,10 @@ def test_a_pod_is_its_own_template() -> None:
         **template(main(), hostname="h"),
     }
     pod = role("node", theirs)
-    assert closed(ours, theirs, pod) == GapClosure(
-        {
-            "podTemplate": {"spec": {"hostname": "h"}},
-            "manifest": {"job": {"metadata": {"labels": {"a": "b"}}}},
-        },
-        (),
-    )
+    assert closed(ours, theirs, pod) == {
+        "podTemplate": {"spec": {"hostname": "h"}},
+        "manifest": {"job": {"metadata": {"labels": {"a": "b"}}}},
+    }
 
 
 def test_gaps_of_another_object() -> None:
@@ -498,15 +471,15 @@ def test_gaps_of_another_object() -> None:
     ours = {"kind": "Runtime", "spec": {"template": BARE}}
     remaining = list(all_gaps([ours, {"kind": "Job"}], {"kind": "Job"}, read))
     patches = {"manifest": {"job/Runtime": {"spec": {"a": 1}}}}
-    assert close_gaps({"spec": {}}, remaining, {"kind": "Job"}, read) == GapClosure(
-        {"spec": {**PATCH, **patches}}, ()
-    )
+    assert close_gaps({"spec": {}}, remaining, {"kind": "Job"}, read) == {
+        "spec": {**PATCH, **patches}
+    }
 
 
 def test_the_template_of_an_unknown_runtime_has_no_path() -> None:
     nodes = role("node", BARE)._replace(path=None)
     patch = {"manifest": {"job": {"spec": {"template": {"spec": {"nodeName": "n"}}}}}}
-    assert closed(job(BARE), job(NAMED), nodes) == GapClosure(patch, ())
+    assert closed(job(BARE), job(NAMED), nodes) == patch
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problem
 from ptcompile.compiler.frontend.aliases import find_value
 from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.compiler.location import TARGET, PlacedProblem, restore_generate_name
-from ptcompile.diagnostics import Problem, Problems, has_error, own_problem
+from ptcompile.diagnostics import Problems, has_error, own_problem
 from ptcompile.ir.job import Context, Job
 from ptcompile.operators.shared import emitting, endings
 from ptcompile.operators.targets import TARGETS
@@ -77,17 +77,14 @@ def check(
     target = target or parts.job.target
     targets = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
     if target is not None and target not in targets:
-        problems.append(_unknown_target(target, targets))
+        suggestion = find_value("target", target) or closest_match(target, targets)
+        help = f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(targets)}"
+        message = f"no target {target!r}"
+        problems.append(own_problem("unknown-target", ("spec", "target"), message, help))
     if checks.is_only_too_long(parts.spec.metadata.name):
         rest = [problem for problem in problems if problem.path != ("metadata", "name")]
         problems = problems if has_error(rest) else rest
     return list(map(PlacedProblem, restore_generate_name(problems, parts.spec)))
-
-
-def _unknown_target(name: str, targets: tuple[str, ...]) -> Problem:
-    suggestion = find_value("target", name) or closest_match(name, targets)
-    help = f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(targets)}"
-    return own_problem("unknown-target", ("spec", "target"), f"no target {name!r}", help)
 
 
 def target_problems(spec: Spec, job: Job, context: Context) -> Problems:

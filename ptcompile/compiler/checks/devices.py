@@ -19,9 +19,6 @@ from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
-
-    from ptcompile.spec.base import ResourceList, Resources
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import JobSpec
 
@@ -33,8 +30,11 @@ def amounts(parts: SpecParts) -> Problems:
     for part in parts.every:
         if not part.fields.resources.model_fields_set:
             continue
-        for resources, path in _resource_levels(part.fields.resources, (*part.path, "resources")):
+        own = part.fields.resources
+        levels = ((own, ()), (own.requests, ("requests",)), (own.limits, ("limits",)))
+        for resources, half in levels:
             if resources.gpu is not None and gpu in resources.devices:
+                path = (*part.path, "resources", *half)
                 yield conflict(
                     (*path, "devices", gpu), "gpu requests the same resource", "set it once"
                 )
@@ -43,14 +43,6 @@ def amounts(parts: SpecParts) -> Problems:
     if isinstance(job.shared_memory, str):
         for part in parts.nodes:
             yield from _check_shared_memory(job.shared_memory, part)
-
-
-def _resource_levels(resources: Resources, path: Path) -> list[tuple[ResourceList, Path]]:
-    return [
-        (resources, path),
-        (resources.requests, (*path, "requests")),
-        (resources.limits, (*path, "limits")),
-    ]
 
 
 def _check_requests_and_limits(part: SpecPart) -> Problems:
@@ -70,25 +62,26 @@ def _check_requests_and_limits(part: SpecPart) -> Problems:
             help = f"remove it, or write null for {name} under resources"
             yield problem(
                 "gpu-request-differs-from-limit",
-                (*path, half_name, *_amount_key(name)),
+                (*path, half_name, *amount_key(name)),
                 message,
                 help,
             )
 
     for name in {**requests, **limits}:
-        half: Literal["requests", "limits"] = "requests" if name in requests else "limits"
+        half = "requests" if name in requests else "limits"
+        amount_path = (*path, *amount_key(name))
+        if name in getattr(resources, half).amounts_by_name():
+            amount_path = (*path, half, *amount_key(name))
         request = requests.get(name, limits.get(name, "0"))
         limit = limits.get(name, requests.get(name, "0"))
         is_device = name == "gpu" or "/" in name
         if is_device and not total_quantity(request).is_integer:
-            amount_path = _amount_path(path, resources, half, name)
             yield invalid_field(
                 amount_path, f"{request!r}: devices cannot be split", "give a whole number"
             )
         elif request == limit:
             continue
         elif is_device and total_quantity(request) != total_quantity(limit):
-            amount_path = _amount_path(path, resources, half, name)
             message = f"{request} must equal the limit, {limit}: devices cannot be shared"
             yield problem(
                 "gpu-request-differs-from-limit",
@@ -97,23 +90,13 @@ def _check_requests_and_limits(part: SpecPart) -> Problems:
                 f"request {name} once, under resources",
             )
         elif total_quantity(request) > total_quantity(limit):
-            amount_path = _amount_path(path, resources, half, name)
             message = f"{request} is above the limit, {limit}"
             yield problem(
                 "request-above-limit", amount_path, message, "lower the request or raise the limit"
             )
 
 
-def _amount_path(
-    path: Path, resources: Resources, half: Literal["requests", "limits"], name: str
-) -> Path:
-    """Return the path of an amount: under requests or limits, or directly under resources."""
-    if name in getattr(resources, half).amounts_by_name():
-        path = (*path, half)
-    return (*path, *_amount_key(name))
-
-
-def _amount_key(name: str) -> Path:
+def amount_key(name: str) -> Path:
     """Return the spec's key for a Kubernetes resource."""
     if name in {"cpu", "memory", "gpu"}:
         return (name,)
@@ -137,8 +120,8 @@ def _check_shared_memory(size: str, part: SpecPart) -> Problems:
         )
 
 
-_NPROC: Path = ("spec", "elastic", "nprocPerNode")
-_ACCELERATOR: Path = ("spec", "accelerator")
+_NPROC = ("spec", "elastic", "nprocPerNode")
+_ACCELERATOR = ("spec", "accelerator")
 _MAX_LISTED_SLICES = 12
 """Number of slices that a message lists: a TPU has hundreds of topologies."""
 
@@ -175,10 +158,9 @@ def unknown_accelerator(name: str, cluster: ClusterProfile) -> Problem:
     if row is not None:
         slices = row.slices_in(cloud)
         where = f" on {cloud}" if slice_name in row.slices else ""
+        listed = slices
         if len(slices) > _MAX_LISTED_SLICES:
             listed = (*slices[:_MAX_LISTED_SLICES], "...")
-        else:
-            listed = slices
         help = f"use one of its slices: {', '.join(listed)}" if slices else f"write {base}"
         return invalid_field(_ACCELERATOR, f"{base!r} has no slice {slice_name!r}{where}", help)
 
@@ -239,14 +221,14 @@ def devices(parts: SpecParts) -> Problems:
 
 
 def _node(part: SpecPart, accelerator: str | None, cluster: ClusterProfile) -> _Node:
-    limits = part.amounts.limits
     devices = {
-        name: amount for name, amount in limits.items() if hardware.is_accelerator(cluster, name)
+        name: amount
+        for name, amount in part.amounts.limits.items()
+        if hardware.is_accelerator(cluster, name)
     }
     count = hardware.count_accelerators(cluster, devices)
-    if accelerator is None:
-        processes = count
-    else:
+    processes = count
+    if accelerator is not None:
         processes = hardware.count_processes(cluster, devices, accelerator)
 
     return _Node(part.path, count, processes, frozenset(devices))
@@ -277,10 +259,11 @@ def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfi
     if not isinstance(nproc, int):
         return
 
-    is_known = hardware.accelerator(cluster, job.accelerator) is not None
-    if job.accelerator is not None and not is_known:
+    entry = hardware.accelerator(cluster, job.accelerator)
+    if job.accelerator is not None and entry is None:
         return  # how many processes a device takes is unknown
 
+    one_drives_all = nproc == 1 and entry is not None and entry.one_drives_all
     least = min(nodes, key=lambda node: node.processes)
     most = max(node.processes for node in nodes)
     message = f"{pluralize(nproc, 'process', 'es')} on {_describe_node(least)}"
@@ -291,7 +274,7 @@ def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfi
             f", or run {least.processes}" if least.devices else " on every node"
         )
         yield _run_problem("more-processes-than-gpus", _NPROC, message, help)
-    elif nproc < least.processes and not _drives_all_with_one(job, nproc, cluster):
+    elif nproc < least.processes and not one_drives_all:
         if least.processes == least.devices:
             message = f"{nproc} of {least.devices} GPUs of a node are used"
         yield _run_problem(
@@ -315,11 +298,6 @@ def _check_gpu_count(nodes: Sequence[_Node], gpu: str) -> Problems:
     elif foreign_resource is not None:
         message = f"gpu counts CUDA devices, but {foreign_resource} is not one: torchrun exits"
         yield _run_problem("more-processes-than-gpus", _NPROC, message, "write auto, or remove it")
-
-
-def _drives_all_with_one(job: JobSpec, nproc: int, cluster: ClusterProfile) -> bool:
-    entry = hardware.accelerator(cluster, job.accelerator)
-    return nproc == 1 and entry is not None and entry.one_drives_all
 
 
 def _check_mig_slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Problems:
@@ -354,17 +332,11 @@ def _check_tpu_topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterPr
     (GKE, plan TPUs).
     """
     entry = hardware.accelerator(cluster, job.accelerator)
-    if entry is not None:
-        shape = entry.node_labels.get("cloud.google.com/gke-tpu-topology")
-    else:
-        shape = None
-
-    sides = (shape or "").split("x")
-    if (
-        entry is None
-        or len(nodes) != 1
-        or not all(side.isdecimal() and side.isascii() for side in sides)
-    ):
+    if entry is None or len(nodes) != 1:
+        return
+    shape = entry.node_labels.get("cloud.google.com/gke-tpu-topology", "")
+    sides = shape.split("x")
+    if not all(side.isdecimal() and side.isascii() for side in sides):
         return
 
     [node] = nodes
@@ -401,7 +373,7 @@ def fabric(parts: SpecParts) -> Problems:
     if job.fabric is None:
         return
 
-    path: Path = ("spec", "fabric")
+    path = ("spec", "fabric")
     if hardware.fabric(cluster, job.fabric) is None:
         from ptcompile.hardware.fabrics import FABRICS
         from ptcompile.hardware.products import fabrics_named
@@ -424,25 +396,23 @@ def fabric(parts: SpecParts) -> Problems:
 
     yield from _check_compute_domain(parts)
     counted = hardware.per_machine_resource(cluster, job.fabric)
+    if not counted:
+        return
+
     entry = hardware.accelerator(cluster, job.accelerator)
-    least = hardware.fabric_amounts(cluster, job.fabric, None, 0).get(counted or "")
+    least = hardware.fabric_amounts(cluster, job.fabric, None, 0).get(counted)
+    whole = None
+    if entry is not None and hardware.fabric_devices(cluster, job.fabric, entry) is not None:
+        whole = entry.devices_per_node
     for part in parts.nodes:
-        has_devices = (
-            entry is not None and hardware.fabric_devices(cluster, job.fabric, entry) is not None
-        )
-        whole = entry.devices_per_node if entry is not None and has_devices else None
-        is_set = counted in part.amounts.limits
-        if counted and not is_set and (whole is None or gpus_per_node(part, cluster) < whole):
+        if counted in part.amounts.limits:
+            continue
+        if whole is None or gpus_per_node(part, cluster) < whole:
             message = f"{least} {counted} per node, since the number on its machines is unknown"
             help = f"write resources.devices[{counted}], or name the accelerator of a whole node"
             yield _fabric_problem(path, message, help)
             return
-        if (
-            counted
-            and not is_set
-            and job.accelerator
-            and job.accelerator not in cluster.spec.accelerators
-        ):
+        if job.accelerator and job.accelerator not in cluster.spec.accelerators:
             yield from _check_unequal_machines(job.accelerator, job.fabric, counted, cluster)
             return
 
@@ -535,10 +505,8 @@ def incomplete_fabrics(job: Job) -> Iterator[tuple[str, Problem]]:
 
     for role in job.training_roles:
         main = role.template.main
-        amounts = role.template.main.resources
-        if not role.template.sidecars and not concerns(
-            main.env, {*amounts.requests, *amounts.limits}
-        ):
+        amounts = {*main.resources.requests, *main.resources.limits}
+        if not role.template.sidecars and not concerns(main.env, amounts):
             continue
         for gap in gaps(pod_template.write_shared(role.template)):
             yield role.name, _fabric_problem(gap.path, gap.message, gap.help)

@@ -78,7 +78,9 @@ def entry_point(parts: SpecParts) -> Problems:
             )
             continue
         if text.split() == [text] and not _shell_operator.search(text):
-            if field == "module" and _is_file_name(text):
+            # Python finds no module of such a name
+            is_file = "$" not in text and ("/" in text or text.endswith(".py"))
+            if field == "module" and is_file:
                 yield _file_as_module(text, set_fields)
             continue
 
@@ -92,18 +94,11 @@ def entry_point(parts: SpecParts) -> Problems:
             "command-as-script",
             ("spec", field),
             f"torchrun would start one {noun} named {_quote(text)}, {included} included",
-            _help(entry) if isinstance(entry, Entry) else entry,
+            _help_text(entry),
             stage="run",
             authority="torchrun",
             fix=_fix(entry, field, job) if isinstance(entry, Entry) and is_fixable else None,
         )
-
-
-def _is_file_name(module: str) -> bool:
-    """Return whether the value of `module` is certainly a file: Python finds no module of such a
-    name.
-    """
-    return "$" not in module and ("/" in module or module.endswith(".py"))
 
 
 def _file_as_module(text: str, set_fields: list[str]) -> Problem:
@@ -124,7 +119,7 @@ def _file_as_module(text: str, set_fields: list[str]) -> Problem:
     if is_valid and len(set_fields) == 1:
         help = f"write {field}: {_shorten(value)}"
         edits.append(Edit("set", ("spec", field), value))
-        fix = Fix(f"write {field}", tuple(edits), safe=False)
+        fix = Fix(f"write {field}", tuple(edits))
 
     return problem(
         "command-as-script",
@@ -207,8 +202,8 @@ def _torchrun_entry(launch: command.Invocation, tokens: list[str], job: JobSpec)
     for option, text in launch.options.items():
         if option == "module" or _is_written_anyway(option, text, job):
             continue
-        name, convert = _ELASTIC.get(option, ("", _no_value))
-        value = convert(text)
+        name, convert = _ELASTIC.get(option, ("", None))
+        value = convert and convert(text)
         if value is not None and _is_free(name, value, job):
             elastic[name] = value
         else:
@@ -226,10 +221,6 @@ def _torchrun_entry(launch: command.Invocation, tokens: list[str], job: JobSpec)
         return nested
 
     return Entry(field, entry, tuple(args), elastic, obstacle)
-
-
-def _no_value(_text: str) -> None:
-    """Return None, for an option without a field."""
 
 
 def _positive_int(text: str) -> int | None:
@@ -263,7 +254,7 @@ def _choice_parser(*choices: str) -> Callable[[str], str | None]:
     return lambda text: text if text in choices else None
 
 
-_ELASTIC: dict[str, tuple[str, Callable[[str], Any]]] = {
+_ELASTIC = {
     "nnodes": ("nnodes", _parse_nodes),
     "nproc-per-node": ("nprocPerNode", _parse_processes),
     "max-restarts": ("maxRestarts", _parse_count),
@@ -281,10 +272,8 @@ def _is_free(field: str, value: object, job: JobSpec) -> bool:
     """Return whether the spec leaves a field of `elastic` unset, or already sets it to this
     value.
     """
-    if job.elastic is None:
-        elastic_fields = {}
-    else:
-        elastic_fields = {yaml_name(name): name for name in job.elastic.model_fields_set}
+    set_fields = job.elastic.model_fields_set if job.elastic is not None else ()
+    elastic_fields = {yaml_name(name): name for name in set_fields}
     if field == "nnodes":
         return {"nodes", "master", "worker"}.isdisjoint(
             job.non_null_fields()
@@ -339,12 +328,11 @@ def _launcher_entry(call: launchers.LauncherCall, tokens: list[str]) -> Entry | 
     if not entry or " " in entry[0]:
         return _PROGRAM.format(_format_list(tokens))
 
+    obstacle = None
     if options:
         obstacle = (
             f"torchrun starts the processes instead of {call.name}, whose options do not apply"
         )
-    else:
-        obstacle = None
 
     script, *args = entry
     return Entry(
@@ -444,12 +432,11 @@ def _fix(entry: Entry, field: str, job: JobSpec) -> Fix | None:
 
 def _format_list(items: Iterable[str]) -> str:
     """Return a list of strings on one line of YAML."""
-    text = f"[{', '.join(map(_format_item, items))}]"
+    words = [
+        double_quote(item) if not item or set(item) & _FLOW else scalar(item) for item in items
+    ]
+    text = f"[{', '.join(words)}]"
     return text if len(text) <= _MAX_SHOWN else "[...]"
-
-
-def _format_item(text: str) -> str:
-    return double_quote(text) if not text or set(text) & _FLOW else scalar(text)
 
 
 _FLOW = frozenset(",[]{}\n")

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.parts import SpecParts
-from ptcompile.diagnostics import Path, Problem, Problems
+from ptcompile.diagnostics import Problem, Problems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import JobSpec
 
-_PATH: Path = ("spec", "fabric")
+_PATH = ("spec", "fabric")
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 
@@ -39,13 +39,15 @@ def misplaced_fabric(parts: SpecParts) -> Problems:
     job = parts.job
     cluster = parts.cluster
     fabric = job.fabric or ""
-    cloud = cluster.spec.cloud or catalogue.home_of(job.fabric or "")
+    home = catalogue.home_of(fabric)
+    cloud = cluster.spec.cloud or home
     if fabric in cluster.spec.fabrics or not cloud:
         return
 
-    home = catalogue.home_of(fabric)
     if home not in ("", cloud):
-        if not _profile_has_fabric(job, cluster):
+        # the profile's own accelerator may say that its nodes have the fabric
+        accelerator = cluster.spec.accelerators.get(job.accelerator or "")
+        if accelerator is None or fabric not in accelerator.fabric_devices:
             yield _wrong_cloud(fabric, home, cloud, job)
         return
 
@@ -56,12 +58,6 @@ def misplaced_fabric(parts: SpecParts) -> Problems:
     offered = catalogue.fabrics_of(choice.names)
     if fabric not in offered:
         yield _without_machine(fabric, cloud, choice.title, offered)
-
-
-def _profile_has_fabric(job: JobSpec, cluster: ClusterProfile) -> bool:
-    """Return whether the profile's own accelerator defines that its nodes have the fabric."""
-    accelerator = cluster.spec.accelerators.get(job.accelerator or "")
-    return accelerator is not None and job.fabric in accelerator.fabric_devices
 
 
 def _machine_choice(job: JobSpec, cluster: ClusterProfile, cloud: str) -> _Choice | None:
@@ -126,5 +122,4 @@ def _without_machine(fabric: str, cloud: str, title: str, offered: Sequence[str]
         help,
         severity="warning",
         stage="run",
-        authority="ptcompile",
     )

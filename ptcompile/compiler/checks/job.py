@@ -17,7 +17,14 @@ from ptcompile.ir.job import Context, Job, Target
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_list
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_list,
+    nested_map,
+    nested_maps,
+    nested_value,
+)
 from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 from ptcompile.operators.table import OPERATORS
 from ptcompile.simulator.launchers.torchrun import why_not_option
@@ -38,28 +45,24 @@ _YAML_LITERALS = frozenset({"true", "false", "null"})
 
 def metadata(parts: SpecParts) -> Problems:
     """Yield an error for invalid names of the job and of its namespace."""
-    spec = parts.spec
-    prefix = spec.metadata.generate_name
-    has_name = "name" in spec.metadata.model_fields_set
+    fields = parts.spec.metadata
+    prefix = fields.generate_name
+    has_name = "name" in fields.model_fields_set
     if not has_name and prefix is None:
         yield problem("spec-missing-field", ("metadata", "name"), "is missing", "add name")
-    elif has_name and prefix is not None and spec.metadata.name != placeholder_name(prefix):
+    elif has_name and prefix is not None and fields.name != placeholder_name(prefix):
         yield conflict(
             ("metadata", "generateName"), "name already names the job", "remove one of them"
         )
-    elif has_name and (reason := names.why_not_dns_label(spec.metadata.name)):
+    elif has_name and (reason := names.why_not_dns_label(fields.name)):
         yield invalid_field(
             ("metadata", "name"),
-            f"{spec.metadata.name!r} {reason}",
-            name_help(spec.metadata.name, "llama-sft"),
+            f"{fields.name!r} {reason}",
+            name_help(fields.name, "llama-sft"),
         )
-    if spec.metadata.namespace is not None and (
-        reason := names.why_not_dns_label(spec.metadata.namespace)
-    ):
-        help = name_help(spec.metadata.namespace, "research")
-        yield invalid_field(
-            ("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", help
-        )
+    if fields.namespace is not None and (reason := names.why_not_dns_label(fields.namespace)):
+        help = name_help(fields.namespace, "research")
+        yield invalid_field(("metadata", "namespace"), f"{fields.namespace!r} {reason}", help)
 
 
 def containers(parts: SpecParts) -> Problems:
@@ -90,37 +93,27 @@ def reserved_env(spec: Spec, job: Job, context: Context) -> Problems:
     """Yield an error for each variable that the operator overwrites, since this target cannot
     pass it on.
     """
-    cluster = context.cluster
     target = context.target
     if not target.overwrites or target.keeps_variables(job):
         return
 
-    for field, env in _profile_variables(job, cluster):
+    for field, env in _profile_variables(job, context.cluster):
         for name in _overwritten_names(env, target):
             yield _reserved_variable(("spec",), name, target, f"the profile's {field} sets {name}")
     for role in job.roles:
         variables = {str(entry.get("name")): entry.get("value") for entry in role.template.main.env}
         if role.template.nulls:
             variables |= _nulled_variables(role.template)
-        # auxiliary roles have no rank and no torchrun, so no operator overwrites these
-        if not role.trains:
-            variables = {
-                key: variables[key]
-                for key in variables
-                if key != "RANK" and not key.startswith("PET_")
-            }
-
         for name in _overwritten_names(variables, target):
-            path = _variable_path(spec.spec, role.name, name)
-            yield _reserved_variable(path, name, target)
+            # auxiliary roles have no rank and no torchrun, so no operator overwrites these
+            if role.trains or not (name == "RANK" or name.startswith("PET_")):
+                path = _variable_path(spec.spec, role.name, name)
+                yield _reserved_variable(path, name, target)
 
 
 def _nulled_variables(template: PodTemplate) -> dict[str, None]:
     """Return the variables that a role sets to null in its main container, by name."""
-    main = template.nulls.get("spec", {}).get("containers", {}).get(template.main.name, {})
-    env = main.get("env", {})
-    if isinstance(env, tuple):
-        return {}
+    env = nested_map(template.nulls, "spec", "containers", template.main.name, "env")
     return dict.fromkeys(name for name in env if isinstance(env[name], tuple))
 
 
@@ -139,12 +132,11 @@ def _profile_variables(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str,
 
 def _main_env(template: Json) -> JsonDict:
     """Return the variables that a pod template of the profile sets in the main container."""
-    containers = template.get("spec", {}).get("containers", ())
     entries = (
         entry
-        for container in containers
+        for container in nested_maps(template, "spec", "containers")
         if container.get("name") == MAIN
-        for entry in container.get("env", ())
+        for entry in nested_maps(container, "env")
     )
     return {str(entry.get("name")): entry.get("value") for entry in entries}
 
@@ -163,7 +155,7 @@ def _variable_path(job: JobSpec, role: str, name: str) -> Path:
     """
     auxiliary = job.roles.get(role)
     block = auxiliary if auxiliary is not None else getattr(job, role, None)
-    block_path: Path = ("spec", role) if auxiliary is None else ("spec", "roles", role)
+    block_path = ("spec", role) if auxiliary is None else ("spec", "roles", role)
     for path, fields in ((block_path, block), (("spec",), job)):
         if fields is not None and name in fields.env:
             return (*path, "env", name)
@@ -206,7 +198,7 @@ def program(parts: SpecParts) -> Problems:
 def node_counts(parts: SpecParts) -> Problems:
     """Yield contradictions between the fields that set the number of nodes."""
     job = parts.job
-    ways: list[tuple[Path, bool]] = [
+    ways = [
         (("spec", "nodes"), job.nodes is not None),
         (("spec", "elastic", "nnodes"), job.elastic is not None and job.elastic.nnodes is not None),
         (("spec", "master"), job.master is not None),
@@ -246,7 +238,7 @@ def torchrun(parts: SpecParts) -> Problems:
     if elastic is None:
         return
 
-    path: Path = ("spec", "elastic")
+    path = ("spec", "elastic")
     least, most = job.node_range()
     if elastic.rdzv_backend == "static" and least < most:
         yield conflict(
@@ -399,20 +391,20 @@ def part_names(parts: SpecParts) -> Problems:
 
 def _check_env(path: Path, fields: PodFields) -> Problems:
     for name, value in fields.env.items():
+        variable_path = (*path, "env", name)
         if name in _YAML_LITERALS:
             cause = "it reads words such as on, yes and n as true or false"
             message = f"YAML turned the name of a variable into {name}: {cause}"
-            variable_path: Path = (*path, "env", name)
             help = "write the name in quotes"
             yield problem(
                 "spec-invalid-value", variable_path, message, help, severity="warning", on_key=True
             )
         if value is not None and not isinstance(value, str) and len(value.non_null_fields()) != 1:
             help = "use one of secretKeyRef, configMapKeyRef, fieldRef, resourceFieldRef"
-            yield invalid_field((*path, "env", name), "a variable has exactly one source", help)
+            yield invalid_field(variable_path, "a variable has exactly one source", help)
 
 
-_POLICY: Path = ("spec", "runPolicy")
+_POLICY = ("spec", "runPolicy")
 
 
 def run_policy(parts: SpecParts) -> Problems:
@@ -480,8 +472,7 @@ def images(parts: SpecParts) -> Problems:
 
 
 def _containers(pod: Any, key: str) -> Iterator[tuple[int, JsonDict]]:
-    items = pod.get(key) if isinstance(pod, dict) else None
-    for index, container in enumerate(as_list(items)):
+    for index, container in enumerate(as_list(nested_value(pod, key))):
         if isinstance(container, dict):
             yield index, container
 
@@ -518,7 +509,6 @@ def _check_container_name(
             help,
             severity="warning",
             stage="run",
-            authority="ptcompile",
         )
 
 
@@ -548,14 +538,14 @@ def check_role_names(parts: SpecParts) -> Problems:
     fields_by_name = {
         name: field for (field, part), name in job.part_names().items() if part != "container"
     }
-    template = parts.cluster.spec.defaults.pod_template.get("spec", {})
+    template = parts.cluster.spec.defaults.pod_template
     sidecars = {
         item.get("name")
         for key in ("containers", "initContainers")
-        for item in template.get(key, ())
+        for item in nested_maps(template, "spec", key)
     }
     for name in job.roles:
-        path: Path = ("spec", "roles", name)
+        path = ("spec", "roles", name)
         reason = _why_not_role_name(name, fields_by_name)
         if reason is not None:
             yield _bad_role_name(path, *reason)

@@ -12,10 +12,9 @@ from ptcompile._internal.spelling import spelling_help
 from ptcompile.apiserver.structure import pod_decode_problems
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.lowering import pod_template_of
-from ptcompile.compiler.frontend.parts import blocks, with_path
+from ptcompile.compiler.frontend.parts import POD_FIELDS, blocks, with_path
 from ptcompile.diagnostics import Path, Problem, Problems
-from ptcompile.kubernetes.unstructured import MISSING, Json, JsonDict, get
-from ptcompile.spec.pod_fields import POD_FIELDS
+from ptcompile.kubernetes.unstructured import MISSING, Json, JsonDict, get, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,16 +105,15 @@ def _check_patch(path: Path, patch: Json) -> Problems:
             "spec-unknown-field", (*path, key), "unknown field of a pod template", help, on_key=True
         )
 
-    metadata = patch.get("metadata")
-    for key in metadata.keys() - _PATCH_METADATA if isinstance(metadata, Mapping) else ():
+    metadata = nested_map(patch, "metadata")
+    for key in metadata.keys() - _PATCH_METADATA:
         reason = "remove it; a pod template sets only labels and annotations of its pods"
         help = spelling_help(key, _PATCH_METADATA, reason)
         is_name = key in {"name", "generateName"}
         message = "pods are named after the job" if is_name else "unknown field of a pod template"
         yield problem("spec-unknown-field", (*path, "metadata", key), message, help, on_key=True)
 
-    spec = patch.get("spec")
-    if isinstance(spec, Mapping) and "restartPolicy" in spec:
+    if "restartPolicy" in nested_map(patch, "spec"):
         message = "the target sets the restart policy of the pods"
         yield problem(
             "spec-conflict",
@@ -132,7 +130,7 @@ def _check_patch(path: Path, patch: Json) -> Problems:
             )
 
     template = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
-    if isinstance(metadata, Mapping):
+    if metadata:
         template["metadata"] = {
             key: value for key, value in metadata.items() if key in _PATCH_METADATA
         }
@@ -140,7 +138,7 @@ def _check_patch(path: Path, patch: Json) -> Problems:
     yield from _check_template(path, template)
 
 
-_NEVER_NULL: dict[Path, str] = {("spec",): "a spec", ("spec", "containers"): "a main container"}
+_NEVER_NULL = {("spec",): "a spec", ("spec", "containers"): "a main container"}
 
 
 def _has_null_item(value: Any) -> bool:

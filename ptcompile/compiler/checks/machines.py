@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.compiler.checks.devices import amount_key
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, total_quantity
 from ptcompile.diagnostics import Path, Problem, Problems
@@ -36,7 +37,6 @@ from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.spec.base import Resources
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import JobSpec
     from ptcompile.world.nodes import Pools
@@ -62,14 +62,13 @@ def machine_misfits(parts: SpecParts) -> Problems:
     from ptcompile.hardware.accelerators import machines_of
 
     name = job.accelerator or ""
-    cloud = cluster.spec.cloud
     is_built_in = (
         name not in cluster.spec.accelerators and hardware.accelerator(cluster, name) is not None
     )
     if not is_built_in or cluster.spec.node_pools:
         return
 
-    candidates = machines_of(name, cloud, largest=False)
+    candidates = machines_of(name, cluster.spec.cloud, largest=False)
     pinned = job.node_selector.get(_INSTANCE_TYPE)
     machines = tuple(machine for machine in candidates if machine.name == pinned) or candidates
     reported = set()
@@ -112,16 +111,14 @@ def _requested_amounts(part: SpecPart, job: JobSpec, cluster: ClusterProfile) ->
     }
     if nics is not None and job.fabric:
         measures[nics] = _counted_fabric(job.fabric, cluster)
-    blocks: list[tuple[Path, Resources]] = [
-        (part.path, part.fields.resources),
-        (("spec",), job.resources),
-    ]
     requested = []
     for name, measure in measures.items():
         text = amounts.requests.get(name) or amounts.limits.get(name)
         if text is not None:
             requested.append(
-                _Amount(_amount_path(blocks, name), text, Ask(measure, total_quantity(text).nano))
+                _Amount(
+                    _amount_path(part, job, name), text, Ask(measure, total_quantity(text).nano)
+                )
             )
 
     return requested
@@ -139,16 +136,17 @@ def _counted_fabric(fabric: str, cluster: ClusterProfile) -> str:
     return fabric
 
 
-def _amount_path(blocks: Sequence[tuple[Path, Resources]], name: str) -> Path:
+def _amount_path(part: SpecPart, job: JobSpec, name: str) -> Path:
     """Return the path that sets an amount, or of the accelerator if the amount is a default."""
-    key: Path = (name,) if name in {"cpu", "memory", "gpu"} else ("devices", name)
-    if name == "ephemeral-storage":
-        key = ("ephemeralStorage",)
-    for path, resources in blocks:
-        halves = (("requests", resources.requests), ("limits", resources.limits), ("", resources))
+    for path, resources in ((part.path, part.fields.resources), (("spec",), job.resources)):
+        halves = (
+            (("requests",), resources.requests),
+            (("limits",), resources.limits),
+            ((), resources),
+        )
         for half, amounts in halves:
             if amounts.amounts_by_name().get(name) is not None:
-                return (*path, "resources", *((half,) if half else ()), *key)
+                return (*path, "resources", *half, *amount_key(name))
     return ("spec", "accelerator")
 
 
@@ -211,7 +209,6 @@ def _check_share(
         help,
         severity="note",
         stage="style",
-        authority="ptcompile",
     )
 
 
@@ -222,7 +219,6 @@ def _check_disk(
     elsewhere.
     """
     name = "ephemeral-storage"
-    cloud = cluster.spec.cloud
     storage = part.amounts.requests.get(name) or part.amounts.limits.get(name)
     disks = {
         machine.name: nano(DISKS[machine.name]) for machine in machines if machine.name in DISKS
@@ -235,7 +231,7 @@ def _check_disk(
     if requested > disks[largest]:
         message = f"{largest} has local disks of {DISKS[largest]}"
         help = "mount a volume for the rest"
-    elif cloud == "eks" and requested > nano(EKS_ROOT_LEFT):
+    elif cluster.spec.cloud == "eks" and requested > nano(EKS_ROOT_LEFT):
         message = f"EKS's default root volume leaves pods {EKS_ROOT_LEFT}"
         help = (
             "create the nodes with a larger root volume, or use their local disks "
@@ -244,12 +240,10 @@ def _check_disk(
     else:
         return
 
-    path = _amount_path([(part.path, part.fields.resources), (("spec",), job.resources)], name)
-    text = f"{storage}: {message}"
     yield problem(
         "ephemeral-storage-above-disk",
-        path,
-        text,
+        _amount_path(part, job, name),
+        f"{storage}: {message}",
         help,
         severity="warning",
         stage="run",
@@ -277,12 +271,11 @@ def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None
         misfit = misfit_in(pools, placement)
         if misfit is not None:
             has_misfit = True
-            path = ("spec", *misfit.path)
             yield (
                 role.name,
                 problem(
                     "fits-no-machine",
-                    path,
+                    ("spec", *misfit.path),
                     misfit.text,
                     misfit.help,
                     severity=misfit.severity,
@@ -310,7 +303,7 @@ def _check_node_count(job: Job, room: int, pools: Pools, cluster: ClusterProfile
     if job.peak_nodes <= room:
         return
     is_certain = job.min_nodes > room
-    path: Path = ("spec", "elastic", "nnodes") if job.elastic else ("spec", "nodes")
+    path = ("spec", "elastic", "nnodes") if job.elastic else ("spec", "nodes")
     count = f"{job.min_nodes} nodes" if is_certain else f"up to {job.peak_nodes} nodes"
     message = (
         f"{count}, but the node pools of the profile {cluster.metadata.name!r} have room for only "

@@ -16,7 +16,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Path, Problems, problem_at
+from ptcompile.diagnostics import Problems, own_problem, problem_at
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Target
 from ptcompile.kubernetes import names
 from ptcompile.operators.queues import queue_systems
@@ -129,15 +129,8 @@ def unread_annotations(job: Job, target: Target) -> Problems:
                 owner = operator.title or f"{operator.kinds[0].name} objects"
                 message = f"{purpose} with {owner} alone; {target.name} ignores it"
                 help = f"remove it, or use the target {operator.target_name}"
-                yield problem_at(
-                    "not-carried-over",
-                    path,
-                    message,
-                    help,
-                    "warning",
-                    "run",
-                    "ptcompile",
-                    on_key=True,
+                yield own_problem(
+                    "not-carried-over", path, message, help, "warning", "run", on_key=True
                 )
 
 
@@ -157,14 +150,14 @@ def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Probl
         priority = None
     for path, value in ((_QUEUE, queue), (_PRIORITY, priority)):
         if value and (reason := names.why_not_label_value(value)):
-            is_explicit = path == _PRIORITY or job.queue is not None
-            statement = f"{value!r} becomes the value of a label, which {reason}"
-            text = statement if is_explicit else f"the profile's defaults.queue {statement}"
-            problem_path: Path = path if is_explicit else SPEC
+            text = f"{value!r} becomes the value of a label, which {reason}"
             help = f"use a {path[-1]} with another name"
+            is_default = path == _QUEUE and job.queue is None
+            if is_default:
+                text = f"the profile's defaults.queue {text}"
             yield problem_at(
                 "spec-invalid-value",
-                problem_path,
+                SPEC if is_default else path,
                 text,
                 help,
                 stage="pod" if target == "volcano" else "apply",
@@ -245,7 +238,6 @@ def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Problems:
     """Yield an error if the kind's own controller does not leave the object to MultiKueue
     (facts/kueue; Kueue 0.19).
     """
-    versions = cluster.versions()
     since = {
         "job": ("job-managed-by", "Kubernetes leaves a Job to Kueue only since 1.32"),
         "pytorchjob": (
@@ -272,7 +264,7 @@ def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Problems:
         )
     elif target in since:
         feature, condition = since[target]
-        if not has_feature(feature, versions):
+        if not has_feature(feature, cluster.versions()):
             yield unsupported_by_target(
                 _QUEUE,
                 f"{condition}: the job would also run in this cluster",

@@ -12,7 +12,7 @@ from functools import cache, partial
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile._internal.schema_files import load
+from ptcompile._internal.schema_files import load, load_table
 from ptcompile._internal.spelling import closest_match, distance
 from ptcompile.compiler.frontend import aliases
 from ptcompile.diagnostics import (
@@ -28,24 +28,12 @@ from ptcompile.diagnostics import (
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.kubernetes.unstructured import JsonDict, as_mapping, get
+from ptcompile.kubernetes.unstructured import JsonDict, as_mapping, get, nested_value
 from ptcompile.spec.reader import SPEC_FILE, Block, SpecViolation
 
 _CONTAINERS = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
 
-_ENV = {
-    "valueFrom": "omit valueFrom: {name}: {{secretKeyRef: {{name: ..., key: ...}}}}",
-    "value": "write the value itself: {name}: value",
-    **dict.fromkeys(
-        ("secret", "secretName", "fromSecret"),
-        "write {name}: {{secretKeyRef: {{name: ..., key: ...}}}}",
-    ),
-    **dict.fromkeys(
-        ("configMap", "configMapName"), "write {name}: {{configMapKeyRef: {{name: ..., key: ...}}}}"
-    ),
-}
-"""Fields of Kubernetes' env entries that a variable of the spec does not have."""
-
+_TABLE = load_table("compiler/frontend/errors.json")
 _LAUNCH_FIELDS = ("script", "module", "elastic")
 """Fields that an auxiliary role does not have."""
 
@@ -65,8 +53,8 @@ def suggest_field(key: str, path: Path, block: Block, root: Block) -> FieldSugge
 
     `path` ends with the field; `root` is the document's block.
     """
-    if path[-3:-2] == ("env",) and key in _ENV:
-        return FieldSuggestion(_ENV[key].format(name=path[-2]))
+    if path[-3:-2] == ("env",) and key in _TABLE["variables"]:
+        return FieldSuggestion(_TABLE["variables"][key].format(name=path[-2]))
     if "gpu" in block.fields and "/" in key and is_accelerator(key):
         return FieldSuggestion(f"use {field_path(path[:-1])}.gpu", (*path[:-1], "gpu"))
     if "devices" in block.fields and "/" in key:
@@ -104,21 +92,6 @@ def _known_name(key: str, path: Path, block: Block, root: Block) -> FieldSuggest
     return None
 
 
-_OTHER_OPTIONS = frozenset(
-    {
-        "node-rank",
-        "master-addr",
-        "master-port",
-        "standalone",
-        "module",
-        "help",
-        "use-env",
-        "print-completion",
-    }
-)
-"""Options of torchrun that follow from other fields of the spec, or that start no training."""
-
-
 def _torchrun_option_help(key: str) -> str | None:
     """Return how to set an option of torchrun that `elastic` does not have, or None for any
     other name.
@@ -130,7 +103,7 @@ def _torchrun_option_help(key: str) -> str | None:
         option_variable,
     )
 
-    names = {aliases.normalize(option): option for option in OPTIONS - _OTHER_OPTIONS}
+    names = {aliases.normalize(option): option for option in OPTIONS.difference(_TABLE["options"])}
     option = names.get(aliases.normalize(key))
     if option is None:
         return None
@@ -295,37 +268,6 @@ conflict = partial(problem, "spec-conflict")
 """Makes the problem for two contradicting fields."""
 
 
-_TYPE_NAMES = {
-    "string_type": "a string",
-    "int_type": "a whole number",
-    "bool_type": "true or false",
-    "list_type": "a list",
-    "dict_type": "a mapping",
-    "model_type": "a mapping",
-}
-
-
-_JSON_TYPES = {"a string": "string", "a whole number": "integer", "true or false": "boolean"}
-"""The API server's names of these types."""
-
-
-_PATTERN_TEXTS = {
-    r"^1\.[0-9]{1,3}$": (
-        "a minor release of Kubernetes",
-        "write 1 and the minor version, such as 1.34",
-    ),
-    r"^[0-9]{1,4}\.[0-9]{1,4}(?:[.+-][0-9A-Za-z.+-]{0,60})?$": (
-        "a release",
-        "write at least the major and minor version, such as 2.5",
-    ),
-    r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$": (
-        "a Pod Security level",
-        "use privileged, baseline or restricted, with or without a release, such as baseline:v1.34",
-    ),
-}
-"""What each pattern of the schemas allows: an expectation, and the help."""
-
-
 def problems(violations: Iterable[SpecViolation], data: Any, document: Block) -> list[Problem]:
     """Return the problems of a document, at most one per value."""
     by_path: dict[Path, list[SpecViolation]] = {}
@@ -343,6 +285,8 @@ def problems(violations: Iterable[SpecViolation], data: Any, document: Block) ->
 
 def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document: Block) -> Problem:
     by_kind = {violation.kind: violation for violation in reversed(violations)}
+    types = _TABLE["types"]
+    expected = [*dict.fromkeys(types[item.kind] for item in violations if item.kind in types)]
     violation = by_kind.get("value_error", violations[0])
     value = violation.value
     if violation.kind == "extra_forbidden":
@@ -358,7 +302,7 @@ def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document
             None,
         )
     if "literal_error" in by_kind:
-        return _literal_problem(path, by_kind["literal_error"], violations)
+        return _literal_problem(path, by_kind["literal_error"], expected)
     if violation.kind == "value_error":
         suggestion = quantity.likely_quantity(value) if isinstance(value, str) else None
         fix = fixes.fix_quantity(value) if suggestion else None
@@ -367,15 +311,11 @@ def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document
             "spec-invalid-value", path, str(violation.error), help, fix=fix and fix.at(path)
         )
 
-    expected = list(
-        dict.fromkeys(_TYPE_NAMES[item.kind] for item in violations if item.kind in _TYPE_NAMES)
-    )
     if expected:
         help = _quoting_help(value) if "a string" in expected else None
+        fix = None
         if len(expected) == 1:
-            fix = fixes.fix_type(_JSON_TYPES.get(expected[0], ""), value)
-        else:
-            fix = None
+            fix = fixes.fix_type(_TABLE["jsonTypes"].get(expected[0], ""), value)
 
         help, fix = form_help(path, value) or (help, fix)
         if help is None and fix is not None and isinstance(value, str):
@@ -383,18 +323,15 @@ def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document
         message = f"{_describe_value(value)} is not {' or '.join(expected)}"
         return problem("spec-wrong-type", path, message, help, fix=fix and fix.at(path))
     if violation.kind == "string_pattern_mismatch":
-        expectation, help = _PATTERN_TEXTS[violation.message.partition("'")[2][:-1]]
+        expectation, help = _TABLE["patterns"][violation.message.partition("'")[2][:-1]]
         return invalid_field(path, f"{_describe_value(value)} is not {expectation}", help)
 
     return invalid_field(path, f"{violation.message[:1].lower()}{violation.message[1:]}", None)
 
 
-def _literal_problem(
-    path: Path, violation: SpecViolation, violations: list[SpecViolation]
-) -> Problem:
+def _literal_problem(path: Path, violation: SpecViolation, types: list[str]) -> Problem:
     value = violation.value
     allowed = violation.expected
-    type_names = [_TYPE_NAMES[item.kind] for item in violations if item.kind in _TYPE_NAMES]
     other_name = aliases.find_value(str(path[-1]), value) if path else None
     suggestion = other_name or (
         closest_match(str(value), allowed) if isinstance(value, str) else None
@@ -403,7 +340,7 @@ def _literal_problem(
     fix = fixes.fix_spelling(value, suggestion) if isinstance(value, str) else None
     if isinstance(value, bool) or value is None:
         help = "quote it: YAML does not read this plain word as a string"
-    message = f"{_describe_value(value)} is not one of {', '.join([*type_names, *allowed])}"
+    message = f"{_describe_value(value)} is not one of {', '.join([*types, *allowed])}"
 
     return problem("spec-invalid-value", path, message, help, fix=fix and fix.at(path))
 
@@ -458,7 +395,7 @@ def _move_fix(path: Path, home: Path, data: Any) -> Fix | None:
             return None
         if part not in holder:
             edits = (Edit("set", home, get(data, path)), Edit("remove", path))
-            return Fix(f"move it to {field_path(home)}", edits, safe=False)
+            return Fix(f"move it to {field_path(home)}", edits)
         holder = holder[part]
     return None
 
@@ -534,14 +471,6 @@ def _seconds(key: str | int, value: Any) -> int | None:
     return match and int(match["number"]) * _SECONDS[match["unit"]]
 
 
-_ITEMS = {
-    "imagePullSecrets": "{{name: {}}}",
-    "volumeMounts": "{{name: ..., mountPath: {}}}, and a volume of this name in volumes",
-    "volumes": "{{name: {}, ...}}, with where it comes from",
-    "tolerations": "{{key: {}, operator: Exists}}",
-    "envFrom": "{{secretRef: {{name: {}}}}}",
-}
-"""How an item of a list is written of which the user gave one word."""
 _MAX_COMMAND = 60
 """Maximum length of a command line that a help repeats; the message is cut at the same length."""
 
@@ -554,12 +483,11 @@ def form_help(path: Path, value: Any) -> tuple[str, FixTemplate | None] | None:
     """
     if value is None:
         return "leave it out: null stands only for values that something else would fill in", None
-    if path[-2:-1] and path[-2] in _ITEMS and isinstance(value, str):
+    if path[-2:-1] and path[-2] in _TABLE["items"] and isinstance(value, str):
+        cure = None
         if path[-2] == "imagePullSecrets":
             cure = FixTemplate("write a mapping", "set", {"name": value})
-        else:
-            cure = None
-        return f"write {_ITEMS[path[-2]].format(shorten(value, _MAX_COMMAND))}", cure
+        return f"write {_TABLE['items'][path[-2]].format(shorten(value, _MAX_COMMAND))}", cure
     if path and (seconds := _seconds(path[-1], value)) is not None:
         return f"write {seconds}, in seconds", FixTemplate(f"write {seconds}", "set", seconds)
     if path[-1:] == ("env",) and isinstance(value, list):
@@ -583,11 +511,8 @@ def _env_mapping(entries: list[Any]) -> JsonDict | None:
     """
     variables: JsonDict = {}
     for entry in entries:
-        if (
-            not isinstance(entry, dict)
-            or not isinstance(entry.get("name"), str)
-            or entry["name"] in variables
-        ):
+        name = nested_value(entry, "name")
+        if not isinstance(name, str) or name in variables:
             return None
 
         source = entry.get("valueFrom")
@@ -595,7 +520,7 @@ def _env_mapping(entries: list[Any]) -> JsonDict | None:
         if entry.keys() - {"name", "value", "valueFrom"} or not isinstance(value, str):
             return None
 
-        variables[entry["name"]] = source if isinstance(source, dict) and source else value
+        variables[name] = source if isinstance(source, dict) and source else value
 
     return variables
 

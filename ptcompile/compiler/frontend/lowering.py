@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ptcompile._internal.namedtuple import Any, cast
-from ptcompile.compiler.frontend.parts import SpecParts, lower_resources, parts_of
+from ptcompile.compiler.frontend.parts import (
+    POD_FIELDS,
+    PodField,
+    SpecParts,
+    lower_resources,
+    parts_of,
+)
 from ptcompile.diagnostics import Path
 from ptcompile.ir import job as ir, pods
 from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
-from ptcompile.kubernetes.unstructured import Json, JsonDict, without_none
+from ptcompile.kubernetes.unstructured import Json, JsonDict, nested_map, without_none
 from ptcompile.spec import devices as hardware
-from ptcompile.spec.pod_fields import POD_FIELDS, PodField
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +47,7 @@ def nulls_of_fields(fields: PodFields, path: Path, container: str) -> Tree:
     main container.
     """
     tree: Tree = {}
-    holders: dict[str, KeyPath] = {
+    holders = {
         "metadata": ("metadata",),
         "spec": ("spec",),
         "main": ("spec", "containers", container),
@@ -126,19 +131,18 @@ def _training_role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None
     template = template_of(job)
     nulls = nulls_of_fields(job, _JOB, MAIN)
     own_amounts = pods.Resources()
+    restart = job.restart_policy
+    patches = [((*_JOB, "podTemplate"), _with_main_name(job.pod_template, job, name))]
     if role is not None:
         role_nulls = nulls_of_fields(role, (*_JOB, name), MAIN)
         template = merge(pods.without_paths(template, role_nulls), template_of(role))
         nulls = merge_nulls(nulls, role_nulls)
         own_amounts = lower_resources(role.resources)
-
-    patches = [((*_JOB, "podTemplate"), _with_main_name(job.pod_template, job, name))]
-    if role is not None:
+        restart = role.restart_policy or restart
         patches.append(
             ((*_JOB, name, "podTemplate"), _with_main_name(role.pod_template, job, name))
         )
 
-    restart = (role.restart_policy if role is not None else None) or job.restart_policy
     return ir.Role(
         name, replicas, _apply_patches(template, nulls, own_amounts, patches, MAIN), restart
     )
@@ -184,9 +188,9 @@ def _with_main_name(patch: Json, job: JobSpec, role: str) -> Json:
     if name in {None, MAIN}:
         return patch
 
-    spec = patch.get("spec")
-    containers = spec.get("containers") if isinstance(spec, Mapping) else None
-    if not isinstance(containers, list) or not isinstance(spec, Mapping):
+    spec = nested_map(patch, "spec")
+    containers = spec.get("containers")
+    if not isinstance(containers, list):
         return patch
 
     return {
@@ -238,8 +242,8 @@ def pod_template_of(fields: PodFields, words: Iterable[PodField], name: str = MA
     """Return some fields of a block as a pod template, without nulls, empty lists and empty
     mappings.
     """
-    main: JsonDict = {"name": name}
-    pod: JsonDict = {"containers": [main]}
+    main = {"name": name}
+    pod = {"containers": [main]}
     metadata: JsonDict = {}
     holders = {"metadata": metadata, "spec": pod, "main": main}
     set_fields = fields.model_fields_set
@@ -380,6 +384,8 @@ def _launch(parts: SpecParts) -> ir.Launch | None:
     runtime_decides = job.runtime_ref is not None and not entry
     is_bare = elastic is not None and elastic.defaults == "torchrun"
     sets_id = elastic is not None and "rdzv_id" in elastic.model_fields_set
+    sets_interval = elastic is not None and "monitor_interval" in elastic.model_fields_set
+    interval = None if runtime_decides or is_bare else 5
     # one store for all jobs
     uses_etcd = elastic is not None and elastic.rdzv_backend in {
         "etcd",
@@ -396,7 +402,7 @@ def _launch(parts: SpecParts) -> ir.Launch | None:
         rdzv_id=elastic.rdzv_id if elastic and sets_id else default_id,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
         rdzv_conf={**_NO_WAITS, **_configs(elastic)} if is_bare else _configs(elastic),
-        monitor_interval=_monitor_interval(elastic, None if runtime_decides or is_bare else 5),
+        monitor_interval=elastic.monitor_interval if elastic and sets_interval else interval,
         max_restarts=elastic.max_restarts if elastic else 0,
         start_method=elastic.start_method if elastic else "spawn",
         adds_variables=not is_bare,
@@ -410,12 +416,6 @@ _NO_WAITS: dict[str, str | None] = dict.fromkeys(sorted(ir.WAITS))
 def _configs(elastic: Elastic | None) -> dict[str, str | None]:
     configs = elastic.rdzv_configs if elastic else {}
     return {key: None if value is None else str(value) for key, value in configs.items()}
-
-
-def _monitor_interval(elastic: Elastic | None, default: float | None) -> float | None:
-    if elastic and "monitor_interval" in elastic.model_fields_set:
-        return elastic.monitor_interval
-    return default
 
 
 def _default_processes(parts: SpecParts) -> int | str:

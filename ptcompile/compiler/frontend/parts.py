@@ -1,22 +1,59 @@
-"""The blocks of a spec that describe pods, with their amounts."""
+"""The blocks of a spec that describe pods, with their amounts, and the fields of these blocks, each
+with its path in a pod template.
+
+Lowering and its null handling, the checks of Kubernetes fields, the tracing of problems to lines and
+import all read the table of fields.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.ir import pods
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import Json, get
+from ptcompile.kubernetes.unstructured import Json, as_mapping, get
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.objects import AuxiliaryRole, typed_nullable_amounts
+from ptcompile.spec.reader import python_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from ptcompile.spec.base import Resources
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import JobSpec, PodFields, Spec
+
+    Holder = Literal["metadata", "spec", "main"]
+    """Owner of a field: the template's metadata, its pod spec, or its main container."""
+
+
+class PodField(NamedTuple):
+    """A spec field and the field of a pod template that it becomes."""
+
+    spec_field: str
+    attribute: str
+    holder: Holder
+    field: str
+    is_kubernetes: bool = False
+    """Whether the value is a Kubernetes object, which Kubernetes' decoder must check."""
+    nullable: bool = False
+    """Whether null is a valid value of the field or of its entries."""
+
+
+POD_FIELDS = tuple(
+    PodField(attribute=python_name(row["spec_field"]), **row)
+    for row in load_table("compiler/frontend/pod_fields.json")["fields"]
+)
+"""restartPolicy is missing because the target sets it for the kind that it writes."""
+
+
+def spec_fields_in(holder: Holder) -> dict[str, str]:
+    """Return the spec fields of one holder, keyed by the template field that they become."""
+    return {row.field: row.spec_field for row in POD_FIELDS if row.holder == holder}
 
 
 class SpecPart(NamedTuple):
@@ -144,13 +181,8 @@ def to_source_field(problem: Problem, spec: Json) -> Problem:
     if len(path) <= depth or path[0] != "spec" or path[1] not in {"master", "worker", "roles"}:
         return problem
 
-    role = get(job, path[1:depth])
-    in_role = isinstance(role, Mapping) and path[depth] in role
-    in_job = (
-        isinstance(job, Mapping)
-        and path[depth] in job
-        and not (depth == 3 and path[depth] in NOT_INHERITED)
-    )
+    in_role = path[depth] in as_mapping(get(job, path[1:depth]))
+    in_job = path[depth] in as_mapping(job) and not (depth == 3 and path[depth] in NOT_INHERITED)
     if in_job and not in_role:
         return with_path(problem, ("spec", *path[depth:]))
 

@@ -73,7 +73,10 @@ def run(
     Fields that the user set to null are removed again after each pass: no pass may fill them in.
     """
     has_nulls = any(role.template.nulls for role in job.roles)
-    for apply_pass in _applicable_passes(job, passes):
+    for apply_pass in passes:
+        if job.runtime is not None and apply_pass not in WITH_RUNTIME:
+            continue
+
         after = apply_pass(job, context)
         if has_nulls and after is not job:
             after = map_templates(after, without_nulled_fields)
@@ -91,9 +94,3 @@ def pass_runs(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> 
 
     run(job, context, passes, collect)
     return tuple(runs)
-
-
-def _applicable_passes(job: Job, passes: tuple[Pass, ...]) -> tuple[Pass, ...]:
-    if job.runtime is None:
-        return passes
-    return tuple([candidate for candidate in passes if candidate in WITH_RUNTIME])

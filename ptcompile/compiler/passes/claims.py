@@ -18,11 +18,11 @@ from ptcompile.ir import job as device_claims
 from ptcompile.ir.job import CHANNEL, DOMAIN_LABEL, GPU, Context, Job, JobClaim, map_templates
 from ptcompile.ir.pods import Container, PodTemplate, Resources
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile, GpuClaim
 
 _MIG = "nvidia.com/mig-"
@@ -91,28 +91,21 @@ def _gpu_claims(
             claim_name = f"mig-{mig_profile.replace('.', '-').replace('+', '-')}"
             selector = f"device.attributes['gpu.nvidia.com'].profile == '{mig_profile}'"
             selectors = (selector, *gpu_claim.selectors)
-            template = f"{job}-{claim_name}-{amount.value}"
             device_class = gpu_claim.slice_device_class_name
-            yield (
-                name,
-                JobClaim(
-                    claim_name, template, device_class, amount.value, selectors, accelerators=True
-                ),
-            )
         elif name == gpu:
-            template = f"{job}-{GPU}-{amount.value}"
+            claim_name = GPU
             selectors = tuple(gpu_claim.selectors)
-            yield (
-                name,
-                JobClaim(
-                    GPU,
-                    template,
-                    gpu_claim.device_class_name,
-                    amount.value,
-                    selectors,
-                    accelerators=True,
-                ),
-            )
+            device_class = gpu_claim.device_class_name
+        else:
+            continue
+
+        template = f"{job}-{claim_name}-{amount.value}"
+        yield (
+            name,
+            JobClaim(
+                claim_name, template, device_class, amount.value, selectors, accelerators=True
+            ),
+        )
 
 
 def _without_resources(template: PodTemplate, names: Collection[str]) -> PodTemplate:
@@ -143,7 +136,7 @@ def _with_pod_claims(template: PodTemplate, job_claims: Iterable[JobClaim]) -> P
 
 
 def _with_claims(main: Container, names: Iterable[str]) -> Container:
-    resources: Json = main.extra.get("resources") or {}
+    resources = nested_map(main.extra, "resources")
     existing = list(resources.get("claims") or ())
     missing = [
         {"name": name} for name in names if all(entry.get("name") != name for entry in existing)
@@ -165,9 +158,8 @@ def _with_domain_affinity(template: PodTemplate, job: Job, cluster: ClusterProfi
         job.peak_nodes == 1
         or job.topology is not None
         or (most is not None and job.peak_nodes > most)
+        or template.affinity.get("podAffinity")
     ):
-        return template
-    if template.affinity.get("podAffinity"):
         return template
 
     labels = {DOMAIN_LABEL: job.name}

@@ -16,12 +16,12 @@ from collections.abc import Mapping
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Context, Job, keep_template, map_templates
 from ptcompile.ir.pods import Container, PodTemplate, Resources
+from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.checks import MAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import Fabric
 
 _INTERFACE = "NCCL_SOCKET_IFNAME"
@@ -94,8 +94,8 @@ def _with_capabilities(main: Container, fabric: Fabric) -> Container:
     """Return the container with the fabric's capabilities that it neither adds nor drops; a
     privileged one has them all.
     """
-    context: Json = main.extra.get("securityContext") or {}
-    capabilities: Json = context.get("capabilities") or {}
+    context = nested_map(main.extra, "securityContext")
+    capabilities = nested_map(context, "capabilities")
     added, dropped = (list(capabilities.get(half) or ()) for half in ("add", "drop"))
     mentioned = {str(capability).removeprefix("CAP_") for capability in (*added, *dropped)}
     missing = [capability for capability in fabric.capabilities if capability not in mentioned]

@@ -18,7 +18,13 @@ from collections.abc import Sequence
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.kubernetes.unstructured import Json, JsonDict, without_falsy
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    nested_map,
+    without_falsy,
+    without_keys,
+)
 from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.checks import MAIN
@@ -35,31 +41,33 @@ def placement(job: Job, context: Context) -> Job:
     profile = context.cluster.spec
     accelerator = hardware.accelerator(context.cluster, job.accelerator)
     defaults = profile.defaults
-    extra = {
-        "serviceAccountName": defaults.service_account_name,
-        "schedulerName": defaults.scheduler_name,
-        "imagePullSecrets": defaults.image_pull_secrets,
-    }
-    gaps = without_falsy(extra)
-    profile_template = _without_tolerations(defaults.pod_template)
-    default_affinity: Json = profile_template.get("spec", {}).get("affinity", {})
+    gaps = without_falsy(
+        {
+            "serviceAccountName": defaults.service_account_name,
+            "schedulerName": defaults.scheduler_name,
+            "imagePullSecrets": defaults.image_pull_secrets,
+        }
+    )
+    profile_template = {**defaults.pod_template}
+    if profile_template:
+        # the pass `tolerations` merges them with the user's
+        spec = without_keys(profile_template.get("spec", {}), "tolerations")
+        profile_template["spec"] = spec
+    default_affinity = nested_map(profile_template, "spec", "affinity")
     everywhere = bool(gaps or profile_template or defaults.node_selector)
 
     spot = hardware.spot_nodes(context.cluster) if job.spot else None
+    any_of = []
     if spot is not None:
         any_of = [_label_expression(*label) for label in spot.labels.items()]
-    else:
-        any_of = []
 
     def place(template: PodTemplate) -> PodTemplate:
+        devices = 0
+        requirements = []
         if accelerator:
             devices = hardware.count_accelerators(context.cluster, template.main.resources.limits)
-        else:
-            devices = 0
         if devices:
             requirements = hardware.node_requirements(context.cluster, job.accelerator, devices)
-        else:
-            requirements = []
 
         expressions = _node_expressions(
             profile, accelerator if devices else None, requirements, spot=job.spot
@@ -123,8 +131,8 @@ def _with_node_affinity(
     if not (expressions or alternatives):
         return affinity
 
-    node: Json = affinity.get("nodeAffinity") or {}
-    required: Json = node.get(_REQUIRED) or {}
+    node = nested_map(affinity, "nodeAffinity")
+    required = nested_map(node, _REQUIRED)
     choices = [[*expressions, alternative] for alternative in alternatives] or [[*expressions]]
     terms = [
         _with_expressions(term, choice)
@@ -153,18 +161,4 @@ def _copy_expression(expression: Json) -> Json:
     """Return a copy of an expression that shares no list with other terms."""
     return {
         key: [*value] if isinstance(value, list) else value for key, value in expression.items()
-    }
-
-
-def _without_tolerations(template: Json) -> JsonDict:
-    """Return the profile's pod template without its tolerations, which the pass `tolerations`
-    merges with the user's.
-    """
-    if not template:
-        return {}
-    return {
-        **template,
-        "spec": {
-            key: value for key, value in template.get("spec", {}).items() if key != "tolerations"
-        },
     }

@@ -8,7 +8,6 @@ user's values win.
 from __future__ import annotations
 
 from ptcompile.ir.job import Context, Job, RestartRule, Role
-from ptcompile.ir.pods import Container
 
 
 def restarts(job: Job, context: Context) -> Job:
@@ -21,7 +20,7 @@ def restarts(job: Job, context: Context) -> Job:
 
 
 def _with_rules(role: Role, rule: RestartRule) -> Role:
-    main: Container = role.template.main
+    main = role.template.main
     codes = {"operator": "In", "values": list(rule.exit_codes)}
     rules = {
         "restartPolicy": role.restart_policy or "Never",

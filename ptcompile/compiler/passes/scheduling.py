@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate
+from ptcompile.kubernetes.unstructured import without_falsy
 from ptcompile.operators.queues import queues
 
 
@@ -23,12 +24,9 @@ def scheduling(job: Job, context: Context) -> Job:
     labels = queues.kai_labels(job, cluster)
     annotations = queues.pod_annotations(job, cluster, target)
     placer = queues.gang_scheduler_of(job, cluster)
-    if placer in target.names_scheduler:
-        scheduler = ""
-    else:
-        scheduler = queues.system_named(placer).scheduler_name
-
-    gaps = {"schedulerName": scheduler} if scheduler else {}
+    gaps = {}
+    if placer not in target.names_scheduler:
+        gaps = without_falsy({"schedulerName": queues.system_named(placer).scheduler_name})
     if not (labels or annotations or gaps):
         return job
 

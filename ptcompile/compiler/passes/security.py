@@ -9,12 +9,15 @@ Source: pod-security-admission of Kubernetes 1.36, restricted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from ptcompile._internal.namedtuple import Any
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.kubernetes.unstructured import Json, JsonDict, without_keys
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    nested_map,
+    nested_string,
+    without_keys,
+)
 
 
 def security(job: Job, context: Context) -> Job:
@@ -28,13 +31,13 @@ def security(job: Job, context: Context) -> Job:
 
 
 def _restrict(template: PodTemplate) -> PodTemplate:
-    if _as_mapping(template.extra.get("os")).get("name") == "windows":
+    if nested_string(template.extra, "os", "name") == "windows":
         return template
 
     pod = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
     extra = {
         **template.extra,
-        "securityContext": _fill(_as_mapping(template.extra.get("securityContext")), pod),
+        "securityContext": _fill(nested_map(template.extra, "securityContext"), pod),
     }
     if not extra.keys() & {"serviceAccountName", "serviceAccount", "automountServiceAccountToken"}:
         extra["automountServiceAccountToken"] = False
@@ -53,8 +56,8 @@ def _restrict_container(container: Json) -> JsonDict:
     """Return the container without privilege escalation and with all capabilities dropped;
     capabilities it adds are kept.
     """
-    context = _as_mapping(container.get("securityContext"))
-    capabilities = _fill(_as_mapping(context.get("capabilities")), {"drop": ["ALL"]})
+    context = nested_map(container, "securityContext")
+    capabilities = _fill(nested_map(context, "capabilities"), {"drop": ["ALL"]})
     required: JsonDict = {"capabilities": capabilities}
     if context.get("privileged") is not True and "CAP_SYS_ADMIN" not in (
         capabilities.get("add") or ()
@@ -74,7 +77,3 @@ def _restrict_container(container: Json) -> JsonDict:
 def _fill(fields: Json, defaults: Json) -> JsonDict:
     """Return the user's fields first, whose keys carry their origins, then the missing ones."""
     return {**fields, **without_keys(defaults, *fields)}
-
-
-def _as_mapping(value: Any) -> Json:
-    return value if isinstance(value, Mapping) else {}

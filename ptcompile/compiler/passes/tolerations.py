@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.spec.cluster_profile import ClusterProfile, Toleration
+    from ptcompile.spec.cluster_profile import Toleration
 
 
 def tolerations(job: Job, context: Context) -> Job:
@@ -41,8 +41,12 @@ def tolerations(job: Job, context: Context) -> Job:
         on_gpu += _as_written(accelerator.tolerations)
 
     def tolerate(template: PodTemplate) -> PodTemplate:
-        devices = _devices(template, context.cluster)
-        added: list[Json] = [*in_template]
+        devices = [
+            name
+            for name, amount in template.main.resources.limits.items()
+            if hardware.is_accelerator(context.cluster, name) and quantity.parse(amount)
+        ]
+        added = [*in_template]
         if profile.gpu.tolerations is None:
             # the taint of such nodes has the resource's name as its key
             added += [
@@ -85,16 +89,6 @@ def _with_tolerations(template: PodTemplate, added: list[Json]) -> PodTemplate:
     return template._replace(
         tolerations=(*template.tolerations, *(missing[key] for key in sorted(missing)))
     )
-
-
-def _devices(template: PodTemplate, cluster: ClusterProfile) -> list[str]:
-    """Return the resource names of the accelerators that the main container requests."""
-    limits = template.main.resources.limits
-    return [
-        name
-        for name, amount in limits.items()
-        if hardware.is_accelerator(cluster, name) and quantity.parse(amount)
-    ]
 
 
 def _requested_resources(template: PodTemplate) -> set[str]:

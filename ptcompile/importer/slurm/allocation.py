@@ -119,7 +119,7 @@ def variables_of(allocation: Allocation, options: Options, name: str) -> dict[st
     Source: sbatch.1, OUTPUT ENVIRONMENT VARIABLES: some are set only if their option is.
     """
     nodes = allocation.nodes
-    amounts: dict[str, object] = {
+    amounts = {
         "SLURM_NNODES": nodes,
         "SLURM_JOB_NUM_NODES": nodes,
         "SLURM_GPUS_ON_NODE": allocation.gpus,

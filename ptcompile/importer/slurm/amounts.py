@@ -52,7 +52,8 @@ def mebibytes_of(text: str) -> int | None:
     match = _size(text)
     if match is None:
         return None
-    return ceil(int(match[1]) * _MEBIBYTES[match[2].upper()])
+    number, unit = match.groups()
+    return ceil(int(number) * _MEBIBYTES[unit.upper()])
 
 
 def quantity_of(mebibytes: int) -> str:
@@ -70,7 +71,8 @@ def count_of(text: str) -> int | None:
     match = _count(text)
     if match is None:
         return None
-    return int(match[1]) * _THOUSANDS[match[2].lower()]
+    number, unit = match.groups()
+    return int(number) * _THOUSANDS[unit.lower()]
 
 
 def nodes_of(text: str) -> int | None:

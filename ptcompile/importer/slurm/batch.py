@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import partial
 from itertools import count, takewhile
 from os.path import splitext
 
@@ -72,7 +71,9 @@ class _Batch:
         self.directives = read_directives(self.text)
         self.options = last_values(self.directives.components[0])
         self.allocation = allocate(self.options)
-        self.name = self.options.value("job-name") or _stem(filename)
+        stem, _ = splitext(basename(filename or "-"))
+        from_file = "sbatch" if stem in ("-", "<stdin>") else stem
+        self.name = self.options.value("job-name") or from_file
 
     def is_for_shell(self) -> bool:
         """Return whether a shell runs the script, and report what sbatch does not accept as one."""
@@ -126,12 +127,16 @@ class _Batch:
 
         array = self.options.amount("array")
         is_chain = array is not None and self._is_chain(array, followed)
-        again = partial(self._again, step)
-        if array is None or is_chain:
-            sweep = None
-        else:
-            sweep = sweeps.read_sweep(array, followed, step, again)
+
+        def again(more: Mapping[str, str], symbols: Mapping[str, str]) -> ScriptStep | None:
+            """Return the same step with other variables, or None if it does not run then."""
+            steps = self.follow(more, symbols).steps
+            return next((each for each in steps if each.written == step.written), None)
+
+        sweep = None
         if array is not None:
+            if not is_chain:
+                sweep = sweeps.read_sweep(array, followed, step, again)
             self._report_array(array, sweep, is_chain=is_chain)
 
         return ScriptJob(
@@ -170,15 +175,6 @@ class _Batch:
             self.text, env, _arguments(self.values), {**given, **symbols}, self.options
         )
 
-    def _again(
-        self, step: ScriptStep, more: Mapping[str, str], symbols: Mapping[str, str]
-    ) -> ScriptStep | None:
-        """Return the same step with other variables, or None if it does not run then."""
-        return next(
-            (each for each in self.follow(more, symbols).steps if each.written == step.written),
-            None,
-        )
-
     def _is_chain(self, array: ArrayIndexes, followed: FollowedScript) -> bool:
         """Return whether the jobs of the array are one long training, one after another."""
         is_one_by_one = array.at_once == 1 or self.options.value("dependency") == "singleton"
@@ -189,10 +185,9 @@ class _Batch:
     ) -> None:
         """Say what became of an array."""
         place = self.options.place("array")
+        limit = ""
         if array.at_once:
             limit = f"; %{array.at_once}, how many run at once, is a matter of the queue's quota"
-        else:
-            limit = ""
         if is_chain:
             text = (
                 f"an array of {array.size}, one after another, is one long training: one job with "
@@ -219,14 +214,6 @@ class _Batch:
             text = f"the job is called {name}: {self.name} is not a name of Kubernetes"
             self.findings.note(self.options.place("job-name"), text, None)
         return name
-
-
-def _stem(filename: str | None) -> str:
-    """Return the name of a job without --job-name: that of its file, or `sbatch` for the
-    standard input.
-    """
-    name, _ = splitext(basename(filename or "-"))
-    return "sbatch" if name in ("-", "<stdin>") else name
 
 
 def _arguments(values: Mapping[str, str]) -> list[str]:

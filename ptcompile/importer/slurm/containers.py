@@ -14,9 +14,6 @@ from ptcompile.importer.slurm.directives import Options, rows_of
 from ptcompile.kubernetes.commands import basename
 from ptcompile.simulator.launchers.arguments import OptionTable, read_arguments
 
-_MOUNTS = frozenset({"B", "bind", "v", "volume", "V", "m", "mount"})
-_FOLDERS = frozenset({"pwd", "cwd", "w", "workdir"})
-_VARIABLES = frozenset({"env", "e"})
 _scheme = re.compile(r"(?:docker|oras|docker-daemon|docker-archive|id):/{0,2}")
 
 
@@ -87,14 +84,18 @@ def enter_container(argv: Sequence[str], options: Options) -> tuple[StepContaine
 
     # enroot starts what was imported under a name
     image = "" if program == "enroot" else image_of(named)
-    mounts = [mount for name, value in given if name in _MOUNTS for mount in mounts_of(value)]
-    env = [value.partition("=") for name, value in given if name in _VARIABLES and "=" in value]
+    names = rows_of("containerOptions")
+    mounts = [
+        mount for name, value in given if name in names["mount"] for mount in mounts_of(value)
+    ]
+    env = [value.partition("=") for name, value in given if name in names["env"] and "=" in value]
     container = StepContainer(
         image=image,
         file="" if image else named,
         mounts=(*mounts_of(options.value("container-mounts", "volume")), *mounts),
         folder=next(
-            (value for name, value in given if name in _FOLDERS), options.value("container-workdir")
+            (value for name, value in given if name in names["workdir"]),
+            options.value("container-workdir"),
         ),
         env={name: value for name, _, value in env},
     )

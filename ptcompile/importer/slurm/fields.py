@@ -25,7 +25,7 @@ from ptcompile.importer.slurm.leftovers import is_rendezvous, kept_variables, re
 from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
 from ptcompile.importer.slurm.sweeps import known_text, label
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import JsonDict, get
+from ptcompile.kubernetes.unstructured import JsonDict, get, without_falsy
 
 
 class ScriptJob(NamedTuple):
@@ -69,6 +69,7 @@ def fields_of(job: ScriptJob) -> JsonDict:
     swept = {name for each in job.jobs for name in each}
     env = {name: value for name, value in _env(job, launch).items() if name not in swept}
     start = {name: findings.with_references(value) for name, value in launch.fields.items()}
+    notice = job.options.amount("signal")
     fields = {
         "image": _image(step, findings),
         **{name: start.get(name) for name in ("script", "module", "command", "args")},
@@ -80,11 +81,12 @@ def fields_of(job: ScriptJob) -> JsonDict:
         "workingDir": _folder(job),
         **_volumes(step, findings),
         "runPolicy": _run_policy(job),
-        "terminationGracePeriodSeconds": _grace(job.options),
+        # what a pod has after SIGTERM
+        "terminationGracePeriodSeconds": None if notice is None else max(notice, 30),
         "queue": _placed(job, "queue"),
         "priority": _placed(job, "priority"),
     }
-    fields = {name: value for name, value in fields.items() if value}
+    fields = without_falsy(fields)
     _report_unknown(job, fields, swept)
 
     return fields
@@ -93,11 +95,9 @@ def fields_of(job: ScriptJob) -> JsonDict:
 def _image(step: ScriptStep, findings: ScriptFindings) -> str:
     container = step.container
     if not container.image:
+        named = ""
         if container.file:
             named = f": {container.file} is a file of the cluster, not an image"
-        else:
-            named = ""
-
         help = (
             "build an image with the code and what its modules and environments have, and set image"
         )
@@ -159,15 +159,15 @@ def _resources(job: ScriptJob, allocation: Allocation) -> JsonDict:
         )
 
     disk = job.options.amount("tmp")
-    amounts = {
-        "cpu": allocation.cpus,
-        "memory": quantity_of(allocation.memory) if allocation.memory else None,
-        "gpu": allocation.gpus,
-        "devices": {**allocation.devices},
-        "ephemeralStorage": quantity_of(disk) if disk else None,
-    }
-
-    return {field: amount for field, amount in amounts.items() if amount}
+    return without_falsy(
+        {
+            "cpu": allocation.cpus,
+            "memory": quantity_of(allocation.memory) if allocation.memory else None,
+            "gpu": allocation.gpus,
+            "devices": {**allocation.devices},
+            "ephemeralStorage": quantity_of(disk) if disk else None,
+        }
+    )
 
 
 def _accelerator(job: ScriptJob, gpu_type: str) -> str:
@@ -246,12 +246,6 @@ def _retries(job: ScriptJob) -> int | str:
     written = (match["before"] or match["after"]).strip("${}")
     number = atoi(known_text(job.followed.variables.get(written)) or written)
     return "Unlimited" if number is None else number
-
-
-def _grace(options: Options) -> int | None:
-    """Return the seconds that a pod has after SIGTERM."""
-    notice = options.amount("signal")
-    return None if notice is None else max(notice, 30)
 
 
 _prefix = re.compile(r"^(?:APPTAINERENV|SINGULARITYENV)_")
@@ -347,7 +341,7 @@ def comments_of(job: ScriptJob, document: Mapping[str, Any]) -> dict[Path, str]:
     """Return the line that each amount comes from."""
     comments: dict[Path, str] = {}
     for field, names in rows_of("amounts").items():
-        path: Path = ("spec", *field.split("."))
+        path = ("spec", *field.split("."))
         place = job.options.place(*names)
         if get(document, path) and any(place):
             written = next(job.options[name].written for name in names if name in job.options)

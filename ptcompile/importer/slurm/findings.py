@@ -10,7 +10,7 @@ from functools import partialmethod
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.secret_formats import mask_formats
-from ptcompile.diagnostics import Problem, Severity
+from ptcompile.diagnostics import Problem, Severity, has_error
 from ptcompile.source.documents import Source
 from ptcompile.source.secrets.commands import is_written_secret, script_secrets
 from ptcompile.source.secrets.masking import masker
@@ -98,7 +98,7 @@ class ScriptFindings:
     @property
     def is_refused(self) -> bool:
         """Whether there is a reason to write no spec."""
-        return any(problem.severity == "error" for problem in self.problems)
+        return has_error(self.problems)
 
     def in_order(self) -> tuple[Problem, ...]:
         """Return the findings by their lines."""

@@ -4,7 +4,7 @@ command.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from ptcompile.importer.slurm.allocation import Allocation
 from ptcompile.importer.slurm.findings import ScriptFindings, shortened
@@ -52,7 +52,7 @@ class StepLaunch:
         """Warn about what the reader has to decide."""
         self.findings.decide(self.step.place, text, help)
 
-    def set_entry(self, entry: Sequence[str], *, is_module: bool = False) -> None:
+    def set_entry(self, entry: Sequence[str], *, is_module: bool) -> None:
         """Set the script or the module, and its arguments."""
         if not entry:
             self.findings.refuse(
@@ -158,12 +158,12 @@ def _read_started(launch: StepLaunch) -> None:
         launch.fields["command"] = ["torchrun", "--no-python", *invocation.entry]
     else:
         launch.set_entry(invocation.entry, is_module="module" in launch.options)
-        launch.env |= (
-            {"PYTHONUNBUFFERED": "1"} if "-u" in argv[: -len(invocation.arguments)] else {}
-        )
+        if "-u" in argv[: -len(invocation.arguments)]:
+            launch.env["PYTHONUNBUFFERED"] = "1"
         processes = None
 
-    launch.elastic |= {"nprocPerNode": processes} if processes else {}
+    if processes:
+        launch.elastic["nprocPerNode"] = processes
 
     if invocation.program == "torch.distributed.launch" and "use-env" not in launch.options:
         text = "torch.distributed.launch passes --local-rank to the script, torchrun does not"
@@ -233,10 +233,10 @@ def _read_own_command(launch: StepLaunch) -> None:
 
     if launcher is not None and "nnodes" in launcher.variables:
         launch.env |= {"NNODES": str(launch.nodes), "NODE_RANK": "$(RANK)"}
-        launch.env |= (
-            {"NPROC_PER_NODE": str(launch.allocation.gpus)} if launch.allocation.gpus else {}
-        )
-        launch.env |= {"FORCE_TORCHRUN": "1"} if name == "llamafactory-cli" else {}
+        if launch.allocation.gpus:
+            launch.env["NPROC_PER_NODE"] = str(launch.allocation.gpus)
+        if name == "llamafactory-cli":
+            launch.env["FORCE_TORCHRUN"] = "1"
     else:
         text = f"how {name} finds the other nodes is not in the script"
         launch.decide(text, "give it the nodes as docs/guide/launchers.md shows")
@@ -261,7 +261,8 @@ def _read_program(launch: StepLaunch) -> None:
     arguments = entry_arguments(step.invocation._replace(entry=words))
     options = words[1 : len(words) - len(arguments)]
     tasks = launch.allocation.tasks
-    launch.env |= {"PYTHONUNBUFFERED": "1"} if "-u" in options else {}
+    if "-u" in options:
+        launch.env["PYTHONUNBUFFERED"] = "1"
     if launch.nodes == 1 and not (step.is_parallel and tasks > 1):
         kept = [option for option in options if option != "-u"]
         launch.fields["command"] = [basename(words[0]), *kept, *arguments]
@@ -296,7 +297,7 @@ def _read_unknown_program(launch: StepLaunch, words: Sequence[str]) -> None:
         launch.decide(text, "set script for a Python program: torchrun starts one on each GPU")
 
 
-_READERS: Mapping[str, Callable[[StepLaunch], None]] = {
+_READERS = {
     "torchrun": _read_torchrun,
     "accelerate": _read_accelerate,
     **dict.fromkeys(("deepspeed", "composer", "colossalai"), _read_one_for_each),

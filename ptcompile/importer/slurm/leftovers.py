@@ -106,19 +106,14 @@ def report_setup(
         report(first, ", ".join(written), row["says"])
 
 
-_TELLS = frozenset({"hostname", "nvidia-smi", "echo", "env", "rocm-smi"})
-
-
 def _kind_of_setup(words: Sequence[str]) -> str:
     """Return the reason why a command stays behind, or a kind without a reason for one that only
     tells.
     """
     first = words[0]
     if first == "srun":
-        kind = "silent"
-    else:
-        kind = setup_kind(words) or ("silent" if first.startswith(("$", "`")) else "files")
-    return "step" if first == "srun" and _TELLS.isdisjoint(words) else kind
+        return "step" if set(words).isdisjoint(rows_of("tells")) else "silent"
+    return setup_kind(words) or ("silent" if first.startswith(("$", "`")) else "files")
 
 
 _networks = re.compile(r"(?:FI|UCX|OMPI|I_MPI|MPICH|PMIX|PMI)_").match

@@ -8,12 +8,12 @@ import pytest
 import yaml
 
 from ptcompile.compiler.frontend.lowering import template_of
+from ptcompile.compiler.frontend.parts import POD_FIELDS, PodField
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.compiler.trace import source_path_in, traced_block
 from ptcompile.importer.pod_template import pod_fields
 from ptcompile.kinds.reading import ReadRole
 from ptcompile.spec.objects import yaml_name
-from ptcompile.spec.pod_fields import POD_FIELDS, PodField
 from ptcompile.spec.training_job import PodFields
 from tests.making import smallest
 
