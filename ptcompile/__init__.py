@@ -129,126 +129,50 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
-    "ptcompile.api.admit": (
-        "Admission",
-        "admit",
-    ),
-    "ptcompile.api.check": (
-        "Checked",
-        "check",
-    ),
-    "ptcompile.api.compile": (
-        "CompileError",
-        "Result",
-        "compile",
-    ),
-    "ptcompile.api.convert": ("convert",),
-    "ptcompile.api.diagnose": ("diagnose",),
-    "ptcompile.api.diff": ("diff",),
-    "ptcompile.api.explain": ("explain",),
-    "ptcompile.api.fix": (
-        "Fixed",
-        "fix",
-    ),
-    "ptcompile.api.import_manifests": (
-        "Imported",
-        "import_manifests",
-    ),
-    "ptcompile.api.lint": (
-        "Report",
-        "lint",
-    ),
-    "ptcompile.api.reference": (
-        "Targets",
-        "extensions",
-        "init",
-        "plugins",
-        "rules",
-        "schema",
-        "targets",
-    ),
-    "ptcompile.api.rehearse": ("rehearse",),
-    "ptcompile.api.requirements": (
-        "Requirements",
-        "platform",
-        "requires",
-    ),
-    "ptcompile.api.simulate": (
-        "simulate",
-        "status",
-    ),
-    "ptcompile.api.stored": (
-        "Stored",
-        "stored",
-    ),
-    "ptcompile.api.upgrade": (
-        "Upgrade",
-        "upgrade",
-    ),
-    "ptcompile.diagnosis.model": ("Diagnosis",),
-    "ptcompile.diagnostics": (
-        "Diagnostic",
-        "Span",
-    ),
-    "ptcompile.differ": ("Difference",),
-    "ptcompile.explainer.explanation": ("Explanation",),
-    "ptcompile.extending": ("Extensions",),
-    "ptcompile.extending.plugins": ("Plugin",),
-    "ptcompile.fixer": ("Skipped",),
-    "ptcompile.operators.handles": (
-        "Handle",
-        "Reference",
-        "RolePods",
-    ),
-    "ptcompile.kinds.status": (
-        "Condition",
-        "Status",
-    ),
-    "ptcompile.requirements.jobs": ("Requirement",),
-    "ptcompile.requirements.setup": ("Setup",),
-    "ptcompile.simulator.world": ("World",),
-    "ptcompile.spec.base": (
-        "Metadata",
-        "ResourceList",
-        "Resources",
-    ),
+    "ptcompile.api.admit": "Admission admit",
+    "ptcompile.api.check": "Checked check",
+    "ptcompile.api.compile": "CompileError Result compile",
+    "ptcompile.api.convert": "convert",
+    "ptcompile.api.diagnose": "diagnose",
+    "ptcompile.api.diff": "diff",
+    "ptcompile.api.explain": "explain",
+    "ptcompile.api.fix": "Fixed fix",
+    "ptcompile.api.import_manifests": "Imported import_manifests",
+    "ptcompile.api.lint": "Report lint",
+    "ptcompile.api.reference": "Targets extensions init plugins rules schema targets",
+    "ptcompile.api.rehearse": "rehearse",
+    "ptcompile.api.requirements": "Requirements platform requires",
+    "ptcompile.api.simulate": "simulate status",
+    "ptcompile.api.stored": "Stored stored",
+    "ptcompile.api.upgrade": "Upgrade upgrade",
+    "ptcompile.diagnosis.model": "Diagnosis",
+    "ptcompile.diagnostics": "Diagnostic Span",
+    "ptcompile.differ": "Difference",
+    "ptcompile.explainer.explanation": "Explanation",
+    "ptcompile.extending": "Extensions",
+    "ptcompile.extending.plugins": "Plugin",
+    "ptcompile.fixer": "Skipped",
+    "ptcompile.operators.handles": "Handle Reference RolePods",
+    "ptcompile.kinds.status": "Condition Status",
+    "ptcompile.requirements.jobs": "Requirement",
+    "ptcompile.requirements.setup": "Setup",
+    "ptcompile.simulator.world": "World",
+    "ptcompile.spec.base": "Metadata ResourceList Resources",
     "ptcompile.spec.cluster_profile": (
-        "Accelerator",
-        "ClusterProfile",
-        "ClusterTopology",
-        "Defaults",
-        "Fabric",
-        "Gpu",
-        "NodeRequirement",
-        "OperatorDeployment",
-        "OperatorImage",
-        "OperatorNamespace",
-        "OperatorVersions",
-        "ProfileMetadata",
-        "ProfileSpec",
-        "Spot",
-        "Toleration",
-        "TopologyLevel",
+        "Accelerator ClusterProfile ClusterTopology Defaults Fabric Gpu NodeRequirement "
+        "OperatorDeployment OperatorImage OperatorNamespace OperatorVersions ProfileMetadata "
+        "ProfileSpec Spot Toleration TopologyLevel"
     ),
     "ptcompile.spec.training_job": (
-        "Elastic",
-        "EnvSource",
-        "JobSpec",
-        "Names",
-        "RoleSpec",
-        "RunPolicy",
-        "RuntimeRef",
-        "SideRole",
-        "Spec",
-        "Topology",
-        "Volcano",
+        "Elastic EnvSource JobSpec Names RoleSpec RunPolicy RuntimeRef SideRole Spec Topology "
+        "Volcano"
     ),
 }
 """The public names by module, which is imported when one is asked for: linting needs no compiler, compiling no rules.
 
 Type checkers read the imports above; `tests/test_imports.py` holds the two against each other.
 """
-_FROM = {name: module for module, names in _MODULES.items() for name in names}
+_FROM = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = sorted(["__version__", *_FROM])
 

@@ -281,7 +281,7 @@ def test_shapes_name_only_earlier_ones(name: str) -> None:
         *("kubernetes/wrappers.json", "source/yaml_errors.json", "explainer/companions.json"),
         *("linter/environment.json", "linter/folders.json", "linter/meshes.json"),
         *("apiserver/validation/flow_schemas.json", "apiserver/validation/zones.json"),
-        *("differ/pod_changes.json", "flyte/tables.json"),
+        *("differ/pod_changes.json", "flyte/tables.json", "server/references.json"),
     ],
 )
 def test_tables_name_their_source(name: str) -> None:

@@ -72,7 +72,9 @@ def check(**arguments: Any) -> None:
         elif parameter == "pause":
             if value is not None and not callable(value):
                 raise TypeError(f"pause must be a function or None, not {_type_name(value)}")
-        elif type(value) not in (list, tuple) and _is_not_list(value):
+        elif type(value) not in (list, tuple) and (
+            isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable)
+        ):
             raise TypeError(f"{parameter} must be a list, not {_type_name(value)}")
 
 
@@ -98,10 +100,6 @@ def _check_extensions(value: Any) -> None:
         )
 
 
-def _is_not_list(value: object) -> bool:
-    return isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable)
-
-
 def pairs(value: Any, parameter: str) -> list[tuple[Any, Any]]:
     """Return `value` as a list of pairs. Raises TypeError for anything else."""
     check(**{parameter: value})
@@ -109,7 +107,7 @@ def pairs(value: Any, parameter: str) -> list[tuple[Any, Any]]:
     for item in items:
         if not isinstance(item, tuple | list) or len(item) != 2:
             raise TypeError(f"{parameter} must be a list of pairs, but contains {_type_name(item)}")
-    return [(item[0], item[1]) for item in items]
+    return [(first, second) for first, second in items]
 
 
 def mapping(value: Any, parameter: str) -> Mapping[Any, Any]:

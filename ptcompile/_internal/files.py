@@ -141,9 +141,9 @@ def link_resolver() -> Callable[[str], tuple[str, str | None]]:
         if os.path.islink(path):
             return os.path.realpath(path), leads_out(path)
         folder, name = os.path.split(path)
-        resolved = folders.get(folder)
-        if resolved is None:
-            resolved = folders[folder] = os.path.realpath(folder), leads_out(path)
-        return os.path.join(resolved[0], name), resolved[1]
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder), leads_out(path)
+        real_folder, tree = folders[folder]
+        return os.path.join(real_folder, name), tree
 
     return resolve

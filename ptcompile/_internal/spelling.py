@@ -104,13 +104,14 @@ def _has_similar_words(a: str, b: str) -> bool:
     """Return whether the words that two names do not share are similar: mountPath and hostPath
     share only one.
     """
-    words = _WORD.findall(a), _WORD.findall(b)
-    if len(words[0]) != len(words[1]) or len(words[0]) < 2:
+    a_words = _WORD.findall(a)
+    b_words = _WORD.findall(b)
+    if len(a_words) != len(b_words) or len(a_words) < 2:
         return True
 
     from difflib import SequenceMatcher
 
-    pairs = ((x.lower(), y.lower()) for x, y in zip(*words, strict=True))
+    pairs = ((x.lower(), y.lower()) for x, y in zip(a_words, b_words, strict=True))
     return all(
         (x.isdigit() and y.isdigit()) or SequenceMatcher(None, x, y).ratio() >= _MIN_SIMILARITY
         for x, y in pairs

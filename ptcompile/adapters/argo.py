@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import JsonDict, without_falsy
 
 if TYPE_CHECKING:
     from ptcompile.api.compile import Result
@@ -35,7 +35,7 @@ def templates(result: Result, *, owned: bool = True) -> list[JsonDict]:
                 "template tag"
             )
 
-        resource: JsonDict = {
+        resource = {
             "action": "create",
             **({"setOwnerReference": True} if owned else {}),
             "manifest": text,
@@ -60,17 +60,16 @@ def workflow(result: Result, *, service_account: str | None = None) -> JsonDict:
     steps = [
         [{"name": template["name"], "template": template["name"]}] for template in object_templates
     ]
-    spec: JsonDict = {
+    metadata = {"generateName": f"{job.name}-", "namespace": job.namespace}
+    spec = {
         "entrypoint": "train",
         "templates": [{"name": "train", "steps": steps}, *object_templates],
+        "serviceAccountName": service_account,
     }
 
     return {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "Workflow",
-        "metadata": {
-            "generateName": f"{job.name}-",
-            **({"namespace": job.namespace} if job.namespace else {}),
-        },
-        "spec": {**spec, **({"serviceAccountName": service_account} if service_account else {})},
+        "metadata": without_falsy(metadata),
+        "spec": without_falsy(spec),
     }

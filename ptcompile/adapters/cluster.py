@@ -159,9 +159,7 @@ def find_all(api: Any, kind: Reference, selector: str) -> list[JsonDict]:
     """
     path = _path(kind._replace(namespaced=False), name=False)
     try:
-        items: list[JsonDict] = _parse_json(
-            _request(api, "GET", path, {"labelSelector": selector})
-        )["items"]
+        items = _parse_json(_request(api, "GET", path, {"labelSelector": selector}))["items"]
     except Exception as error:
         if _is_gone(error):
             return []
@@ -196,11 +194,9 @@ def replicas(api: Any, live: JsonDict) -> tuple[Replica, ...]:
         if role.selector:
             query = {"labelSelector": role.selector}
         path = f"/api/v1/namespaces/{quote(nested_map(live, 'metadata')['namespace'])}/pods"
-        newest: dict[int, JsonDict] = {}
-        for pod in sorted(
-            _parse_json(_request(api, "GET", path, query))["items"], key=_creation_time
-        ):
-            newest[_index_of(pod, role)] = pod
+        pods = _parse_json(_request(api, "GET", path, query))["items"]
+        pods.sort(key=lambda pod: nested_string(pod, "metadata", "creationTimestamp"))
+        newest = {_index_of(pod, role): pod for pod in pods}
 
         out += (_replica(role, index, newest[index]) for index in sorted(newest))
 
@@ -213,8 +209,10 @@ def log(
     """Yield the lines of a pod's log without line ends. Bytes that are not UTF-8 are replaced."""
     metadata = nested_map(replica.pod, "metadata")
     query: JsonDict = {"container": replica.container}
-    query |= {"follow": "true"} if follow else {}
-    query |= {"sinceSeconds": since_seconds} if since_seconds is not None else {}
+    if follow:
+        query["follow"] = "true"
+    if since_seconds is not None:
+        query["sinceSeconds"] = since_seconds
     path = f"/api/v1/namespaces/{quote(metadata['namespace'])}/pods/{quote(metadata['name'])}/log"
     buffer = b""
     for chunk in _request(api, "GET", path, query).stream(4096, decode_content=True):
@@ -232,10 +230,6 @@ def _replica(role: RolePods, index: int, pod: JsonDict) -> Replica:
 def _index_of(pod: JsonDict, role: RolePods) -> int:
     pod_label = nested_string(pod, "metadata", "labels", role.index_label or "")
     return int(pod_label) if pod_label.isdecimal() else 0
-
-
-def _creation_time(pod: JsonDict) -> str:
-    return nested_string(pod, "metadata", "creationTimestamp")
 
 
 def _owner(job: JsonDict) -> JsonDict:

@@ -96,7 +96,8 @@ class PtcompileScheduler(Scheduler[Json]):
             "namespace": namespace,
             "labels": {**_SCHEDULER_LABELS, "torchx.pytorch.org/app-name": cluster.label(app.name)},
         }
-        spec["spec"] |= {"queue": cfg["queue"]} if cfg.get("queue") else {}
+        if cfg.get("queue"):
+            spec["spec"]["queue"] = cfg["queue"]
         profile = disk.read(str(cfg["cluster"])) if cfg.get("cluster") else None
         result = ptcompile.compile(spec, target=cfg.get("target"), cluster=profile)
         result.unwrap()
@@ -188,10 +189,10 @@ class PtcompileScheduler(Scheduler[Json]):
                 "end"
             )
 
+        seconds = None
         if since:
-            seconds = int((datetime.now(UTC) - _with_timezone(since)).total_seconds())
-        else:
-            seconds = None
+            # a time without a zone is local
+            seconds = int((datetime.now(UTC) - since.astimezone()).total_seconds())
 
         lines = cluster.log(self._api, chosen[0], follow=should_tail, since_seconds=seconds)
         ended = (f"{line}\n" for line in lines)
@@ -216,10 +217,7 @@ def _state(live: Json) -> AppState:
 
 
 def _replica(replica: cluster.Replica) -> ReplicaStatus:
-    phase = replica.pod.get("status", {}).get("phase", "")
-    host = replica.pod.get("status", {}).get("podIP") or replica.pod["metadata"]["name"]
+    status = replica.pod.get("status", {})
+    phase = status.get("phase", "")
+    host = status.get("podIP") or replica.pod["metadata"]["name"]
     return ReplicaStatus(replica.number, _PHASES.get(phase, AppState.UNKNOWN), replica.role, host)
-
-
-def _with_timezone(when: datetime) -> datetime:
-    return when if when.tzinfo else when.astimezone()

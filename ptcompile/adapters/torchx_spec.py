@@ -52,13 +52,16 @@ def spec_of(app: Any, name: str) -> JsonDict:
         for arg in (role.entrypoint, *role.args)
     ]
     launch = container_invocation(command, [], {})
-    fields: JsonDict = {
-        "image": role.image,
-        **({"nodes": role.num_replicas} if role.num_replicas > 1 else {}),
-    }
+    fields = {"image": role.image}
+    if role.num_replicas > 1:
+        fields["nodes"] = role.num_replicas
     env = {key: _substitute(value, name) for key, value in role.env.items()}
     if launch.launcher == "torchrun" and launch.entry:
-        fields |= {**_entry_fields(launch), "elastic": _elastic_fields(launch, role)}
+        entry, *args = launch.entry
+        fields["module" if launch.options.get("module") else "script"] = entry
+        if args:
+            fields["args"] = args
+        fields["elastic"] = _elastic_fields(launch, role)
         env = {**_option_variables(launch), **env}
     else:
         fields["command"] = command
@@ -67,12 +70,14 @@ def spec_of(app: Any, name: str) -> JsonDict:
         **_resource_fields(role.resource),
         **_volume_fields(role.mounts),
         **_run_policy(role),
-        **({"env": env} if env else {}),
     }
-    for path, value in _iter_texts(fields):
-        if match := _UNSUPPORTED_MACRO.search(value):
+    if env:
+        fields["env"] = env
+    for path, value in placed_values(fields):
+        if isinstance(value, str) and (match := _UNSUPPORTED_MACRO.search(value)):
+            field = ".".join(map(str, path))
             raise ValueError(
-                f"{app.name}: {path} has {match[0]}, which no target of ptcompile fills in"
+                f"{app.name}: {field} has {match[0]}, which no target of ptcompile fills in"
             )
 
     return {
@@ -86,14 +91,6 @@ def spec_of(app: Any, name: str) -> JsonDict:
 def _substitute(text: str, name: str) -> str:
     """Fill in TorchX's macros that are known before the job runs; TorchX writes `$` as `$$`."""
     return Template(text).safe_substitute(app_id=name, img_root="", base_img_root="")
-
-
-def _entry_fields(launch: Invocation) -> JsonDict:
-    entry, *args = launch.entry
-    return {
-        "module" if launch.options.get("module") else "script": entry,
-        **({"args": args} if args else {}),
-    }
 
 
 def _elastic_fields(launch: Invocation, role: Any) -> JsonDict:
@@ -147,7 +144,7 @@ def _resource_fields(resource: Any) -> JsonDict:
     """Return the resources. TorchX's memMB is in units of 1,000,000 bytes (its Kubernetes
     scheduler); -1 and 0 mean unset.
     """
-    quantities: JsonDict = {
+    quantities = {
         "cpu": resource.cpu,
         "memory": resource.memMB,
         "gpu": resource.gpu,
@@ -156,12 +153,10 @@ def _resource_fields(resource: Any) -> JsonDict:
     requested = {
         name: quantity for name, quantity in quantities.items() if quantity and quantity > 0
     }
-    resources = {
-        **requested,
-        **({"memory": f"{requested['memory']}M"} if "memory" in requested else {}),
-    }
+    if "memory" in requested:
+        requested["memory"] = f"{requested['memory']}M"
 
-    return {"resources": resources} if resources else {}
+    return {"resources": requested} if requested else {}
 
 
 def _volume_fields(mounts: Sequence[Any]) -> JsonDict:
@@ -173,7 +168,7 @@ def _volume_fields(mounts: Sequence[Any]) -> JsonDict:
     for index, mount in enumerate(mounts):
         name = f"mount-{index}"
         if hasattr(mount, "src"):
-            source: JsonDict = {"persistentVolumeClaim": {"claimName": mount.src}}
+            source = {"persistentVolumeClaim": {"claimName": mount.src}}
         else:
             source = {"hostPath": {"path": mount.src_path}}
         volumes.append({"name": name, **source})
@@ -184,12 +179,3 @@ def _volume_fields(mounts: Sequence[Any]) -> JsonDict:
         return {"volumes": volumes, "volumeMounts": volume_mounts}
 
     return {}
-
-
-def _iter_texts(value: Any) -> list[tuple[str, str]]:
-    """Return every string of plain data with its path."""
-    return [
-        (".".join(map(str, path)), text)
-        for path, text in placed_values(value)
-        if isinstance(text, str)
-    ]

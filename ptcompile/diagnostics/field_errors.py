@@ -29,9 +29,8 @@ _MAX_QUOTED_CHARACTERS = 80
 def quote_value(value: object) -> str:
     """Return a value as the server prints it in a message, shortened if it is long."""
     if isinstance(value, str):
-        if len(value) <= _MAX_QUOTED_CHARACTERS:
-            text = value
-        else:
+        text = value
+        if len(value) > _MAX_QUOTED_CHARACTERS:
             text = value[:_MAX_QUOTED_CHARACTERS] + "..."
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
     if isinstance(value, bool):
@@ -63,10 +62,9 @@ def indexed_mappings(value: Any) -> Iterable[tuple[int, Json]]:
 
     for item in value:
         if type(item) is not dict:
-            both = enumerate(value)
             return [
-                (field, {} if entry is None else entry)
-                for field, entry in both
+                (index, entry or {})
+                for index, entry in enumerate(value)
                 if entry is None or type(entry) is dict
             ]
 
@@ -186,10 +184,9 @@ class FieldErrors(list[Problem]):
         if not help:
             suggestion = closest_match(value, names) if isinstance(value, str) and value else None
             template = fix_spelling(str(value), suggestion)
+            help = f"use one of {', '.join(names)}"
             if suggestion:
                 help = f'did you mean "{suggestion}"?'
-            else:
-                help = f"use one of {', '.join(names)}"
 
         allowed = ", ".join(f'"{name}"' for name in names)
         text = f"Unsupported value: {quote_value(value)}: supported values: {allowed}"

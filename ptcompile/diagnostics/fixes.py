@@ -33,7 +33,7 @@ class FixTemplate(NamedTuple):
 QUOTES = FixTemplate("put it in quotes", "quote")
 NO_ITEM = FixTemplate("remove the empty item", "remove", safe=False)
 
-DEDUPLICATED = Fix("remove the first, which kubectl drops", (Edit("deduplicate", ()),), safe=False)
+DEDUPLICATED = Fix("remove the first, which kubectl drops", (Edit("deduplicate", ()),))
 """The fix for two equal keys."""
 
 _BOOLEAN_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -63,7 +63,7 @@ def fix_type(expected: str, value: Any) -> FixTemplate | None:
 
 def fix_list(value: Any) -> FixTemplate | None:
     """Return the fix for a single word in place of a list."""
-    if isinstance(value, str) and value and not any(character.isspace() for character in value):
+    if isinstance(value, str) and value.split() == [value]:
         return FixTemplate(f"write [{value}]", "set", [value])
     return None
 

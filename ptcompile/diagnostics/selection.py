@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Diagnostic
 
 NO_CODES: Mapping[str, str] = MappingProxyType({})
-NO_SEVERITIES: Mapping[str, Severity] = MappingProxyType({})
+
 SEVERITIES = ("error", "warning", "note")
 
 
@@ -33,7 +33,7 @@ class Selection(NamedTuple):
     """Names of findings not to report, rejections included."""
     codes: Mapping[str, str] = NO_CODES
     """Codes by name of the rules that plugins and the configuration add."""
-    severities: Mapping[str, Severity] = NO_SEVERITIES
+    severities: Mapping[str, Severity] = MappingProxyType({})
     """Severities by name that replace the rules' own."""
 
     def with_severity(self, diagnostic: Diagnostic) -> Diagnostic:
@@ -73,15 +73,11 @@ def selection(
     if select is None and ignore in ((), []) and codes is NO_CODES and not severity:
         return _ALL
 
-    if select is None:
-        selected = None
-    else:
+    selected = None
+    if select is not None:
         selected = selected_names(arguments.strings(select, "select"), codes)
-
     ignored = selected_names(arguments.strings(ignore, "ignore"), codes)
-    return Selection(
-        selected, ignored, codes, severities(severity, codes) if severity else NO_SEVERITIES
-    )
+    return Selection(selected, ignored, codes, severities(severity, codes))
 
 
 def severities(
@@ -108,9 +104,8 @@ def severities(
 
 def _specificity(selector: str) -> tuple[bool, int]:
     """Order ALL before prefixes, shorter ones first, and codes before names."""
-    return selector.strip() != "ALL", len(selector.strip()) if selector.strip()[
-        :2
-    ].isupper() else 100
+    text = selector.strip()
+    return text != "ALL", len(text) if text[:2].isupper() else 100
 
 
 def selected_names(selectors: Iterable[str], codes: Mapping[str, str] = NO_CODES) -> frozenset[str]:
@@ -122,7 +117,7 @@ def selected_names(selectors: Iterable[str], codes: Mapping[str, str] = NO_CODES
 
 def _matching_names(selector: str, extra_codes: Mapping[str, str]) -> list[str]:
     text = selector.strip()
-    codes = {**CODES, **extra_codes} if extra_codes else CODES
+    codes = {**CODES, **extra_codes}
     if text == "ALL":
         return list(codes)
 

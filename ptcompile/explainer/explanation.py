@@ -33,7 +33,7 @@ from ptcompile.explainer.values import (
 )
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
-from ptcompile.kubernetes.unstructured import MISSING, JsonDict, has
+from ptcompile.kubernetes.unstructured import MISSING, JsonDict, entries_of, has
 from ptcompile.source import streams
 from ptcompile.source.documents import Document, Source
 from ptcompile.source.overrides import OverriddenDocument
@@ -58,13 +58,17 @@ def job_view(job: Job) -> JsonDict:
     """Return the parts of a job that passes may change as plain data: each role's pod template, the
     objects' metadata, the queue, and the processes of a node.
     """
+    job_fields: JsonDict = {
+        "metadata": {"labels": dict(job.labels), "annotations": dict(job.annotations)}
+    }
+    if job.queue:
+        job_fields["queue"] = job.queue
+    if job.launch:
+        job_fields["nprocPerNode"] = job.launch.nproc_per_node
+
     return {
         "roles": {role.name: pod_template.write(role.template) for role in job.roles},
-        "job": {
-            "metadata": {"labels": dict(job.labels), "annotations": dict(job.annotations)},
-            **({"queue": job.queue} if job.queue else {}),
-            **({"nprocPerNode": job.launch.nproc_per_node} if job.launch else {}),
-        },
+        "job": job_fields,
     }
 
 
@@ -115,11 +119,8 @@ def _pass_changes(before: _MaskedView, after: _MaskedView) -> tuple[PassChange, 
         shown_in = before.masked if new is MISSING else after.masked
         display_path = shown_path(inner, value_at(shown_in, (root, *names)), item_names)
         key = (inner, repr((display_path, old, new)))
-        if key in changes:
-            roles = (*changes[key].roles, *map(str, names))
-        else:
-            roles = tuple(map(str, names))
-
+        earlier_roles = changes[key].roles if key in changes else ()
+        roles = (*earlier_roles, *map(str, names))
         masked = (old, new) != tuple(
             MISSING if side is MISSING else value_at(view.real, path)
             for side, view in zip((old, new), (before, after), strict=True)
@@ -140,10 +141,9 @@ def _split_long(changes: Iterable[tuple[Path, Any, Any]]) -> Iterator[tuple[Path
             and only_side
             and len(shown_value(only_side, 2 * _MAX_WHOLE)) > _MAX_WHOLE
         ):
-            parts = only_side.items() if isinstance(only_side, Mapping) else enumerate(only_side)
             yield from _split_long(
                 ((*path, key), part, MISSING) if is_removed else ((*path, key), MISSING, part)
-                for key, part in parts
+                for key, part in entries_of(only_side)
             )
         else:
             yield path, old, new
@@ -180,15 +180,16 @@ class Explanation(NamedTuple):
         `env.NCCL_DEBUG`, `volumes`.
         """
         query_parts = path_parts(query)
-        matching = (
-            tuple(
+        for inside in (False, True) if query_parts else ():
+            matching = tuple(
                 cause
                 for cause in self.causes
                 if matches(query_parts, cause.path, self.manifests[cause.manifest], anywhere=inside)
             )
-            for inside in (False, True)
-        )
-        return next(filter(None, matching), ()) if query_parts else ()
+            if matching:
+                return matching
+
+        return ()
 
     def near(self, query: str) -> str | None:
         """Return an existing path similar to `query`, or None."""

@@ -270,20 +270,6 @@ _REPLACED: Mapping[str, tuple[str, str]] = _TABLE["replaced"]
 """Fields of the basic spec that the example of another replaces; for the fields below it too."""
 
 
-def _basic_spec() -> JsonDict:
-    return {
-        "apiVersion": "ptcompile/v1",
-        "kind": "TrainingJob",
-        "metadata": {"name": "example"},
-        "spec": {
-            "image": "example.com/image:1",
-            "script": "main.py",
-            "nodes": 2,
-            "resources": {"cpu": 48, "memory": "512Gi", "gpu": 4},
-        },
-    }
-
-
 def _example(kind: GroupVersionKind, parts: Sequence[str], node: SchemaNode) -> JsonDict | None:
     """Return the part of a TrainingJob that gives a field the value of its example."""
     examples = node.schema.get("examples")
@@ -300,7 +286,7 @@ def _effects(example: JsonDict, parts: Sequence[str]) -> Iterator[TargetEffect]:
     """Yield what an example changes on each target, in a job of two nodes with four GPUs each;
     in a Pod, of one.
     """
-    before = _basic_spec()
+    before = deepcopy(_TABLE["basic"])
     for length in range(2, len(parts) + 1):
         _merge(before["spec"], _COMPANIONS.get(".".join(parts[:length]), {}))
     after = deepcopy(before)

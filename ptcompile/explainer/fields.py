@@ -139,12 +139,10 @@ def _child_nodes(node: SchemaNode, part: str | int) -> Iterator[SchemaNode]:
     field = schema.get("properties", {}).get(part)
     if field is None:
         more = schema.get("additionalProperties")
-        if isinstance(more, Mapping):
-            yield from (
-                root_nodes(_TARGET_KINDS[part])
-                if part in _TARGET_KINDS and _is_open(more)
-                else [node._replace(schema=more)]
-            )
+        if isinstance(more, Mapping) and part in _TARGET_KINDS and _is_open(more):
+            yield from root_nodes(_TARGET_KINDS[part])
+        elif isinstance(more, Mapping):
+            yield node._replace(schema=more)
         return
 
     if node.file in SCHEMA_FILES.values() and part in _POD_FIELDS:
@@ -243,13 +241,12 @@ def choices(nodes: Iterable[SchemaNode]) -> list[str]:
     for node in nodes:
         for leaf in leaves(node):
             if "enum" in leaf.schema:
-                values.update(
-                    (str(value), None) for value in leaf.schema["enum"] if value is not None
-                )
+                allowed = (str(value) for value in leaf.schema["enum"] if value is not None)
+                values |= dict.fromkeys(allowed)
             elif "const" in leaf.schema:
                 values[str(leaf.schema["const"])] = None
             elif "boolean" in _types(leaf):
-                values.update({"true": None, "false": None})
+                values |= dict.fromkeys(("true", "false"))
 
     return list(values)
 

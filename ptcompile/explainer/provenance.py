@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from operator import itemgetter
 
@@ -213,19 +214,18 @@ def _effects(
     `copied` are the lines of the spec that the trace finds in the manifests as they are.
     """
 
-    def changed_values(variant: Variant | None) -> dict[Path, Any] | None:
+    def changed_values(
+        vary: Callable[[Mapping[Path, Any]], Variant | None], changes: Mapping[Path, Any]
+    ) -> dict[Path, Any] | None:
+        variant = vary(changes)
         if variant is None:
             return None
         return dict(
             changed_leaves(built.manifests, _build_variant(variant, built.context.target, built))
         )
 
-    def of_spec(changes: Mapping[Path, Any]) -> dict[Path, Any] | None:
-        return changed_values(variants.of_spec(changes))
-
-    def of_cluster(changes: Mapping[Path, Any]) -> dict[Path, Any] | None:
-        return changed_values(variants.of_cluster(changes))
-
+    of_spec = partial(changed_values, variants.of_spec)
+    of_cluster = partial(changed_values, variants.of_cluster)
     variations = variants.spec_variations
     if only is not None:
         below = [variation for variation in variations if variation.path[: len(only)] == only]

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.explainer.model import Cause, Explained, Input, PassChange, PassExplanation
+from ptcompile.explainer.model import Cause, Explained, Input, PassChange
 from ptcompile.explainer.values import ItemNames, shown_path, shown_value
-from ptcompile.kubernetes.unstructured import MISSING, JsonDict
+from ptcompile.kubernetes.unstructured import MISSING, JsonDict, without_falsy
 from ptcompile.report.layout import safe_text
 from ptcompile.source import streams
 
@@ -47,7 +47,7 @@ def _job_to_dict(job: Explained) -> JsonDict:
 
 
 def _change_to_dict(change: PassChange) -> JsonDict:
-    out: JsonDict = {
+    out = {
         "kind": change.kind,
         "roles": list(change.roles),
         "path": list(change.path),
@@ -82,8 +82,7 @@ def _input_to_dict(line: Input) -> JsonDict:
         "given": line.given,
         "span": line.span._asdict() if line.span else None,
         "masked": line.masked,
-        **({"overridden": True} if line.overridden else {}),
-        **({"over": line.over} if line.over else {}),
+        **without_falsy({"overridden": line.overridden, "over": line.over}),
     }
 
 
@@ -104,15 +103,12 @@ def trace_text(explanation: Explanation) -> str:
     of_manifest: defaultdict[int, list[Cause]] = defaultdict(list)
     for cause in explanation.causes:
         of_manifest[cause.manifest].append(cause)
-    causes = (
-        [cause for i in job.manifests for cause in of_manifest[i]] for job in explanation.jobs
-    )
-    blocks = (
-        _job_lines(job, job_causes, explanation)
-        for job, job_causes in zip(explanation.jobs, causes, strict=True)
-    )
+    blocks = []
+    for job in explanation.jobs:
+        causes = [cause for i in job.manifests for cause in of_manifest[i]]
+        blocks.append("".join(f"{line}\n" for line in _job_lines(job, causes, explanation)))
 
-    return "\n".join("".join(f"{line}\n" for line in block) for block in blocks)
+    return "\n".join(blocks)
 
 
 def _job_lines(job: Explained, causes: Sequence[Cause], explanation: Explanation) -> Iterator[str]:
@@ -125,7 +121,9 @@ def _job_lines(job: Explained, causes: Sequence[Cause], explanation: Explanation
     yield f"spec: {copied} of {len(causes)} values are as you wrote them"
     roles = {role for step in job.steps for change in step.changes for role in change.roles}
     for step in job.steps:
-        yield from _pass_lines(step, len(roles))
+        yield f"{step.name}:" if step.changes else f"{step.name}: nothing to do"
+        for change in step.changes:
+            yield f"  {_change_text(change, len(roles))}"
 
     yield f"target {job.target}:"
     several = len(job.manifests) > 1
@@ -148,12 +146,6 @@ def _list_path(
     path = cause.path[:-1] if isinstance(cause.path[-1], int) else cause.path
     kind = f"{manifest['kind']}: " if several else ""
     return kind + shown_path(path, manifest, item_names)
-
-
-def _pass_lines(step: PassExplanation, roles: int) -> Iterator[str]:
-    yield f"{step.name}:" if step.changes else f"{step.name}: nothing to do"
-    for change in step.changes:
-        yield f"  {_change_text(change, roles)}"
 
 
 def _change_text(change: PassChange, roles: int) -> str:

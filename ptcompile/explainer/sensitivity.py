@@ -18,6 +18,7 @@ from typing import Any, Literal  # noqa: TID253 - hints of a public type; no col
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import with_placeholder_name
@@ -47,12 +48,7 @@ InputName = Literal["spec", "cluster"]
 TARGET: Path = ("spec", "target")
 """The only spec field that chooses the writer without affecting what is written."""
 
-_FREE_KEY_MAPPINGS = frozenset(
-    {
-        "env", "nodeSelector", "podLabels", "podAnnotations", "labels", "annotations", "nodeLabels", "matchLabels",
-        "roles", "rdzvConfigs", "devices", "requests", "limits", "resources", "accelerators", "fabrics", "priorities",
-    }
-)  # fmt: skip
+_FREE_KEY_MAPPINGS = frozenset(load_table("explainer/companions.json")["free_keys"])
 """Mappings with user-chosen keys: values under different keys are similar."""
 
 
@@ -274,7 +270,8 @@ def _other_values(
         elif isinstance(value, str):
             texts = dict.fromkeys(text for text in _similar_texts(value) if text != value)
             yield from sorted(texts, key=taken.__contains__)
-            allowed = _allowed_values(document, replace_at(data, {path: f"{value}-x"}))
+            _, faults = reader.read(document, replace_at(data, {path: f"{value}-x"}))
+            allowed = (text for violation in faults for text in violation.expected)
             yield from (text for text in allowed if text != value)
         else:
             yield from sorted((value + 1, value - 1), key=taken.__contains__)
@@ -290,12 +287,6 @@ def _similar_texts(value: str) -> Iterator[str]:
     yield re.sub(r"[0-9]{1,9}(?=[^0-9]*$)", lambda digits: str(int(digits[0]) + 1), value)
     yield f"{value}-x"
     yield f"{value}x"
-
-
-def _allowed_values(document: Block, data: Any) -> list[str]:
-    """Return the allowed values for a field whose value is none of them."""
-    _, faults = reader.read(document, data)
-    return [value for violation in faults for value in violation.expected]
 
 
 MAX_SINGLE = 12
@@ -328,15 +319,15 @@ def outcomes(
     reached = {changes[number].path: paths for number, paths in results.items()}
     for members in sorted(families.values(), key=lambda members: changes[members[0]].left_out):
         joint = _joint_outcomes([changes[number] for number in members], outcome, reached)
-        for number, joint_result in zip(members, joint or [None] * len(members), strict=True):
-            if joint_result is None:
-                result = _single_outcome(changes[number], outcome)
-            else:
-                result = joint_result
+        for number, result in zip(members, joint or [None] * len(members), strict=True):
+            change = changes[number]
+            if result is None:
+                alone = (outcome({change.path: value}) for value in change.values())
+                result = next((frozenset(paths) for paths in alone if paths is not None), None)
             if result is not None:
                 results[number] = result
-                if not changes[number].left_out:
-                    reached[changes[number].path] = result
+                if not change.left_out:
+                    reached[change.path] = result
 
     for number, change in enumerate(changes):
         if number in results:
@@ -363,27 +354,26 @@ def _outcomes_of_copied(
     if len(texts) <= MAX_SINGLE // 4:
         return {}
 
-    numbers = list(texts.values())
     values = list(texts)
-
-    def evaluate(chosen: Iterable[int]) -> Mapping[Path, Any] | None:
-        return outcome({changes[numbers[i]].path: values[i] for i in chosen})
-
+    evaluate = _evaluate_some([changes[number] for number in texts.values()], values, outcome)
     paths_of_line = _outcomes_by_value(evaluate, values)
     if paths_of_line is None:
         return {}
 
     return {
         number: paths
-        for number, paths in zip(numbers, paths_of_line, strict=True)
+        for number, paths in zip(texts.values(), paths_of_line, strict=True)
         if paths is not None
     }
 
 
-def _single_outcome(change: Variation, outcome: Evaluate) -> frozenset[Path] | None:
-    """Return the outcome of one variation with its first valid value."""
-    results = (outcome({change.path: value}) for value in change.values())
-    return next((frozenset(result) for result in results if result is not None), None)
+def _evaluate_some(
+    changes: Sequence[Variation], values: Sequence[Any], outcome: Evaluate
+) -> _EvaluateSome:
+    """Return a function from the numbers of variations to what they change together, or None if
+    they are invalid.
+    """
+    return lambda numbers: outcome({changes[i].path: values[i] for i in numbers})
 
 
 _Outcomes = list[frozenset[Path] | None]
@@ -398,12 +388,7 @@ def _joint_outcomes(
     if len(changes) <= MAX_SINGLE // 4 or any(value is None for value in values):
         return None
 
-    def evaluate(numbers: Iterable[int]) -> Mapping[Path, Any] | None:
-        """Return what the variations with these numbers change together, or None if they are
-        invalid.
-        """
-        return outcome({changes[i].path: values[i] for i in numbers})
-
+    evaluate = _evaluate_some(changes, values, outcome)
     if changes[0].left_out:
         paths_of_line = _outcomes_by_owner(evaluate, [change.path for change in changes], reached)
     else:

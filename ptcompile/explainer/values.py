@@ -66,7 +66,7 @@ def _add_changed_leaves(
         is_nameless = all(
             isinstance(item, dict) and identity(item, field) is None for item in (*base, *new)
         )
-        of_items: list[tuple[Path, Any]] = [] if is_nameless else changed
+        of_items = [] if is_nameless else changed
         for index, (inner, counterpart) in enumerate(
             zip(base, _counterparts(base, new, field), strict=True)
         ):
@@ -283,25 +283,17 @@ def shown_leaves(
     """Yield the leaves in the order of `leaves`. The other arguments describe the value itself:
     `field` is its key.
     """
-    if isinstance(value, dict):
+    if not value or not isinstance(value, dict | list | tuple):
+        yield ShownLeaf(path, value, shown, keys)
+    elif isinstance(value, dict):
         for key, inner in value.items():
-            inner_path = (*path, key)
-            inner_shown = _with_key(shown, key)
             inner_keys = (f"{field}.{key}", key, *keys)
-            if inner and isinstance(inner, dict | list | tuple):
-                yield from shown_leaves(inner, inner_path, inner_shown, inner_keys, key)
-            else:
-                yield ShownLeaf(inner_path, inner, inner_shown, inner_keys)
+            yield from shown_leaves(inner, (*path, key), _with_key(shown, key), inner_keys, key)
     else:
         for index, (inner, name) in enumerate(zip(value, _item_names(value, field), strict=True)):
-            inner_path = (*path, index)
-            inner_shown = f"{shown}[{name}]"
             item = identity(inner, field)
             inner_keys = (f"{field}.{item}", item, *keys) if isinstance(item, str) else keys
-            if inner and isinstance(inner, dict | list | tuple):
-                yield from shown_leaves(inner, inner_path, inner_shown, inner_keys, field)
-            else:
-                yield ShownLeaf(inner_path, inner, inner_shown, inner_keys)
+            yield from shown_leaves(inner, (*path, index), f"{shown}[{name}]", inner_keys, field)
 
 
 def _item_names(items: Sequence[Any], field: str) -> list[str | int]:
@@ -327,10 +319,8 @@ def matches(query: Sequence[str], path: Path, data: Any, *, anywhere: bool = Fal
     match by index or name.
     """
     steps = list(_part_names(path, data))
-    if anywhere:
-        starts = range(len(steps) - len(query) + 1)
-    else:
-        starts = range(min(1, len(steps) - len(query) + 1))
+    end = len(steps) - len(query) + 1
+    starts = range(end if anywhere else min(1, end))
     return any(
         all(part in step for part, step in zip(query, steps[start:], strict=False))
         for start in starts

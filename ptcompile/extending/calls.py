@@ -100,8 +100,9 @@ def find_rule(extensions: Extensions, query: str) -> Rule | None:
 
 def terminal_page(rule: Rule) -> str:
     """Return the page of a rule as text for a terminal."""
+    _, page = title_and_page(rule)
     head = f"{rule.code} {rule.name}  ({rule.severity}, stage {rule.stage}, {rule.authority})"
-    return f"{head}\n\n{title_and_page(rule)[1]}\n"
+    return f"{head}\n\n{page}\n"
 
 
 def pages(extensions: Extensions, names: Iterable[str]) -> dict[str, tuple[str, str]]:

@@ -31,7 +31,7 @@ from ptcompile.diagnostics.paths import PathSyntaxError, parse_path
 from ptcompile.diagnostics.terms import Severity, Stage
 from ptcompile.extending import Found, Rule, found_at
 from ptcompile.extending.calls import shared
-from ptcompile.kubernetes.unstructured import Json, entries_of, get
+from ptcompile.kubernetes.unstructured import Json, entries_of, get, nested_value
 from ptcompile.operators.table import templates_of
 
 CODE = re.compile(r"(?!PTC)[A-Z]{2,8}[0-9]{3}")
@@ -215,12 +215,10 @@ def _iter_values(data: Any, path: Path, under: Path) -> Iterator[tuple[Path, Any
 
     key = path[0]
     rest = path[1:]
-    if key == "*":
+    if key == "*" or (isinstance(data, list) and isinstance(key, str)):
         for key_or_index, item in entries_of(data):
-            yield from _iter_values(item, rest, (*under, key_or_index))
-    elif isinstance(data, list) and isinstance(key, str):  # a list item by name
-        for key_or_index, item in enumerate(data):
-            if isinstance(item, Mapping) and item.get("name") == key:
+            # every item, or those of a list with this name
+            if key == "*" or nested_value(item, "name") == key:
                 yield from _iter_values(item, rest, (*under, key_or_index))
     elif "*" not in rest or get(data, (key,)) is not None:
         yield from _iter_values(get(data, (key,)), rest, (*under, key))

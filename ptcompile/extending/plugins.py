@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from importlib.metadata import Distribution, EntryPoint, distributions
 from operator import attrgetter
 
@@ -15,7 +15,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import spelling_help
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.extending import Extensions, Loaded, Pass, Rule, Target
-from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, nested_value
 from ptcompile.operators.targets import TARGETS as BUILTIN_TARGETS
 
 RULES, PASSES, TARGETS = GROUPS = ("ptcompile.rules", "ptcompile.passes", "ptcompile.targets")
@@ -59,13 +59,11 @@ def distribution(name: str) -> Distribution | None:
 
 
 def _plugin(package: Distribution) -> Plugin:
-    names = {
-        group: tuple(sorted(point.name for point in package.entry_points if point.group == group))
+    names = (
+        tuple(sorted(point.name for point in package.entry_points if point.group == group))
         for group in GROUPS
-    }
-    return Plugin(
-        package.metadata["Name"], package.version, names[RULES], names[PASSES], names[TARGETS]
     )
+    return Plugin(package.metadata["Name"], package.version, *names)
 
 
 def _has_groups(package: Distribution) -> bool:
@@ -74,11 +72,9 @@ def _has_groups(package: Distribution) -> bool:
 
 def _folders() -> list[str]:
     cwd = os.path.realpath(os.getcwd())
-    return [folder for folder in _absolute(sys.path) if os.path.realpath(folder) != cwd]
-
-
-def _absolute(folders: Iterable[str]) -> Iterable[str]:
-    return (folder for folder in folders if os.path.isabs(folder))
+    return [
+        folder for folder in sys.path if os.path.isabs(folder) and os.path.realpath(folder) != cwd
+    ]
 
 
 class ExtensionError(ValueError):
@@ -104,21 +100,15 @@ def load(plugins: Iterable[str], rules: Iterable[Json], passes: Iterable[str]) -
         try:
             loader.add_rule(declared_rule(table), f"rule[{index}]")
         except ValueError as error:
-            loader.errors.append(f"rule[{index}]{_code_in_parentheses(table)}: {error}")
+            code = nested_value(table, "code")
+            place = f"rule[{index}] ({code})" if isinstance(code, str) else f"rule[{index}]"
+            loader.errors.append(f"{place}: {error}")
 
     if loader.errors:
         raise ExtensionError("\n  ".join(loader.errors))
 
     ordered = tuple(sorted(loader.rules, key=attrgetter("code")))
     return Extensions(tuple(loader.loaded), ordered, tuple(loader.passes.items()), loader.targets)
-
-
-def _code_in_parentheses(table: object) -> str:
-    """Return the code of a rule's table as messages show it after the index, or "" if it has
-    none.
-    """
-    code = table.get("code") if isinstance(table, Mapping) else None
-    return f" ({code})" if isinstance(code, str) else ""
 
 
 class _Loader:
@@ -150,7 +140,7 @@ class _Loader:
         if not points:
             self.errors.append(
                 f"plugin {name!r} {package.version} is not a plugin: it has no entry points "
-                f"{_join_or(GROUPS)}"
+                f"{RULES}, {PASSES} or {TARGETS}"
             )
             return
 
@@ -169,34 +159,38 @@ class _Loader:
                 )
 
     def _add(self, point: EntryPoint, value: Any, package: Distribution) -> None:
-        owner = f"{package.metadata['Name']} {package.version}"
+        name = point.name
+        plugin = package.metadata["Name"]
+        owner = f"{plugin} {package.version}"
         if point.group == RULES:
             from ptcompile.extending.declared import check_code
 
-            for rule in _checked_rules(value):
+            if not isinstance(value, tuple | list) or not all(
+                isinstance(rule, Rule) for rule in value
+            ):
+                raise ValueError("rules must be a tuple of ptcompile.extending.Rule")
+            for rule in value:
                 check_code(rule.code, rule.name)
-                if rule.code[:-3] != point.name:
+                if rule.code[:-3] != name:
                     raise ValueError(
-                        f"code must begin with {point.name}, the name of the entry point, not "
+                        f"code must begin with {name}, the name of the entry point, not "
                         f"{rule.code!r}"
                     )
-                self.add_rule(
-                    rule._replace(owner=f"rule of plugin {package.metadata['Name']}"), owner
-                )
+                self.add_rule(rule._replace(owner=f"rule of plugin {plugin}"), owner)
         elif point.group == PASSES:
             if not callable(value):
                 raise ValueError(
                     f"a pass must be a function of a job and a context, not {type(value).__name__}"
                 )
-            self._claim_name(f"pass {point.name}", owner)
-            self.passes[point.name] = value
+            self._claim_name(f"pass {name}", owner)
+            self.passes[name] = value
         elif point.group == TARGETS:
-            if not isinstance(value, Target) or value.name != point.name:
+            if not isinstance(value, Target) or value.name != name:
                 raise ValueError(
-                    f"a target must be a ptcompile.extending.Target with the name {point.name!r}"
+                    f"a target must be a ptcompile.extending.Target with the name {name!r}"
                 )
-            self._claim_name(f"target {point.name}", owner)
-            self.targets[point.name] = value
+            self._claim_name(f"target {name}", owner)
+            self.targets[name] = value
 
     def add_rule(self, rule: Rule, owner: str) -> None:
         self._claim_name(rule.code, owner)
@@ -207,13 +201,3 @@ class _Loader:
         if name in self._owners:
             raise ValueError(f"{name} is already used by {self._owners[name]}")
         self._owners[name] = owner
-
-
-def _checked_rules(value: Any) -> Sequence[Rule]:
-    if not isinstance(value, tuple | list) or not all(isinstance(rule, Rule) for rule in value):
-        raise ValueError("rules must be a tuple of ptcompile.extending.Rule")
-    return value
-
-
-def _join_or(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"

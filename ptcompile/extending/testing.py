@@ -64,12 +64,14 @@ def _first_difference(a: Any, b: Any, place: str) -> str | None:
     """Return the place of the first part in which two values differ, or None if they are equal."""
     if a == b:
         return None
+    if type(a) is not type(b):
+        return place
 
-    if type(a) is type(b) and isinstance(a, Mapping):
+    if isinstance(a, Mapping):
         parts = [(a.get(key), b.get(key), f"{place}[{key}]") for key in {**a, **b}]
-    elif type(a) is type(b) and hasattr(a, "_fields"):
+    elif hasattr(a, "_fields"):
         parts = [(getattr(a, field), getattr(b, field), f"{place}.{field}") for field in a._fields]
-    elif type(a) is type(b) and isinstance(a, list | tuple):
+    elif isinstance(a, list | tuple):
         parts = [(*pair, f"{place}[{index}]") for index, pair in enumerate(zip_longest(a, b))]
     else:
         return place

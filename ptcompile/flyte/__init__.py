@@ -60,24 +60,15 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Converted": "convert",
-    "FlyteError": "problems",
-    "FlyteWarning": "problems",
-    "Platform": "platforms",
-    "Task": "tasks",
-    "Types": "legacy",
-    "Workflow": "workflows",
-    "from_node": "workflows",
-    "from_task": "tasks",
-    "from_workflow": "workflows",
-    "inputs": "legacy",
-    "outputs": "legacy",
-    "platform": "platforms",
-    "pytorch_task": "legacy",
-    "task": "tasks",
-    "to_yaml": "convert",
+    "convert": "Converted to_yaml",
+    "legacy": "Types inputs outputs pytorch_task",
+    "platforms": "Platform platform",
+    "problems": "FlyteError FlyteWarning",
+    "tasks": "Task from_task task",
+    "workflows": "Workflow from_node from_workflow",
 }
-"""The modules of the names that are not in `config`."""
+"""The names that are not in `config`, by module."""
+_FROM = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
@@ -86,4 +77,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'config')}"), name)
+    return getattr(import_module(f"{__name__}.{_FROM.get(name, 'config')}"), name)

@@ -9,7 +9,7 @@ applied: it shows what differs.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ptcompile.flyte.convert import Converted
@@ -60,7 +60,7 @@ def flyte_object(converted: Converted, compiled: Json) -> JsonDict:
         role: converted.document["spec"].get(role.lower(), {}).get("restartPolicy")
         for role in roles
     }
-    spec: JsonDict = {"runPolicy": _run_policy(config)}
+    spec = {"runPolicy": _run_policy(config)}
     if hasattr(config, "nnodes"):
         low, _, high = str(config.nnodes).partition(":")
         spec["elasticPolicy"] = {
@@ -98,13 +98,14 @@ def _run_policy(config: Any) -> JsonDict:
 def _template(converted: Converted, template: Json) -> JsonDict:
     """Return Flyte's pod template: image, resources, the task's variables and shared memory."""
     written = template["spec"]["containers"][0]
-    wanted: Mapping[str, str] = converted.document["spec"].get("env", {})
-    container: JsonDict = {"name": "pytorch", "image": written["image"]}
+    task = converted.document["spec"]
+    wanted = task.get("env", {})
+    container = {"name": "pytorch", "image": written["image"]}
     if wanted:
         container["env"] = [{"name": name, "value": value} for name, value in wanted.items()]
     if "resources" in written:
         container["resources"] = written["resources"]
-    spec: JsonDict = {
+    spec = {
         "restartPolicy": "Never",
         "enableServiceLinks": False,
         "containers": [container],
@@ -114,12 +115,9 @@ def _template(converted: Converted, template: Json) -> JsonDict:
         container["volumeMounts"] = [{"name": volume["name"], "mountPath": "/dev/shm"}]  # noqa: S108
         spec["volumes"] = [volume]
 
-    labels = converted.document["spec"].get("podLabels")
-    metadata: JsonDict = {"labels": labels} if labels else {}
-    metadata["annotations"] = {
-        **_SAFE_TO_EVICT,
-        **converted.document["spec"].get("podAnnotations", {}),
-    }
+    labels = task.get("podLabels")
+    metadata = {"labels": labels} if labels else {}
+    metadata["annotations"] = {**_SAFE_TO_EVICT, **task.get("podAnnotations", {})}
 
     return {"metadata": metadata, "spec": spec}
 

@@ -8,6 +8,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path, Problem, has_error
 from ptcompile.flyte import pods, resources as foreign
 from ptcompile.flyte.findings import shape_problems
@@ -107,7 +108,8 @@ def to_yaml(spec: Spec) -> str:
 
 def order_fields(job: Json) -> JsonDict:
     """Return a JobSpec with its fields in reading order; other fields come last."""
-    return {**{key: job[key] for key in _FIELD_ORDER if key in job}, **job}
+    order = load_table("flyte/tables.json")["order"]
+    return {**{key: job[key] for key in order if key in job}, **job}
 
 
 def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> Converted:
@@ -170,12 +172,6 @@ GPU_TAINT = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "eff
 """The toleration of GPU pods without a platform: the taint of flytekit's documentation and of
 Flyte's sample configuration (1.16). A platform's own `resource-tolerations` are in its profile.
 """
-
-_FIELD_ORDER = (
-    "target", "image", "command", "script", "module", "args", "elastic", "master", "worker", "resources", "accelerator",
-    "spot", "sharedMemory", "env", "envFrom", "volumes", "volumeMounts", "runPolicy", "podLabels", "podAnnotations",
-    "imagePullPolicy", "hostNetwork", "securityContext", "podSecurityContext", "tolerations", "affinity", "podTemplate",
-)  # fmt: skip
 
 
 def _pod_fields(knobs: Knobs, template: pods.TaskPodTemplate, problems: CallProblems) -> JsonDict:
@@ -255,11 +251,9 @@ def _set_clean_pod_policy(spec: JsonDict, problems: CallProblems) -> None:
 
     spec["runPolicy"] = {**policy, "cleanPodPolicy": "None"}
     blocks = (spec, spec.get("master", {}), spec.get("worker", {}))
+    held = "their resources"
     if any("gpu" in block.get("resources", {}) for block in blocks):
         held = "their GPUs"
-    else:
-        held = "their resources"
-
     message = (
         f"is not set, so Flyte deletes no pods: running pods still hold {held} when the job is over"
     )

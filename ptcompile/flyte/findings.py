@@ -175,14 +175,15 @@ def _accelerator_notes(job: Json, manifests: list[Json]) -> Problems:
     if not device or "nvidia.com/gpu.product" not in json.dumps(manifests):
         return
 
-    _, label, part_label = CLASSES["nvidia"]
+    nvidia = CLASSES["nvidia"]
     message = (
         "nodes are selected by the label nvidia.com/gpu.product; Flyte uses its platform's, by "
-        f"default {label}"
+        f"default {nvidia['device']}"
     )
     if part and part != WHOLE:
         resource = f"nvidia.com/mig-{part}"
-        message += f", and nvidia.com/gpu with {part_label}: {part} instead of {resource}"
+        label = nvidia["partition"]
+        message += f", and nvidia.com/gpu with {label}: {part} instead of {resource}"
 
     help = "pass the platform's configuration, or a profile"
     yield call_note("unlike-flyte", ("accelerator",), message, help)

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path
 from ptcompile.flyte import resources as amounts
-from ptcompile.flyte.problems import CallProblems, call_warning, is_not_integer
+from ptcompile.flyte.problems import CallProblems, is_not_integer
 from ptcompile.flyte.resources import Amounts
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 
@@ -70,10 +71,7 @@ class Knobs(TypedDict, total=False):
     worker: Any
 
 
-ENGINE_KEYWORDS = (
-    "cache", "cache_version", "cache_serialize", "deprecated", "cls", "docs", "disable_deck", "enable_deck",
-    "deck_fields", "execution_mode", "node_dependency_hints", "task_resolver", "pickle_untyped",
-)  # fmt: skip
+ENGINE_KEYWORDS: Sequence[str] = load_table("flyte/tables.json")["engine_keywords"]
 """Keywords for Flyte's engine, which manages results and versions; a manifest has neither."""
 
 _KEYWORDS = frozenset(Knobs.__annotations__)
@@ -131,13 +129,10 @@ def task_resources(knobs: Knobs, problems: CallProblems) -> Amounts:
     """Return the task's own resources. `resources` replaces `requests` and `limits`, as in
     flytekit 1.16.
     """
-    problems += [
-        call_warning(
-            (name,), "configures Flyte's engine and has no counterpart in a manifest", "remove it"
-        )
-        for name in ENGINE_KEYWORDS
-        if knobs.get(name)
-    ]
+    for name in ENGINE_KEYWORDS:
+        if knobs.get(name):
+            message = "configures Flyte's engine and has no counterpart in a manifest"
+            problems.warning((name,), message, "remove it")
     resources = knobs.get("resources")
     requests = knobs.get("requests")
     limits = knobs.get("limits")

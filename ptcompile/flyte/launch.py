@@ -18,7 +18,7 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import run
 from ptcompile.flyte.findings import checkpoint_warnings
 from ptcompile.flyte.keywords import Knobs
-from ptcompile.flyte.problems import CallProblems, RuleName, call_error, call_note, call_warning
+from ptcompile.flyte.problems import CallProblems, RuleName, call_note, call_warning
 from ptcompile.kubernetes.unstructured import JsonDict, without_none
 
 INPUT_HELP = "inputs={{{name!r}: ...}}, or --input {name}=..."
@@ -48,11 +48,14 @@ def input_arguments(
 
     left_out = {str(name) for name in values if name not in texts}
     parsed, rejected = run.parse_arguments(function, texts)
-    problems += [
-        _relative_path(name, uri)
-        for name, value in parsed.items()
-        for uri in _relative_paths(value)
-    ]
+    for name, value in parsed.items():
+        for uri in _relative_paths(value):
+            message = (
+                f"{uri} is a path in the container's working directory, while Flyte uploads the "
+                "file that is here"
+            )
+            help = "pass a URL, or the path on a volume that the pod mounts"
+            problems.warning(("inputs", name), message, help)
     for name, why in rejected.items():
         if name in left_out:
             continue
@@ -99,16 +102,6 @@ def _relative_paths(value: Any) -> Iterator[str]:
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         for data_field in dataclasses.fields(value):
             yield from _relative_paths(getattr(value, data_field.name, None))
-
-
-def _relative_path(name: str, uri: str) -> Problem:
-    message = (
-        f"{uri} is a path in the container's working directory, while Flyte uploads the file that "
-        "is here"
-    )
-    return call_warning(
-        ("inputs", name), message, "pass a URL, or the path on a volume that the pod mounts"
-    )
 
 
 def result_problems(function: Any, file: str | None) -> list[Problem]:
@@ -254,16 +247,12 @@ def _runner_launch(
 
     module = knobs.get("module") or entry_point.module
     if module == "__main__":
-        problems.append(
-            _missing_field(
-                "module", "the function is defined in __main__, which pods cannot import"
-            )
-        )
+        why = "the function is defined in __main__, which pods cannot import"
+        _report_missing(problems, "module", why)
     elif not entry_point.name:
         why = "the function is defined inside another one, where the runner cannot find it"
-        problems.append(
-            _missing_field("script", why, "define the task at the top level of its module")
-        )
+        help = "define the task at the top level of its module"
+        _report_missing(problems, "script", why, help)
 
     torchrun = hasattr(config, "nnodes")
     inputs = input_arguments(
@@ -324,17 +313,15 @@ def _elastic_start(first: str | None, programs: dict[str, Any], problems: CallPr
         problems.error("spec-conflict", ("command",), message, "give script or module")
         return {}
     if first is None:
-        problems.append(
-            _missing_field("script", "torchrun has nothing to start", "give script or module")
-        )
+        why = "torchrun has nothing to start"
+        _report_missing(problems, "script", why, "give script or module")
         return {}
     return {first: programs[first]}
 
 
-def _missing_field(field: str, why: str, help: str | None = None) -> Problem:
-    return call_error(
-        "spec-missing-field", (field,), f"is missing: {why}", help or f"give {field}, or a script"
-    )
+def _report_missing(problems: CallProblems, field: str, why: str, help: str = "") -> None:
+    help = help or f"give {field}, or a script"
+    problems.error("spec-missing-field", (field,), f"is missing: {why}", help)
 
 
 def _string_list(value: Any, path: Path, problems: CallProblems) -> list[str] | None:

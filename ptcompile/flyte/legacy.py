@@ -19,8 +19,8 @@ from ptcompile.flyte.config import PyTorch, Resources, Worker
 from ptcompile.flyte.convert import Converted, convert
 from ptcompile.flyte.keywords import Knobs
 from ptcompile.flyte.launch import EntryPoint
-from ptcompile.flyte.problems import CallProblems, call_error
-from ptcompile.flyte.tasks import Task, decorate
+from ptcompile.flyte.problems import CallProblems
+from ptcompile.flyte.tasks import Decorator, Task, decorate
 from ptcompile.kubernetes.unstructured import without_keys
 
 if TYPE_CHECKING:
@@ -141,26 +141,22 @@ def undeclared_parameters(function: Callable[..., Any]) -> list[Problem]:
     if legacy is None:
         return []
 
+    problems = CallProblems()
     names = [*inspect.signature(legacy.function).parameters][1:]
     declared = {
         **dict.fromkeys(legacy.inputs, "inputs"),
         **dict.fromkeys(legacy.outputs, "outputs"),
     }
-    bare = [name for name in names if name not in declared]
-    unused = [(decorator, name) for name, decorator in declared.items() if name not in names]
+    for name in names:
+        if name not in declared:
+            message = "neither @inputs nor @outputs declares it"
+            problems.error("spec-missing-field", ("inputs", name), message)
+    for name, decorator in declared.items():
+        if name not in names:
+            message = "the function has no such parameter"
+            problems.error("spec-invalid-value", (decorator, name), message)
 
-    return [
-        *(
-            call_error(
-                "spec-missing-field", ("inputs", name), "neither @inputs nor @outputs declares it"
-            )
-            for name in bare
-        ),
-        *(
-            call_error("spec-invalid-value", path, "the function has no such parameter")
-            for path in unused
-        ),
-    ]
+    return problems
 
 
 def _declare(task: Task, field: str, types: Mapping[str, Any]) -> Task:
@@ -205,16 +201,14 @@ def pytorch_task(
 @overload
 def pytorch_task(*, name: str, workers_count: int = ..., **knobs: Unpack[LegacyKnobs]) -> Spec: ...
 @overload
-def pytorch_task(
-    *, workers_count: int = ..., **knobs: Unpack[LegacyKnobs]
-) -> Callable[[Callable[..., Any]], Task]: ...
+def pytorch_task(*, workers_count: int = ..., **knobs: Unpack[LegacyKnobs]) -> Decorator: ...
 def pytorch_task(
     function: Callable[..., Any] | None = None,
     *,
     name: str | None = None,
     workers_count: int = 1,
     **knobs: Unpack[LegacyKnobs],
-) -> Task | Spec | Callable[[Callable[..., Any]], Task]:
+) -> Task | Spec | Decorator:
     """Declare a legacy task: `workers_count` workers and one master, each with the same
     `per_replica_*` resources.
 
@@ -244,7 +238,7 @@ def _convert_legacy(
             problems.error("spec-wrong-type", (key,), f"{value!r} is not text", f'"{value}"')
         elif value and "storage" in key:
             problems.warning(
-                (key,), "Flyte drops it; here it becomes ephemeral-storage, the pod's disk", None
+                (key,), "Flyte drops it; here it becomes ephemeral-storage, the pod's disk"
             )
 
     texts = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile._internal.schema_files import load_table
-from ptcompile._internal.spelling import closest_match
+from ptcompile._internal.spelling import spelling_help
 from ptcompile.diagnostics import Problem, has_error
 from ptcompile.flyte.problems import CallProblems
 from ptcompile.flyte.resources import (
@@ -31,27 +31,14 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-POD_KEYS: dict[str, tuple[str, type, str]] = {
-    "default-affinity": ("affinity", dict, "a mapping"),
-    "default-pod-security-context": ("securityContext", dict, "a mapping"),
-    "enable-host-networking-pod": ("hostNetwork", bool, "true or false"),
-    "default-pod-dns-config": ("dnsConfig", dict, "a mapping"),
-}
-"""Keys that set a field of every pod: that field, and the type of its value."""
-
-CONTAINER_KEYS: dict[str, tuple[str, type, str]] = {
-    "default-security-context": ("securityContext", dict, "a mapping"),
-    "image-pull-policy": ("imagePullPolicy", str, "text"),
-}
-"""Keys that set a field of the main container."""
-
 _TABLE = load_table("flyte/tables.json")
+_TYPES: dict[str, type] = {"a mapping": dict, "true or false": bool, "text": str}
 ENGINE_KEYS: Mapping[str, str] = _TABLE["engine"]
 """Keys without effect on our manifests, each with the reason (flyte 1.16, `plugins.k8s` and
 `kf-operator`).
 """
 
-KNOWN_KEYS = (*POD_KEYS, *CONTAINER_KEYS, *_TABLE["known"])
+KNOWN_KEYS = (*_TABLE["pod"], *_TABLE["container"], *_TABLE["known"])
 
 
 class ConfigSection:
@@ -77,11 +64,11 @@ class ConfigSection:
         """Return the list at `key`, or [] if it is absent."""
         return list(self._value(key, (list, tuple), "a list") or ())
 
-    def fields(self, table: Mapping[str, tuple[str, type, str]]) -> JsonDict:
+    def fields(self, table: Mapping[str, tuple[str, str]]) -> JsonDict:
         """Return the values of a table's keys under Kubernetes' field names."""
         out: JsonDict = {}
-        for key, (field, kind, expected) in table.items():
-            out[field] = self._value(key, kind, expected)
+        for key, (field, expected) in table.items():
+            out[field] = self._value(key, _TYPES[expected], expected)
         return without_falsy(out)
 
     def _value(self, key: str, kind: type | tuple[type, ...], expected: str) -> Any:
@@ -143,13 +130,14 @@ def accelerator_entries(
         kind = kinds["tpu" if name.startswith("tpu-") else "nvidia"]
         labels = {kind.device: name}
         tolerations = [_toleration(kind.device, name)]
-        entry: JsonDict = {"nodeLabels": labels, "tolerations": tolerations}
+        entry = {"nodeLabels": labels, "tolerations": tolerations}
         if part == WHOLE:
             # by default, the node has no label of a slice
             entry["matchExpressions"] = [
                 kind.requirement or {"key": kind.partition, "operator": "DoesNotExist"}
             ]
-            tolerations += [kind.toleration] if kind.toleration else []
+            if kind.toleration:
+                tolerations.append(kind.toleration)
         elif part is not None:
             labels[kind.partition] = part
             tolerations.append(_toleration(kind.partition, part))
@@ -164,7 +152,7 @@ def _read_class(settings: ConfigSection, kind: str) -> _DeviceClass:
     """Return a class from Flyte 2's `accelerator-device-classes`, Flyte 1's `gpu-*` keys for
     GPUs, or the defaults.
     """
-    resource, device, partition = CLASSES[kind]
+    defaults = CLASSES[kind]
     classes = {
         str(k).lower().replace("-", "_"): v
         for k, v in settings.mapping("accelerator-device-classes").items()
@@ -174,11 +162,11 @@ def _read_class(settings: ConfigSection, kind: str) -> _DeviceClass:
     old = settings if kind == "nvidia" else ConfigSection({}, settings.problems)
 
     return _DeviceClass(
-        new.text("resource-name") or old.text("gpu-resource-name") or resource,
-        new.text("device-node-label") or old.text("gpu-device-node-label") or device,
+        new.text("resource-name") or old.text("gpu-resource-name") or defaults["resource"],
+        new.text("device-node-label") or old.text("gpu-device-node-label") or defaults["device"],
         new.text("partition-size-node-label")
         or old.text("gpu-partition-size-node-label")
-        or partition,
+        or defaults["partition"],
         new.mapping("unpartitioned-node-selector-requirement")
         or old.mapping("gpu-unpartitioned-node-selector-requirement")
         or None,
@@ -284,7 +272,8 @@ def _read_config(config: str | bytes | Json, problems: CallProblems) -> Json:
 def _find_section(data: Json) -> Json:
     for key in ("plugins", "k8s"):
         inner = data.get(key)
-        data = inner if isinstance(inner, Mapping) else data
+        if isinstance(inner, Mapping):
+            data = inner
     return data
 
 
@@ -293,12 +282,8 @@ def _report_unknown_keys(section: Json, problems: CallProblems) -> None:
         if key in ENGINE_KEYS:
             problems.warning(("k8s", str(key)), ENGINE_KEYS[key])
         elif key not in KNOWN_KEYS:
-            suggestion = closest_match(str(key), KNOWN_KEYS)
-            problems.warning(
-                ("k8s", str(key)),
-                "is not a known key",
-                f"did you mean {suggestion}?" if suggestion else None,
-            )
+            help = spelling_help(str(key), KNOWN_KEYS, "") or None
+            problems.warning(("k8s", str(key)), "is not a known key", help)
 
 
 def _resource_tolerations(settings: ConfigSection) -> dict[str, list[JsonDict]]:
@@ -367,12 +352,12 @@ def _profile_defaults(settings: ConfigSection) -> JsonDict:
 
 def _pod_template(settings: ConfigSection) -> JsonDict:
     """Return the settings for which a profile has no other field."""
-    pod = settings.fields(POD_KEYS)
+    pod = settings.fields(_TABLE["pod"])
     if pod.get("hostNetwork"):
         pod["dnsPolicy"] = (
             "ClusterFirstWithHostNet"  # required to resolve cluster names on the host network
         )
-    container = settings.fields(CONTAINER_KEYS)
+    container = settings.fields(_TABLE["container"])
     kinds = {"default-env-from-configmaps": "configMapRef", "default-env-from-secrets": "secretRef"}
     for key, reference in kinds.items():
         for name in settings.sequence(key):

@@ -193,8 +193,7 @@ def _without_named(resources: Any, named: set[str], gpu: str, task: Amounts) -> 
     halves = {
         half: foreign.as_dict(amounts) for half, amounts in foreign.as_dict(resources).items()
     }
-    lists = {half: without_keys(amounts, *named) for half, amounts in halves.items()}
-    return without_falsy(lists)
+    return without_falsy({half: without_keys(amounts, *named) for half, amounts in halves.items()})
 
 
 class Secrets(NamedTuple):

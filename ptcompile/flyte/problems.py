@@ -24,11 +24,6 @@ class FlyteWarning(UserWarning):
     """Issued for parts of a Flyte task that are dropped or mean something else here."""
 
 
-def call_error(name: RuleName, path: Path, message: str, help: str | None = None) -> Problem:
-    """Return an error at a path of the Flyte call, such as `task_config.worker.requests.mem`."""
-    return own_problem(name, path, message, help)
-
-
 def call_warning(path: Path, message: str, help: str | None = None) -> Problem:
     """Return a warning that a value of the Flyte call is dropped or carried over as something
     else.
@@ -47,8 +42,10 @@ class CallProblems(list[Problem]):
     """The problems of a Flyte call, in the order in which they are found."""
 
     def error(self, name: RuleName, path: Path, message: str, help: str | None = None) -> None:
-        """Add an error, as of `call_error`."""
-        self.append(call_error(name, path, message, help))
+        """Add an error at a path of the Flyte call, such as `task_config.worker.requests.mem`. A
+        task with an error has no spec.
+        """
+        self.append(own_problem(name, path, message, help))
 
     def warning(self, path: Path, message: str, help: str | None = None) -> None:
         """Add a warning, as of `call_warning`."""

@@ -118,7 +118,8 @@ def to_plain_data(value: Any) -> Any:
     return {key: to_plain_data(item) for key, item in pairs if item is not None}
 
 
-DEVICES: Mapping[str, str] = load_table("flyte/tables.json")["devices"]
+_TABLE = load_table("flyte/tables.json")
+DEVICES: Mapping[str, str] = _TABLE["devices"]
 """The backend's default `accelerator-devices` and flytekit 1.16's constants, keyed by short name
 in capitals.
 """
@@ -134,21 +135,8 @@ covers those of flytekit 1.16 and Flyte 2.
 
 WHOLE = "unpartitioned"
 
-CLASSES: dict[str, tuple[str, str, str]] = {
-    "nvidia": (
-        "nvidia.com/gpu",
-        "k8s.amazonaws.com/accelerator",
-        "k8s.amazonaws.com/gpu-partition-size",
-    ),
-    "tpu": (
-        "google.com/tpu",
-        "cloud.google.com/gke-tpu-accelerator",
-        "cloud.google.com/gke-tpu-topology",
-    ),
-}
-"""Resource name, device label and partition label of a device class (flyte backend 1.16 and 2.0
-defaults).
-"""
+CLASSES: Mapping[str, Mapping[str, str]] = _TABLE["classes"]
+"""Resource name, device label and partition label of a device class."""
 
 
 def node_device_name(name: str, devices: Mapping[str, str] = DEVICES) -> str:
@@ -331,8 +319,7 @@ def to_spec(amounts: Amounts) -> JsonDict:
         else:
             requests[key], limits[key] = _plain_number(request), _plain_number(limit)
 
-    lists = {"requests": requests, "limits": limits}
-    return {**flat, **without_falsy(lists)}
+    return {**flat, **without_falsy({"requests": requests, "limits": limits})}
 
 
 def with_plain_numbers(resources: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.flyte import pods as images, resources
 from ptcompile.flyte.keywords import Knobs, named_images
-from ptcompile.flyte.problems import CallProblems, call_error, is_not_integer
+from ptcompile.flyte.problems import CallProblems, is_not_integer
 from ptcompile.flyte.resources import Amounts
 from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 from ptcompile.kubernetes.unstructured import JsonDict, without_none
@@ -65,7 +65,7 @@ def _pytorch_layout(config: Any, knobs: Knobs, problems: CallProblems) -> RoleLa
     job = {**_common_fields(config, knobs, problems), "target": knobs.get("target") or TARGET}
     replicas = getattr(config.worker, "replicas", None)
     num_workers = getattr(config, "num_workers", None)
-    path: Path = (*CONFIG, "worker", "replicas")
+    path = (*CONFIG, "worker", "replicas")
     if num_workers is not None and replicas is not None:
         message = "worker.replicas already sets it, and num_workers is its old name"
         problems.error("spec-conflict", (*CONFIG, "num_workers"), message, "remove num_workers")
@@ -98,7 +98,7 @@ def _elastic_layout(config: Any, knobs: Knobs, problems: CallProblems) -> RoleLa
     is_single = str(nnodes) in {"1", "1:1"}
     fixed = re.fullmatch(r"0*([1-9][0-9]{0,8})(?::0*\1)?", str(nnodes), re.ASCII)
     nodes = int(fixed[1]) if fixed else None
-    elastic: JsonDict = {"nnodes": nodes or nnodes, "nprocPerNode": config.nproc_per_node}
+    elastic = {"nnodes": nodes or nnodes, "nprocPerNode": config.nproc_per_node}
     # Flyte always uses c10d; a single node here needs no rendezvous
     elastic["rdzvBackend"] = None if is_single else getattr(config, "rdzv_backend", "c10d")
     options = {
@@ -150,10 +150,8 @@ def _elastic_roles(
     own_roles = {name: knobs[name] for name in ("master", "worker") if knobs.get(name) is not None}
     if own_roles and (nodes is None or nodes < 2):
         message = "requires a fixed number of two or more nodes: pods of a range share one template"
-        problems += [
-            call_error("spec-conflict", (name,), message, "set it on the task")
-            for name in own_roles
-        ]
+        for name in own_roles:
+            problems.error("spec-conflict", (name,), message, "set it on the task")
         return {}
 
     roles = {
@@ -221,7 +219,7 @@ def _rendezvous_configs(configs: Any, problems: CallProblems, *, waits: bool) ->
 
     `waits` is whether there are several nodes, which wait for one another.
     """
-    path: Path = (*CONFIG, "rdzv_configs")
+    path = (*CONFIG, "rdzv_configs")
     if configs is not None and not isinstance(configs, Mapping):
         problems.error(
             "spec-wrong-type",

@@ -105,10 +105,10 @@ class Task:
         )
         # two roles without an image are one task without an image
         from_spec: list[Diagnostic] = []
-        for diagnostic in [
-            findings.to_call_diagnostic(item, converted.origins) for item in result.diagnostics
-        ]:
-            from_spec += [] if diagnostic in from_spec else [diagnostic]
+        for item in result.diagnostics:
+            diagnostic = findings.to_call_diagnostic(item, converted.origins)
+            if diagnostic not in from_spec:
+                from_spec.append(diagnostic)
 
         manifests = (*converted.objects, *result.manifests) if result.manifests else ()
         return result._replace(manifests=manifests, diagnostics=(*reported, *from_spec, *notes))
@@ -122,6 +122,10 @@ def _to_diagnostics(
     )
 
 
+Decorator = Callable[[Callable[..., Any]], Task]
+"""What the decorators return without a function."""
+
+
 @overload
 def task(
     function: Callable[..., Any], *, task_config: Any = ..., **knobs: Unpack[Knobs]
@@ -129,16 +133,14 @@ def task(
 @overload
 def task(*, name: str, task_config: Any = ..., **knobs: Unpack[Knobs]) -> Spec: ...
 @overload
-def task(
-    *, task_config: Any = ..., **knobs: Unpack[Knobs]
-) -> Callable[[Callable[..., Any]], Task]: ...
+def task(*, task_config: Any = ..., **knobs: Unpack[Knobs]) -> Decorator: ...
 def task(
     function: Callable[..., Any] | None = None,
     *,
     name: str | None = None,
     task_config: Any = None,
     **knobs: Unpack[Knobs],
-) -> Task | Spec | Callable[[Callable[..., Any]], Task]:
+) -> Task | Spec | Decorator:
     """Declare a task like Flyte's `@task(task_config=...)` with the keywords of flytekit 1.16; see
     `Knobs`.
 
@@ -160,7 +162,7 @@ def decorate(
     knobs: Knobs,
     finish: Convert,
     prepare: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda function: function,
-) -> Task | Spec | Callable[[Callable[..., Any]], Task]:
+) -> Task | Spec | Decorator:
     """Return a Spec if there is a name, a task if there is a function, and otherwise the decorator.
 
     `prepare` gives the function the form in which the runner calls it.
@@ -223,7 +225,7 @@ def from_task(task: Any, **knobs: Unpack[Knobs]) -> Task:
 
 def _task_keywords(task: Any) -> dict[str, Any]:
     """Return the settings of a flytekit task besides its task_config."""
-    read: dict[str, Any] = {name: getattr(task, name, None) for name in _TASK_ATTRIBUTES}
+    read = {name: getattr(task, name, None) for name in _TASK_ATTRIBUTES}
     metadata = getattr(task, "metadata", None)
     read |= {
         name: value for name in _METADATA_ATTRIBUTES if (value := getattr(metadata, name, None))

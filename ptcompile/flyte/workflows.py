@@ -288,8 +288,8 @@ def _workflow_inputs(
 ) -> dict[str, Any]:
     """Return the values of a workflow's own inputs: those passed, else their defaults."""
     interface = workflow.python_interface
-    out: dict[str, Any] = dict(interface.default_inputs_as_kwargs)
-    hints: Mapping[str, Any] = interface.inputs
+    out = dict(interface.default_inputs_as_kwargs)
+    hints = interface.inputs
     for name, value in values.items():
         if name not in hints:
             message = f"unknown input; the workflow has {', '.join(hints) or 'none'}"
@@ -311,21 +311,19 @@ def _training_nodes(
     """
     for node in _sort_nodes(workflow.nodes):
         entity = node.flyte_entity
+        config = getattr(entity, "task_config", None)
+        is_training = hasattr(config, "nnodes") or (
+            hasattr(config, "worker") and hasattr(config, "master")
+        )
         if is_workflow(entity):
             defaults = entity.python_interface.default_inputs_as_kwargs
             yield from _training_nodes(entity, {**defaults, **bound_inputs(node, scope)}, problems)
-        elif _is_training_task(entity):
+        elif is_training and callable(getattr(entity, "task_function", None)):
             yield _TrainingNode(node, bound_inputs(node, scope))
         else:
             problems.warning(
                 (node.id,), f"{node.metadata.name} is {_describe_entity(entity)}, {_NO_MANIFEST}"
             )
-
-
-def _is_training_task(entity: Any) -> bool:
-    config = getattr(entity, "task_config", None)
-    shaped = hasattr(config, "nnodes") or (hasattr(config, "worker") and hasattr(config, "master"))
-    return shaped and callable(getattr(entity, "task_function", None))
 
 
 def _describe_entity(entity: Any) -> str:

@@ -64,7 +64,7 @@ class _Lines:
 def make_server(
     roots: Sequence[str],
     settings: Callable[[str, bytes | None], CallSettings],
-    around: Callable[[NamedText], Around] = lambda _: Around(),
+    around: Callable[[NamedText], Around],
 ) -> Server[Any]:
     """Return a server that reads files below `roots`; `settings` returns what judges a file, and
     `around` what the other files mean for it.
@@ -151,9 +151,7 @@ def answer(name: str, call: Call) -> types.CallToolResult:
         check_arguments(tool, call.arguments)
         with deadline(UNTRUSTED_SECONDS):
             result = tool.run(call)
-        if call.arguments.get("whole", "whole" not in tool.arguments):
-            result = result
-        else:
+        if not call.arguments.get("whole", "whole" not in tool.arguments):
             result = shortened(result)
     except NotFinishedError:
         text = f"not finished after {UNTRUSTED_SECONDS:g} s: ask about fewer or smaller objects"
@@ -172,15 +170,10 @@ def _to_result(text: str, *, is_error: bool = False) -> types.CallToolResult:
     """Return a result as text alone: structured content would be the same a second time, and
     every client reads it.
     """
-    content: list[Any] = [types.TextContent(text=_encodable(text))]
+    # no message can contain half of a surrogate pair: it becomes a question mark
+    encodable = text.encode(errors="replace").decode()
+    content = [types.TextContent(text=encodable)]
     return types.CallToolResult(content=content, is_error=is_error)
-
-
-def _encodable(text: str) -> str:
-    """Return a text with a question mark for each half of a surrogate pair, which no message can
-    contain.
-    """
-    return text.encode(errors="replace").decode()
 
 
 async def serve(server: Server[Any], stdin: Any) -> None:

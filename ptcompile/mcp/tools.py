@@ -86,7 +86,7 @@ def shortened(result: Json) -> JsonDict:
     """
     for most in _LENGTHS:
         omitted: dict[str, int] = {}
-        shorter: JsonDict = _with_short_lists(result, most, "", omitted)
+        shorter = _with_short_lists(result, most, "", omitted)
         whole = {**shorter, "omitted": omitted, "help": _OMITTED_HELP} if omitted else shorter
         if len(json.dumps(whole, ensure_ascii=False)) <= MOST_CHARACTERS:
             break
@@ -287,8 +287,7 @@ def _diff(call: Call) -> JsonDict:
     new = document(call, "new_")
     judge = settings(call, new)
     sides = judged_inputs(old, judge), judged_inputs(new, judge)
-    difference = diff_inputs(*sides, call.arguments.get("target"), ApplyMode(), None)
-    return _masked(difference.to_dict())
+    return _masked(diff_inputs(*sides, call.arguments.get("target"), ApplyMode(), None).to_dict())
 
 
 def _upgrade(call: Call) -> JsonDict:

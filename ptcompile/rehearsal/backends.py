@@ -17,10 +17,10 @@ from ptcompile.rehearsal.containers import Containers, Engine, find_engine
 from ptcompile.rehearsal.course import Backend
 from ptcompile.rehearsal.namespaces import Namespaces
 from ptcompile.rehearsal.places import RehearsalSettings
-from ptcompile.rehearsal.settings import RehearsalError
+from ptcompile.rehearsal.settings import PROGRAMS, RehearsalError
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_PREFLIGHT_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "preflight.py")
+_PREFLIGHT_PROGRAM = os.path.join(PROGRAMS, "preflight.py")
 _PREFLIGHT_SECONDS = 60
 _NO_TORCH = (
     "{} has no torch: use --python to name one that has it, such as that of an environment where "
@@ -100,11 +100,7 @@ def _local_ground(
 def _container_ground(
     folder: str, settings: RehearsalSettings, actors: Sequence[Actor], engine: Engine
 ) -> Iterator[Ground]:
-    if settings.image:
-        images = [settings.image]
-    else:
-        images = list(dict.fromkeys(actor.image for actor in actors))
-
+    images = list(dict.fromkeys(settings.image or actor.image for actor in actors))
     python = settings.python or "python"
     name = f"{python} in the image {images[0]}"
     way_out = "use --image to name another image, or --python to name another interpreter in it"
@@ -180,11 +176,9 @@ def _checked_torch(answer: str, python: str, no_torch: str, missing: Sequence[st
         RehearsalError: something is missing.
     """
     torch, *absent = answer.splitlines() or [""]
-    problems = [
-        *([] if torch else [no_torch]),
-        *(f"{python} {clause}" for clause in absent),
-        *missing,
-    ]
+    problems = [*(f"{python} {clause}" for clause in absent), *missing]
+    if not torch:
+        problems.insert(0, no_torch)
     if not problems:
         return torch
     if len(problems) == 1:

@@ -13,7 +13,7 @@ from ptcompile.apiserver import validate
 from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.index import is_headless
-from ptcompile.kubernetes.unstructured import as_mappings, nested_string, object_name, without_keys
+from ptcompile.kubernetes.unstructured import nested_maps, nested_string, object_name, without_keys
 from ptcompile.rehearsal.settings import RehearsalError
 from ptcompile.rehearsal.volumes import (
     PodSurroundings,
@@ -52,22 +52,19 @@ def command_line(pod: Pod, processes: int, pods: int) -> tuple[str, ...]:
         RehearsalError: the launcher cannot be rehearsed.
     """
     launch = pod.launch
-    image_starts_torchrun = launch.launcher == "image" and any(
-        name.startswith("PET_") for name in pod.env
-    )
-    if launch.launcher == "torchrun" or image_starts_torchrun:
-        arguments = launch.entry[1:] if launch.launcher == "torchrun" else pod.args or ()
+    launcher = launch.launcher
+    image_starts_torchrun = launcher == "image" and any(name.startswith("PET_") for name in pod.env)
+    if launcher == "torchrun" or image_starts_torchrun:
+        arguments = launch.entry[1:] if launcher == "torchrun" else pod.args or ()
         return ("torchrun", *_torchrun_options(launch.arguments, processes), SCRIPT, *arguments)
-    if launch.launcher in ("command", "image"):
+    if launcher in ("command", "image"):
         return ("python", SCRIPT)
-    if launch.launcher == "accelerate" and launcher_of(launch.entry):
+    if launcher == "accelerate" and launcher_of(launch.entry):
         return ("accelerate", *_accelerate_options(pod, processes, pods), SCRIPT)
-    if launch.launcher == "deepspeed" and launcher_of(launch.entry):
+    if launcher == "deepspeed" and launcher_of(launch.entry):
         return ("deepspeed", *_deepspeed_options(pod, processes, pods), SCRIPT)
 
-    raise RehearsalError(
-        f"{launch.launcher} starts the processes but has no stand-in: use --own-command"
-    )
+    raise RehearsalError(f"{launcher} starts the processes but has no stand-in: use --own-command")
 
 
 def _torchrun_options(arguments: tuple[str, ...], processes: int) -> Iterator[str]:
@@ -264,6 +261,7 @@ def _actor(
 ) -> Actor:
     processes = min(max_processes, pod.rendezvous.processes or max_processes)
     hostname = f"node-{number}" if pod.on_host else pod.hostname or f"{pod.name}-{number:05d}"
+    main = pod.main.spec if pod.main else {}
     own_names = [hostname]
     if "." in pod.own_fqdn and not pod.on_host:
         _, _, domain = pod.own_fqdn.partition(".")
@@ -281,8 +279,8 @@ def _actor(
         argv=_own_command(pod) if own_command else command_line(pod, processes, pods),
         env=_env(pod, processes, own_command=own_command),
         processes=processes,
-        image=nested_string(pod.main.spec, "image") if pod.main else "",
-        directory=nested_string(pod.main.spec, "workingDir") or None if pod.main else None,
+        image=nested_string(main, "image"),
+        directory=nested_string(main, "workingDir") or None,
         surroundings=surroundings_of(pod, claims),
         rank=pod.rendezvous.node_rank if pod.rendezvous.node_rank.isdigit() else None,
     )
@@ -344,7 +342,7 @@ def _stand_ins(
         yield f"auxiliary pods are not started: {', '.join(auxiliary_roles)}"
     spec = first.view.spec
     if init_containers := [
-        nested_string(entry, "name") for entry in as_mappings(spec.get("initContainers"))
+        nested_string(entry, "name") for entry in nested_maps(spec, "initContainers")
     ]:
         yield f"init containers do not run: {', '.join(init_containers)}"
     if first.has_unknown_variables:

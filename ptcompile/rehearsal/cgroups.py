@@ -114,8 +114,9 @@ def _limit(group: str, limit: int) -> None:
     """Limit the memory of a cgroup. With version 2 all its processes are killed together, as the
     kubelet has it.
     """
-    if os.path.exists(os.path.join(group, "memory.limit_in_bytes")):
-        _write(os.path.join(group, "memory.limit_in_bytes"), str(limit))
+    first_version = os.path.join(group, "memory.limit_in_bytes")
+    if os.path.exists(first_version):
+        _write(first_version, str(limit))
         return
     _write(os.path.join(group, "memory.max"), str(limit))
     for name, value in (("memory.swap.max", "0"), ("memory.oom.group", "1")):

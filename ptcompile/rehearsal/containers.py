@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.rehearsal.course import Joined
-from ptcompile.rehearsal.settings import RehearsalError
+from ptcompile.rehearsal.settings import PROGRAMS, RehearsalError
 
 _INFO_FORMATS = {
     "docker": "{{.ServerVersion}} {{.SecurityOptions}}",
@@ -105,7 +105,7 @@ def missing_images(engine: Engine, images: Iterable[str]) -> list[str]:
     return missing
 
 
-_SWEEP_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sweep.py")
+_SWEEP_PROGRAM = os.path.join(PROGRAMS, "sweep.py")
 _CLEANUP_TIMEOUT_SECONDS = 60
 """Time limit of the sweeper for removing all containers."""
 _NETWORK_NUMBERS = range(77, 109)

@@ -289,7 +289,14 @@ class Course:
 
     def _process_events(self) -> None:
         """Record exited pods, kill pods whose grace period is over, and run what is due."""
-        self._record_exits()
+        for pod, status in self._backend.exits():
+            self._exits[pod] = status
+            if pod in self._lost_pods:
+                self._places.release_address(pod)
+                self._places.write_hosts()
+            elif status:
+                self._ask_operator(pod, status)
+
         for pod, deadline in list(self._kill_times.items()):
             if pod in self._exits or self.now > deadline:
                 del self._kill_times[pod]
@@ -304,15 +311,6 @@ class Course:
                 self._sight.look(self._backend)
 
         self._run_due()
-
-    def _record_exits(self) -> None:
-        for pod, status in self._backend.exits():
-            self._exits[pod] = status
-            if pod in self._lost_pods:
-                self._places.release_address(pod)
-                self._places.write_hosts()
-            elif status:
-                self._ask_operator(pod, status)
 
     def _run_due(self) -> None:
         for due, fault in sorted(self._planned, key=lambda entry: entry[0]):
@@ -331,30 +329,31 @@ class Course:
                 self._recreate(sorted(pods))
 
     def _inject(self, fault: Fault) -> None:
-        if fault.pod in self._exits or fault.pod in self._lost_pods:
-            self.skipped.append((fault, self._state_text(fault.pod)))
+        pod = fault.pod
+        if pod in self._exits or pod in self._lost_pods:
+            self.skipped.append((fault, self._state_text(pod)))
             return
 
         self._last_fault = self._last_change = self.now
         self._repetition.begin_again()
-        self._line.add_fault(fault.kind, fault.pod)
+        self._line.add_fault(fault.kind, pod)
         if fault.kind == "fail-process":
             self._fail_process(fault)
             return
 
-        group = self._recreated[fault.pod] if self._recreated else ()
-        peers = [pod for pod in group if pod != fault.pod]
-        answer = self._operator.answer(fault.pod, None) if self._operator is not None else None
+        group = self._recreated[pod] if self._recreated else ()
+        peers = [peer for peer in group if peer != pod]
+        answer = self._operator.answer(pod, None) if self._operator is not None else None
         if group and answer is not None and not answer.pods:
-            self._note(f"pod {fault.pod} is lost for good: {answer.text}")
+            self._note(f"pod {pod} is lost for good: {answer.text}")
             fault = fault._replace(back=None)
             peers = []
 
-        self._lost_pods.update((fault.pod, *peers))
+        self._lost_pods.update((pod, *peers))
         if fault.kind == "kill":
-            self._backend.signal(fault.pod, signal.SIGKILL)
-        self._terminate(peers if fault.kind == "kill" else [fault.pod, *peers])
-        if recreated := [fault.pod, *peers] if fault.back is not None else peers:
+            self._backend.signal(pod, signal.SIGKILL)
+        self._terminate(peers if fault.kind == "kill" else [pod, *peers])
+        if recreated := [pod, *peers] if fault.back is not None else peers:
             due = self.now + self._scale(fault.back or 0)
             self._schedule.append(_Due(due, lambda: self._recreate(recreated)))
 

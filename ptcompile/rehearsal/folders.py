@@ -45,12 +45,13 @@ def open_folder() -> Iterator[str]:
 def remove_leftovers() -> list[str]:
     """Remove the folders of this user's rehearsals that were killed, and return their names."""
     try:
-        names = [name for name in os.listdir(tempfile.gettempdir()) if name.startswith(PREFIX)]
+        top = tempfile.gettempdir()
+        names = [name for name in os.listdir(top) if name.startswith(PREFIX)]
     except OSError:
         return []
-    dead = [name for name in sorted(names) if _is_dead(os.path.join(tempfile.gettempdir(), name))]
+    dead = [name for name in sorted(names) if _is_dead(os.path.join(top, name))]
     for name in dead:
-        shutil.rmtree(os.path.join(tempfile.gettempdir(), name), ignore_errors=True)
+        shutil.rmtree(os.path.join(top, name), ignore_errors=True)
     return dead
 
 

@@ -109,12 +109,10 @@ def _error_of(line: bytes) -> str | None:
     match = _match_error(line) if any(mark in line for mark in _ERROR_MARKS) else None
     if match is None:
         return None
-    name, _, _ = match["error"].partition(b": ")
-    is_error = match["error"].startswith(b"torchrun: error") or any(
-        mark in name for mark in _ERROR_MARKS
-    )
-    if is_error:
-        return match["error"].decode(errors="replace").strip()[:_MAX_ERROR_LENGTH]
+    error = match["error"]
+    name, _, _ = error.partition(b": ")
+    if error.startswith(b"torchrun: error") or any(mark in name for mark in _ERROR_MARKS):
+        return error.decode(errors="replace").strip()[:_MAX_ERROR_LENGTH]
     return None
 
 

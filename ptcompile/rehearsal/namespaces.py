@@ -16,9 +16,9 @@ from typing import IO, Any
 from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.rehearsal.cgroups import MemoryLimits
 from ptcompile.rehearsal.course import Joined
-from ptcompile.rehearsal.settings import RehearsalError
+from ptcompile.rehearsal.settings import PROGRAMS, RehearsalError
 
-_STAGE_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stage.py")
+_STAGE_PROGRAM = os.path.join(PROGRAMS, "stage.py")
 _TOOLS = {"unshare": "util-linux", "mount": "util-linux", "ip": "iproute2"}
 """Required programs, with the package that contains them on most distributions."""
 _EXIT_TIMEOUT_SECONDS = 10

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.rehearsal.cast import HOSTFILE, MODULES, SCRIPT, Actor, scale_conf, with_fields
 from ptcompile.rehearsal.folders import copy_files, find_files, make_beneath
+from ptcompile.rehearsal.settings import PROGRAMS
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
-_STAND_IN_SCRIPT = os.path.join(_HERE, "stand_in.py")
+_STAND_IN_SCRIPT = os.path.join(PROGRAMS, "stand_in.py")
 TRAINING_VARIABLE = "PTCOMPILE_TRAINING_FILE"
 TRAINING_FILE = "training"
 """Variable with the path of a file that the user's script may create when it trains, and the
@@ -92,19 +92,20 @@ class Places:
         `keep_volumes`: only the container starts again, so the volumes of its pod remain.
         """
         folder = self.folder(pod)
+        script_folder = self._script_folder(pod)
         if not keep_volumes:
             shutil.rmtree(self._volumes(pod), ignore_errors=True)
         os.makedirs(os.path.join(self._volumes(pod), "root"), exist_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(os.path.join(folder, "tmp"))
-        os.makedirs(self._script_folder(pod), exist_ok=True)
+        os.makedirs(script_folder, exist_ok=True)
         if self.files is None:
             shutil.copyfile(_STAND_IN_SCRIPT, os.path.join(folder, SCRIPT))
         else:
-            copy_files(self.files, self._script_folder(pod))
+            copy_files(self.files, script_folder)
 
         hosts = "".join(f"{peer.hostname} slots={peer.processes}\n" for peer in self._actors)
-        _write(os.path.join(self._script_folder(pod), HOSTFILE), hosts)
+        _write(os.path.join(script_folder, HOSTFILE), hosts)
 
     def _volumes(self, pod: int) -> str:
         """Return the folder of a pod's volumes, and of the mount point of its root."""

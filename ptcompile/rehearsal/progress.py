@@ -48,11 +48,9 @@ class ProgressLine:
         """Return the line. `worlds` are the sizes of the worlds that running pods have met, or None
         if that is not seen; `errors` are those of each pod that does not train, or None.
         """
-        if worlds is None:
-            met = ""
-        else:
-            met = f", {len(worlds)} have met, world {max(worlds.values(), default=0)}"
-        state = f"{running} of {len(errors)} pods run{met}"
+        state = f"{running} of {len(errors)} pods run"
+        if worlds is not None:
+            state += f", {len(worlds)} have met, world {max(worlds.values(), default=0)}"
         present = tuple(None if error in self._overcome else error for error in errors)
         return "; ".join(filter(None, (state, self._news, explain(present))))
 
@@ -62,17 +60,18 @@ def explain(errors: tuple[str | None, ...]) -> str:
     """Return the error where the failure of the pods began, with what it means, or an empty
     string without errors.
     """
-    pods = [pod for pod, error in enumerate(errors) if error]
-    if not pods:
+    present = {pod: error for pod, error in enumerate(errors) if error}
+    if not present:
         return ""
 
     logs = Logs()
-    for pod in pods:
-        logs.read(f"pod{pod}.log", (errors[pod] or "").encode())
+    for pod, error in present.items():
+        logs.read(f"pod{pod}.log", error.encode())
     origin = find_origin(logs, tolerates=False)
 
     if origin is None:
-        return f"pod {pods[0]}: {errors[pods[0]]}"
+        pod = min(present)
+        return f"pod {pod}: {present[pod]}"
 
     sighting = origin.sighting
     return (

@@ -84,9 +84,10 @@ def _verdict_text(rehearsal: Rehearsal) -> str:
         for actor, seen in rehearsal.pods
         if rehearsal.settings.blind and seen.exit and seen.error and not seen.lost
     ]
-    claimed = rehearsal.verdict.claimed.end
-    seen = rehearsal.verdict.seen
-    if seen == "fail" and own_failures and (rehearsal.verdict.differences or claimed == "all"):
+    verdict = rehearsal.verdict
+    claimed = verdict.claimed.end
+    seen = verdict.seen
+    if seen == "fail" and own_failures and (verdict.differences or claimed == "all"):
         began = rehearsal.cause.pod.removeprefix("pod") if rehearsal.cause else ""
         first = [failure for failure in own_failures if failure.startswith(f"pod {began}:")]
         return f"failed: {(first or own_failures)[0]}"
@@ -94,9 +95,9 @@ def _verdict_text(rehearsal: Rehearsal) -> str:
     running = [str(a.number) for a, s in rehearsal.pods if s.exit is None]
     if rehearsal.settings.blind and rehearsal.limited and running:
         return f"failed: pods {', '.join(running)} still ran at the time limit"
-    if rehearsal.verdict.machine:
-        return f"not decided: this machine ended the rehearsal: {rehearsal.verdict.machine}"
-    if rehearsal.verdict.differences:
+    if verdict.machine:
+        return f"not decided: this machine ended the rehearsal: {verdict.machine}"
+    if verdict.differences:
         slow = ", unless this machine needs a longer --limit" if rehearsal.limited else ""
         return f"failed: differs from what simulate predicts{slow}"
     if seen == "fail" and claimed == "all":

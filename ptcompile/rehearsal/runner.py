@@ -151,37 +151,32 @@ def _play(
     """Run the pods. Return the course, what it observed, the back end, what differs from the
     cluster, and where a failure began.
     """
-    with open_folder() as folder, opening(folder, settings, rehearsed.actors) as ground:
+    actors = rehearsed.actors
+    image = actors[0].image
+    with open_folder() as folder, opening(folder, settings, actors) as ground:
         places = Places(
-            folder, rehearsed.actors, settings, python=ground.python, network=ground.network, env=ground.env,
+            folder, actors, settings, python=ground.python, network=ground.network, env=ground.env,
             in_containers=bool(ground.engine),
         )  # fmt: skip
-        logs = open_logs(settings.keep_logs or os.path.join(folder, "logs"), len(rehearsed.actors))
+        logs = open_logs(settings.keep_logs or os.path.join(folder, "logs"), len(actors))
         operator = Restarts(job) if settings.restarts else None
-        recreated = tuple(recreated_with(job, actor.number) for actor in rehearsed.actors)
-        course = Course(
-            rehearsed.actors, faults, places, ground.backend, settings, logs, recreated, operator
-        )
+        recreated = tuple(recreated_with(job, actor.number) for actor in actors)
+        course = Course(actors, faults, places, ground.backend, settings, logs, recreated, operator)
         observations = course.play(progress)
         stand_ins = (
-            *_environment_stand_ins(rehearsed.actors[0].image, ground, settings),
+            *_environment_stand_ins(image, ground, settings),
             *rehearsed.stand_ins,
-            *_version_stand_ins(job, rehearsed.actors[0].image, ground, settings),
+            *_version_stand_ins(job, image, ground, settings),
             *_course_stand_ins(job, faults, rehearsed, ground, places, logs),
         )
         cause = None
         if any(observation.exit for observation in observations):
-            cause = _first_cause(logs)
+            read = Logs()
+            for log in logs:
+                read.read(os.path.basename(log.path), files.read(log.path, KEPT_BYTES // len(logs)))
+            cause = find_origin(read, tolerates=False)
 
     return course, observations, ground, stand_ins, cause
-
-
-def _first_cause(logs: Sequence[PodLog]) -> FirstCause | None:
-    """Return where a failure began, by the messages in the logs."""
-    read = Logs()
-    for log in logs:
-        read.read(os.path.basename(log.path), files.read(log.path, KEPT_BYTES // len(logs)))
-    return find_origin(read, tolerates=False)
 
 
 def _environment_stand_ins(

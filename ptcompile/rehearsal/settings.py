@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from ptcompile.simulator.faults import Fault
@@ -9,6 +10,10 @@ from ptcompile.simulator.faults import Fault
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulator.faults import FaultKind
+
+
+PROGRAMS = os.path.dirname(os.path.abspath(__file__))
+"""Folder of the standalone programs."""
 
 
 class RehearsalError(Exception):

@@ -11,9 +11,8 @@ from typing import NamedTuple
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import SHM_PATH, grace_seconds
 from ptcompile.kubernetes.unstructured import (
-    Json,
-    as_mappings,
     nested_map,
+    nested_maps,
     nested_string,
     nested_value,
 )
@@ -54,13 +53,13 @@ class PodSurroundings(NamedTuple):
 def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
     """Return the surroundings of a pod. `claims` are those with a folder of this machine."""
     spec = pod.view.spec
-    main: Json = pod.main.spec if pod.main else {}
-    sources = {nested_string(volume, "name"): volume for volume in as_mappings(spec.get("volumes"))}
+    main = pod.main.spec if pod.main else {}
+    sources = {nested_string(volume, "name"): volume for volume in nested_maps(spec, "volumes")}
     memory = _bytes(nested_value(main, "resources", "limits", "memory"))
     shm = None if spec.get("hostIPC") is True else SHM_BYTES
     volumes = []
     provided = set()
-    for mount in as_mappings(main.get("volumeMounts")):
+    for mount in nested_maps(main, "volumeMounts"):
         name = nested_string(mount, "name")
         path = posixpath.normpath(nested_string(mount, "mountPath") or "/")
         source = sources.get(name, {})
@@ -98,13 +97,11 @@ def _bytes(value: object) -> int | None:
 
 def claims_of(pod: Pod) -> list[str]:
     """Return the claims that a pod's main container mounts."""
-    names = {
-        nested_string(mount, "name")
-        for mount in as_mappings(pod.main.spec.get("volumeMounts") if pod.main else ())
-    }
+    main = pod.main.spec if pod.main else {}
+    names = {nested_string(mount, "name") for mount in nested_maps(main, "volumeMounts")}
     return [
         claim
-        for volume in as_mappings(pod.view.spec.get("volumes"))
+        for volume in nested_maps(pod.view.spec, "volumes")
         if nested_string(volume, "name") in names
         and (claim := nested_string(volume, "persistentVolumeClaim", "claimName"))
     ]
@@ -128,5 +125,5 @@ def describe_surroundings(
         yield (
             f"empty folders without a size limit replace volumes: {', '.join(dict.fromkeys(empty))}"
         )
-    if nested_map(pod.main.spec, "lifecycle") if pod.main else None:
+    if pod.main and nested_map(pod.main.spec, "lifecycle"):
         yield "lifecycle hooks do not run"

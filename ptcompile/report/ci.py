@@ -124,9 +124,11 @@ def junit(
     """
     ordered = sort_by_location(diagnostics)
     errors = sum(d.severity == "error" for d in ordered)
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     count = len(ordered) + len(unchecked)
-    lines.append(f'<testsuites name="ptcompile" tests="{count}" failures="{errors}">')
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuites name="ptcompile" tests="{count}" failures="{errors}">',
+    ]
     for filename, group in groupby(ordered, key=lambda d: d.filename):
         lines += _test_suite(filename, list(group))
     if unchecked:
@@ -222,7 +224,7 @@ def _rule(diagnostic: Diagnostic, page: tuple[str, str] | None) -> JsonDict:
     findings.
     """
     title, text = page or (diagnostic.name, "")
-    rule: JsonDict = {
+    rule = {
         "id": diagnostic.code,
         "name": diagnostic.name,
         "shortDescription": {"text": title},
@@ -236,8 +238,19 @@ def _rule(diagnostic: Diagnostic, page: tuple[str, str] | None) -> JsonDict:
 
 
 def _result(diagnostic: Diagnostic, index: int, counts: Counter[str]) -> JsonDict:
-    uri = _uri(template_instead_of_file(diagnostic) or diagnostic.filename)
-    physical: JsonDict = {"artifactLocation": {"uri": uri}, "region": _region(diagnostic)}
+    template = template_instead_of_file(diagnostic)
+    span = diagnostic.span
+    # results without a region are not shown
+    region = {"startLine": 1, "startColumn": 1}
+    if span is not None and template is None:
+        region = {
+            "startLine": span.line,
+            "startColumn": span.column,
+            "endLine": span.end_line,
+            "endColumn": span.end_column,
+        }
+    uri = _uri(template or diagnostic.filename)
+    physical: JsonDict = {"artifactLocation": {"uri": uri}, "region": region}
     location: JsonDict = {"physicalLocation": physical}
     if diagnostic.resource:
         location["logicalLocations"] = [
@@ -252,21 +265,6 @@ def _result(diagnostic: Diagnostic, index: int, counts: Counter[str]) -> JsonDic
         "locations": [location],
         "partialFingerprints": {"ptcompile/v1": _fingerprint(diagnostic, counts)},
         "properties": {"stage": diagnostic.stage, "authority": diagnostic.authority},
-    }
-
-
-def _region(diagnostic: Diagnostic) -> dict[str, int]:
-    """Return the finding's region, or the first line if unknown: results without a region are
-    not shown.
-    """
-    span = diagnostic.span
-    if span is None or template_instead_of_file(diagnostic) is not None:
-        return {"startLine": 1, "startColumn": 1}
-    return {
-        "startLine": span.line,
-        "startColumn": span.column,
-        "endLine": span.end_line,
-        "endColumn": span.end_column,
     }
 
 

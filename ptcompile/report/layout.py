@@ -58,15 +58,15 @@ def consequence(diagnostic: Diagnostic) -> str:
     """Return what the finding leads to and who says so: `fails at run time (kubelet)`, `rule of
     ptcompile.toml`.
     """
-    owner = diagnostic.owner
-    authorities = [str(diagnostic.authority)]
+    owner = safe_text(diagnostic.owner)
     if owner and diagnostic.stage == "style":
         # the names of owners are only a convention
-        return safe_text(owner)
+        return owner
 
+    authority: str = diagnostic.authority
+    is_ours = authority == "ptcompile" and not owner
     if owner:
-        authorities = [*(name for name in authorities if name != "ptcompile"), safe_text(owner)]
-    is_ours = diagnostic.authority == "ptcompile" and not owner
+        authority = f"{authority}, {owner}".removeprefix("ptcompile, ")
     if diagnostic.stage == "apply" and diagnostic.blocks_compile and is_ours:
         sentence = _COMPILES[0]
     else:
@@ -74,7 +74,7 @@ def consequence(diagnostic: Diagnostic) -> str:
         severity = diagnostic.rule_severity or diagnostic.severity
         sentence = outcome(diagnostic.name, severity, diagnostic.stage, is_ours=is_ours)
 
-    return f"{sentence} ({', '.join(authorities)})"
+    return f"{sentence} ({authority})"
 
 
 def outcome(name: str, severity: Severity, stage: Stage, *, is_ours: bool = False) -> str:

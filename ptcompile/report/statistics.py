@@ -67,14 +67,11 @@ def _value(diagnostic: Diagnostic, grouping: str) -> str:
 def as_text(rows: Sequence[Row], _groupings: Sequence[str]) -> str:
     """Return a line for each row."""
     width = len(str(max((row.total for row in rows), default=0)))
-    widths = [
-        max(map(len, column))
-        for column in zip(*(map(_shown, row.group) for row in rows), strict=True)
-    ]
+    groups = [[*map(_shown, row.group)] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*groups, strict=True)]
     return "".join(
-        f"{row.total:>{width}}  "
-        f"{_aligned([*map(_shown, row.group)], widths)}{' [fixable]' if row.fixable else ''}\n"
-        for row in rows
+        f"{row.total:>{width}}  {_aligned(group, widths)}{' [fixable]' if row.fixable else ''}\n"
+        for row, group in zip(rows, groups, strict=True)
     )
 
 

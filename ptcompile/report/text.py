@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 _RESET = "\x1b[0m"
 _STYLES = (
-    (re.compile(r"^error(?=\[)|(?<=: )error(?= PTC)", re.MULTILINE), "\x1b[1;31m"),
-    (re.compile(r"^warning(?=\[)|(?<=: )warning(?= PTC)", re.MULTILINE), "\x1b[1;33m"),
-    (re.compile(r"^note(?=\[)|(?<=: )note(?= PTC)", re.MULTILINE), "\x1b[1;36m"),
-    (re.compile(r"^  --> ", re.MULTILINE), "\x1b[34m"),
-    (re.compile(r"^ *\| +\^+$", re.MULTILINE), "\x1b[31m"),
-    (re.compile(r"^  = (?:help|fix):", re.MULTILINE), "\x1b[1m"),
+    (r"^error(?=\[)|(?<=: )error(?= PTC)", "\x1b[1;31m"),
+    (r"^warning(?=\[)|(?<=: )warning(?= PTC)", "\x1b[1;33m"),
+    (r"^note(?=\[)|(?<=: )note(?= PTC)", "\x1b[1;36m"),
+    (r"^  --> ", "\x1b[34m"),
+    (r"^ *\| +\^+$", "\x1b[31m"),
+    (r"^  = (?:help|fix):", "\x1b[1m"),
 )
 
 
 def add_color(text: str) -> str:
     """Color the severities, locations, carets and fixes of a report; change nothing else."""
     for pattern, style in _STYLES:
-        text = pattern.sub(rf"{style}\g<0>{_RESET}", text)
+        text = re.sub(pattern, rf"{style}\g<0>{_RESET}", text, flags=re.MULTILINE)
     return text
 
 
@@ -91,18 +91,18 @@ def lines_to_quote(
 
     `parsed` is the text if it has been read already.
     """
-    spans = [
-        diagnostic.span
+    reported = {
+        diagnostic.span.line
         for diagnostic in diagnostics
         if diagnostic.filename == name and diagnostic.span is not None
-    ]
-    if not spans:
+    }
+    if not reported:
         return {}
 
     from ptcompile.source.documents import excess_of
     from ptcompile.source.secrets.masking import masked_lines
 
-    numbers = {number for span in spans for number in (span.line - 1, span.line)}
+    numbers = reported | {line - 1 for line in reported}
     shown = text[:_BEGINNING] if excess_of(text) else text
     lines = None
     if (name or "").endswith(".py"):
@@ -110,15 +110,9 @@ def lines_to_quote(
 
         lines = masked_python(shown)
 
-    lines = masked_lines(shown, quoted=numbers, parsed=parsed) if lines is None else lines
-    span_lines = {span.line for span in spans if span.line <= len(lines)}
-
-    return {
-        number: lines[number - 1]
-        for line in sorted(span_lines)
-        for number in (line - 1, line)
-        if number
-    }
+    if lines is None:
+        lines = masked_lines(shown, quoted=numbers, parsed=parsed)
+    return {number: lines[number - 1] for number in sorted(numbers) if 0 < number <= len(lines)}
 
 
 def _full_paragraph(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lsprotocol.types import (
@@ -102,12 +102,13 @@ def _all_suggestions(
 
 def _variable(cursor: Cursor) -> str:
     """Return the environment variable whose value is at the cursor, or ""."""
-    path = cursor.path
-    if path[-2:-1] == ("env",) and isinstance(path[-1], str):
-        return path[-1]
-    if path[-1:] == ("value",) and path[-3:-2] == ("env",):
-        return cursor.document.value(*path[:-1], "name") or ""
-    return ""
+    match cursor.path:
+        case (*_, "env", str(name)):
+            return name
+        case (*entries, "env", item, "value"):
+            return cursor.document.value(*entries, "env", item, "name") or ""
+        case _:
+            return ""
 
 
 def _all_kinds() -> list[GroupVersionKind]:
@@ -134,8 +135,8 @@ def _spec_suggestions(opened: OpenDocument, path: Path) -> Iterator[Suggestion]:
     """Yield the names that a spec field may take from the targets, the hardware catalog or the
     profile.
     """
-    profile = opened.profile.spec
-    priorities: Mapping[str, int] = profile.priorities
+    profile = opened.inputs.profile.spec
+    priorities = profile.priorities
     if path == ("spec", "target"):
         from ptcompile.operators.targets import TARGETS, target_named
 
@@ -179,8 +180,7 @@ def _server_choices(opened: OpenDocument, cursor: Cursor, kind: GroupVersionKind
     from ptcompile.source import documents as source
 
     before = opened.text[cursor.begin : cursor.start]
-    after = opened.text[cursor.end :]
-    line, newline, rest = after.partition("\n")
+    line, newline, rest = opened.text[cursor.end :].partition("\n")
     # the rest of the line closes the brackets of a flow collection
     closing = line.removeprefix(cursor.quote) if cursor.flow else ""
     space = " " if cursor.glued else ""
@@ -253,7 +253,7 @@ def complete(opened: OpenDocument, position: Position) -> CompletionList:
 def kind_at(document: Sketch, path: Path) -> tuple[Path, GroupVersionKind]:
     """Return the path of the enclosing object, and its apiVersion and kind ("" if missing)."""
     is_in_list = path[:1] == ("items",) and len(path) > 1 and document.value("kind") == "List"
-    base: Path = path[:2] if is_in_list else ()
+    base = path[:2] if is_in_list else ()
     return base, (document.value(*base, "apiVersion") or "", document.value(*base, "kind") or "")
 
 
@@ -312,21 +312,22 @@ def _variables_at(opened: OpenDocument, cursor: Cursor) -> list[str]:
 def _value_item(
     opened: OpenDocument, cursor: Cursor, value: Suggestion, rank: int
 ) -> CompletionItem:
+    text = value.text
     is_plain = (
         cursor.quote
-        or (_is_plain(value.text) and value.text.lower() not in _YAML_CONSTANTS)
+        or (_is_plain(text) and text.lower() not in _YAML_CONSTANTS)
         or value.kind == "value"
     )
-    text = value.text if is_plain else f'"{value.text}"'
+    written = text if is_plain else f'"{text}"'
 
     return CompletionItem(
-        label=value.text,
+        label=text,
         kind=_KINDS[value.kind],
         detail=value.detail or None,
         sort_text=f"{rank:04}",
-        filter_text=value.text,
+        filter_text=text,
         text_edit=TextEdit(
-            opened.lines.range(cursor.start, cursor.end), (" " if cursor.glued else "") + text
+            opened.lines.range(cursor.start, cursor.end), (" " if cursor.glued else "") + written
         ),
     )
 

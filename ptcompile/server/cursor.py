@@ -66,7 +66,8 @@ class Flow:
         """Read `text` up to the end of the outermost bracket, and yield each entry when it ends."""
         for index, character in enumerate(text):
             if self._quote:
-                self._quote = "" if character == self._quote else self._quote
+                if character == self._quote:
+                    self._quote = ""
                 self.word += character
             elif character in "{[":
                 self.frames.append(_Frame(character == "["))
@@ -139,7 +140,8 @@ class Outline:
         """Process a whole line that begins at `offset`, and return its entries."""
         if self.flow is not None:
             entries = list(self.flow.feed(line, offset))
-            self.flow = self.flow if self.flow.frames else None
+            if not self.flow.frames:
+                self.flow = None
             return entries
         if self.in_block(line):
             return []
@@ -161,13 +163,14 @@ class Outline:
         """Return the entry with this value, and open the collection that the value begins."""
         lead = _lead(value)
         rest = value[lead.end() :] if lead else value
-        entries = [OutlineEntry(self.path(), offset, strip_comment(value))]
+        entries = [OutlineEntry(self.path(), offset, value[: _comment_start(value)].strip())]
         if rest[:1] in ("|", ">"):
             self.block = column
         elif rest[:1] in ("{", "["):
             self.flow = Flow(self.path())
             entries += self.flow.feed(rest, offset)
-            self.flow = self.flow if self.flow.frames else None
+            if not self.flow.frames:
+                self.flow = None
 
         return entries
 
@@ -257,16 +260,6 @@ def key_of(text: str) -> tuple[str, int] | None:
     return (unquote(match["key"]), match.end()) if match else None
 
 
-def in_comment(text: str) -> bool:
-    """Return whether the end of `text`, the beginning of a line, is in a comment."""
-    return _comment_start(text) < len(text)
-
-
-def strip_comment(value: str) -> str:
-    """Return a value without its trailing comment."""
-    return value[: _comment_start(value)].strip()
-
-
 def _comment_start(text: str) -> int:
     """Return the offset of a line's comment, or the length of a line without a comment."""
     if "#" not in text:
@@ -276,7 +269,8 @@ def _comment_start(text: str) -> int:
     before = " "
     for index, character in enumerate(text):
         if quote:
-            quote = "" if character == quote else quote
+            if character == quote:
+                quote = ""
         elif character in "\"'" and before in " \t[{,":
             quote = character
         elif character == "#" and before in " \t":
@@ -370,7 +364,7 @@ def _cursor_in_line(outline: Outline, typed: str, offset: int) -> Cursor:
         outline.in_block(typed) and len(typed) > (outline.block or 0)
     ):
         return _NO_CURSOR
-    if in_comment(typed):
+    if _comment_start(typed) < len(typed):
         return _NO_CURSOR._replace(part="comment", prefix=typed, start=offset)
 
     outline.block = None

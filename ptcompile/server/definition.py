@@ -2,44 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import NamedTuple
 
 from lsprotocol.types import Location, Position, Range
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.api.inputs import Item
 from ptcompile.diagnostics import Path, Span
-from ptcompile.kubernetes.unstructured import Json, as_mappings, get, nested_value
+from ptcompile.kubernetes.unstructured import Json, get, nested_maps, nested_value
 from ptcompile.operators.queues.queue_systems import QUEUE_OBJECT_KINDS
 from ptcompile.server.document import OpenDocument
 from ptcompile.source import documents as source
 
-RUNTIMES = ("ClusterTrainingRuntime", "TrainingRuntime")
-QUEUES = ("LocalQueue", "Queue")
-
-_KINDS_BY_TWO_KEYS: dict[tuple[str, str], tuple[str, ...]] = {
-    ("configMapKeyRef", "name"): ("ConfigMap",),
-    ("configMapRef", "name"): ("ConfigMap",),
-    ("configMap", "name"): ("ConfigMap",),
-    ("secretKeyRef", "name"): ("Secret",),
-    ("secretRef", "name"): ("Secret",),
-    ("secret", "name"): ("Secret",),
-    ("secret", "secretName"): ("Secret",),
-    ("imagePullSecrets", "name"): ("Secret",),
-    ("persistentVolumeClaim", "claimName"): ("PersistentVolumeClaim",),
-    ("runtimeRef", "name"): RUNTIMES,
-    ("spec", "queue"): QUEUES,
-    ("spec", "clusterQueue"): ("ClusterQueue",),
-    **{keys: (kind,) for keys, kind in QUEUE_OBJECT_KINDS.items()},
-    ("metadata", "namespace"): ("Namespace",),
+_TABLE = load_table("server/references.json")
+_KINDS: Mapping[str, Sequence[str]] = {
+    **_TABLE["kinds"],
+    **{".".join(keys): (kind,) for keys, kind in QUEUE_OBJECT_KINDS.items()},
 }
-"""Referenced kinds, keyed by the last two keys of the path (list indexes ignored)."""
-
-_KINDS_BY_KEY: dict[str, tuple[str, ...]] = {
-    "serviceAccountName": ("ServiceAccount",),
-    "priorityClassName": ("PriorityClass",),
-}
+"""Referenced kinds, by the last one or two keys of the path (list indexes ignored)."""
 
 
 class Volume(NamedTuple):
@@ -56,8 +38,7 @@ def referenced_kinds(path: Path) -> tuple[str, ...]:
     keys = [part for part in path if isinstance(part, str)]
     if not keys:
         return ()
-    by_two = _KINDS_BY_TWO_KEYS.get((keys[-2], keys[-1])) if len(keys) > 1 else None
-    return by_two if by_two is not None else _KINDS_BY_KEY.get(keys[-1], ())
+    return tuple(_KINDS.get(".".join(keys[-2:])) or _KINDS.get(keys[-1], ()))
 
 
 def is_mount(path: Path) -> bool:
@@ -73,8 +54,7 @@ def volumes_for(path: Path, data: Json) -> list[Volume]:
     """
     volumes: list[Volume] = []
     for end in range(len(path) - 3, -1, -1):
-        above = get(data, path[:end])
-        entries = as_mappings(above.get("volumes")) if isinstance(above, Mapping) else []
+        entries = nested_maps(get(data, path[:end]), "volumes")
         list_path = (*path[:end], "volumes")
         volumes += [
             Volume(str(entry["name"]), (*list_path, i))
@@ -84,7 +64,7 @@ def volumes_for(path: Path, data: Json) -> list[Volume]:
         if entries and str(data.get("kind")) != "TrainingJob":
             break
 
-    claims = as_mappings(nested_value(data, "spec", "volumeClaimTemplates"))
+    claims = nested_maps(data, "spec", "volumeClaimTemplates")
     named = [(i, nested_value(entry, "metadata", "name")) for i, entry in enumerate(claims)]
 
     return volumes + [
@@ -92,21 +72,11 @@ def volumes_for(path: Path, data: Json) -> list[Volume]:
     ]
 
 
-_PROFILE_TABLES: dict[Path, tuple[str, ...]] = {
-    ("spec", "accelerator"): ("accelerators",),
-    ("spec", "fabric"): ("fabrics",),
-    ("spec", "queue"): ("defaults", "queue"),
-    ("spec", "topology", "required"): ("topology", "levels"),
-    ("spec", "topology", "preferred"): ("topology", "levels"),
-    ("spec", "priority"): ("priorities",),
-}
-
-
 def profile_table(path: Path) -> tuple[str, ...]:
     """Return the keys of the profile's table that defines the name at a spec path, or () if no
     table does.
     """
-    return _PROFILE_TABLES.get(path, ())
+    return tuple(_TABLE["profile_tables"].get(".".join(map(str, path)), ()))
 
 
 def definition(opened: OpenDocument, position: Position) -> list[Location]:
@@ -119,7 +89,8 @@ def definition(opened: OpenDocument, position: Position) -> list[Location]:
     if obj is None or location is None:
         return []
 
-    path = location[0][len(obj.path) :]
+    whole_path, _ = location
+    path = whole_path[len(obj.path) :]
     value = get(obj.manifest, path)
     if not isinstance(value, str):
         return []
@@ -152,7 +123,7 @@ def _profile_locations(
     settings = opened.settings
     if not table or settings.profile_path is None:
         return
-    path: Path = ("spec", *table) if table[-1] == "queue" else ("spec", *table, value)
+    path = ("spec", *table) if table[-1] == "queue" else ("spec", *table, value)
     for document in source.read(settings.profile_text, settings.profile_path).documents:
         value_there = get(document.data, path)
         span = document.span(path, on_key=True) if value_there is not None else None

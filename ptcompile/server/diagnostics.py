@@ -27,6 +27,7 @@ from ptcompile.server.document import OpenDocument
 from ptcompile.source.suppression import add_ignores
 
 SOURCE = "ptcompile"
+_START = Range(Position(0, 0), Position(0, 0))
 _SEVERITIES = {
     "error": DiagnosticSeverity.Error,
     "warning": DiagnosticSeverity.Warning,
@@ -39,9 +40,8 @@ def diagnostics(opened: OpenDocument) -> list[Diagnostic]:
     findings = [as_diagnostic(opened, diagnostic) for diagnostic in opened.report.diagnostics]
     if not opened.settings.error:
         return findings
-    start = Range(Position(0, 0), Position(0, 0))
     return [
-        Diagnostic(start, opened.settings.error, DiagnosticSeverity.Warning, source=SOURCE),
+        Diagnostic(_START, opened.settings.error, DiagnosticSeverity.Warning, source=SOURCE),
         *findings,
     ]
 
@@ -66,7 +66,7 @@ def range_of(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Range:
     """
     span = diagnostic.span
     if span is None:
-        return Range(Position(0, 0), Position(0, 0))
+        return _START
     if span.line < span.end_line:
         span = _key_span(opened, diagnostic) or span
     return opened.lines.of_span(span)
@@ -78,18 +78,16 @@ def _key_span(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Span | None:
         None,
     )
     if document is not None and diagnostic.path:
-        span = document.span(diagnostic.path, on_key=True)
-    else:
-        span = None
-    if span is None and diagnostic.span is not None:
-        start, end = opened.lines.bounds(
-            opened.source.offset(diagnostic.span.line, diagnostic.span.column)
-        )
-        return diagnostic.span._replace(
-            end_line=diagnostic.span.line, end_column=max(end - start + 1, diagnostic.span.column)
-        )
+        key_span = document.span(diagnostic.path, on_key=True)
+        if key_span is not None:
+            return key_span
 
-    return span
+    span = diagnostic.span
+    if span is None:
+        return None
+
+    start, end = opened.lines.bounds(opened.source.offset(span.line, span.column))
+    return span._replace(end_line=span.line, end_column=max(end - start + 1, span.column))
 
 
 FIX_ALL = "source.fixAll.ptcompile"
@@ -153,11 +151,9 @@ def _fixes(
         if not fixed.applied:
             continue
 
-        if finding.fix.safe:
-            title = finding.fix.title
-        else:
-            title = f"{finding.fix.title} (may change the job)"
-
+        title = finding.fix.title
+        if not finding.fix.safe:
+            title += " (may change the job)"
         edit = _workspace_edit(opened, fixed.content.decode("utf-8", "surrogatepass"), version)
         yield CodeAction(
             f"{finding.code}: {title}",
@@ -229,12 +225,10 @@ def text_edits(opened: OpenDocument, new: str) -> Iterator[TextEdit]:
     difference = next(
         (i for i, (a, b) in enumerate(zip(old_lines, new_lines, strict=False)) if a != b), None
     )
-    first = min(len(old_lines), len(new_lines)) if difference is None else difference
+    shortest = min(len(old_lines), len(new_lines))
+    first = shortest if difference is None else difference
     suffix = 0
-    while (
-        suffix < min(len(old_lines), len(new_lines)) - first
-        and old_lines[-1 - suffix] == new_lines[-1 - suffix]
-    ):
+    while suffix < shortest - first and old_lines[-1 - suffix] == new_lines[-1 - suffix]:
         suffix += 1
 
     removed = old_lines[first : len(old_lines) - suffix]

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from ptcompile.compiler.pipeline import Compiled
     from ptcompile.explainer.page import ExplainPage
     from ptcompile.simulator.job import SimulatedJob
-    from ptcompile.spec.cluster_profile import ClusterProfile
 
 
 _line_end = re.compile(r"\r\n|\n|\r")
@@ -226,11 +225,6 @@ class OpenDocument:
         return defined_earlier(self.source, self.definitions, files, self.pause)
 
     @property
-    def profile(self) -> ClusterProfile:
-        """The configured cluster profile, or the built-in one."""
-        return self.inputs.profile
-
-    @property
     def definitions(self) -> Definitions:
         """The kinds that the configured schemas and the text define."""
         return self.inputs.definitions or Definitions()
@@ -266,12 +260,13 @@ class OpenDocument:
                 for manifest in manifests
                 if not any(True for _ in oversized_parts(manifest))
             ]
-            if compiled is not None and compiled.target is not None:
-                target = compiled.target.name
-            else:
-                target = None
-
-            world = simulate(small, versions=self.versions, others=self._related, target=target)
+            target = compiled.target if compiled is not None else None
+            world = simulate(
+                small,
+                versions=self.versions,
+                others=self._related,
+                target=target.name if target is not None else None,
+            )
             # the objects of the text share a stream, in which they look for one another once
             self._jobs[key] = [
                 job_in(self._related, obj.manifest, self.versions)
@@ -300,7 +295,7 @@ class OpenDocument:
         for obj in within:
             span = obj.document.span(obj.path)
             if span is not None and obj.path:
-                start, end = (self.source.offset(*position) for position in (span[:2], span[2:]))
+                start, end = self.source.offsets(span)
                 if start <= offset <= end:
                     return obj
 
@@ -344,13 +339,19 @@ class Texts:
         if opened is None or uri in self._stale or opened.sent != text:
             self._stale.discard(uri)
             settings = self._surroundings.settings(path)
+            # open files count with their unsaved text
+            unsaved = {other.path: other.text for other in self._open.values()}
+            earlier = [
+                file._replace(content=unsaved.get(file.path, file.content))
+                for file in self._surroundings.earlier_files(path)
+            ]
             opened = OpenDocument(
                 uri,
                 path,
                 text,
                 settings=settings,
                 elsewhere=self._objects_of_other_files(path),
-                earlier=self._earlier_files(path),
+                earlier=earlier,
                 before=opened.last_sound() if opened is not None else None,
                 kept=opened.kept if opened is not None else None,
                 compiled_page=opened.compiled_page if opened is not None else None,
@@ -378,21 +379,17 @@ class Texts:
         unsaved = {opened.path: opened.named_objects for opened in self._open.values()}
         objects: list[NamedObject] = []
         for file in self._surroundings.files():
-            if file.path != path and file.path not in unsaved:
-                objects += self._objects_of(file)
+            if file.path == path or file.path in unsaved:
+                continue
+
+            content, known = self._elsewhere.get(file.path, (None, ()))
+            if content is not file.content:
+                known = named_objects(source.read(file.content, file.path), file.path)
+                self._elsewhere[file.path] = (file.content, known)
+            objects += known
+
         for path_of_open, unsaved_objects in unsaved.items():
-            objects += unsaved_objects if path_of_open != path else ()
+            if path_of_open != path:
+                objects += unsaved_objects
+
         return tuple(objects)
-
-    def _earlier_files(self, path: str) -> list[WorkspaceFile]:
-        """Return the earlier files of a folder; open files count with their unsaved text."""
-        unsaved = {opened.path: opened.text for opened in self._open.values()}
-        files = self._surroundings.earlier_files(path)
-        return [file._replace(content=unsaved.get(file.path, file.content)) for file in files]
-
-    def _objects_of(self, file: WorkspaceFile) -> tuple[NamedObject, ...]:
-        cached = self._elsewhere.get(file.path)
-        if cached is None or cached[0] is not file.content:
-            objects = named_objects(source.read(file.content, file.path), file.path)
-            cached = self._elsewhere[file.path] = (file.content, objects)
-        return cached[1]

@@ -76,20 +76,12 @@ def _pod_rows(job: SimulatedJob, name: str) -> list[tuple[str, str | None]]:
             indexes[-1] = role.count - 1
         for index in indexes:
             pod = job.pod(role, index)
-            rows.append((pod.display_name, _pod_value(pod, name)))
+            value = pod.env.get(name)
+            if name in _TORCHRUN and pod.rendezvous.launcher == "torchrun":
+                value = _torchrun_value(pod, name) or value
+            rows.append((pod.display_name, value))
 
     return rows if any(value is not None for _, value in rows) else []
-
-
-def _pod_value(pod: Pod, name: str) -> str | None:
-    """Return the variable's value in a pod's processes, or None if it is not set."""
-    if (
-        name in _TORCHRUN
-        and pod.rendezvous.launcher == "torchrun"
-        and (value := _torchrun_value(pod, name))
-    ):
-        return value
-    return pod.env.get(name)
 
 
 def _torchrun_value(pod: Pod, name: str) -> str | None:
@@ -156,13 +148,11 @@ def spec_effects(opened: OpenDocument, obj: Item, path: Path) -> str:
     that writes them.
     """
     compiled = opened.compiled_of(obj)
-    if (
-        compiled is None
-        or compiled.target is None
-        or not compiled.manifests
-        or len(path) < 2
-        or _is_too_large(obj, path)
-    ):
+    if compiled is None or compiled.target is None or not compiled.manifests or len(path) < 2:
+        return ""
+
+    value = get(obj.manifest, path, MISSING)
+    if value is MISSING or len(json.dumps(value, default=str)) > _MAX_LINES * 80:
         return ""
 
     causes = provenance(obj.manifest, compiled, only=path)
@@ -218,12 +208,6 @@ def _writer_line(causes: list[Cause]) -> str:
     return f"- {writer}: `{first.shown}: {shown_value(first.value, 60)}`{more}. {first.rule}"
 
 
-def _is_too_large(obj: Item, path: Path) -> bool:
-    """Return whether the value at a path is too large to list its effects, or missing."""
-    value = get(obj.manifest, path, MISSING)
-    return value is MISSING or len(json.dumps(value, default=str)) > _MAX_LINES * 80
-
-
 _reference = re.compile(r"\$\((?P<name>[A-Za-z_][\w.-]*)\)")
 _ignore_comment = re.compile(r"#[ \t]*ptcompile:[ \t]*ignore(?:-file)?\[([^\]\n]*)\]?")
 _word = re.compile(r"[\w-]+")
@@ -256,7 +240,7 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
         parts += [pod_values(opened, obj, name)]
     if not on_key:
         parts.append(_value_text(obj, path))
-    if on_key:
+    else:
         node = next(iter(_field_nodes(opened, obj, path)), None)
         if node is not None:
             parts.append(field_text(str(path[-1]), node))
@@ -316,11 +300,9 @@ def _fabric_text(name: str) -> str:
         for cloud in sorted({cloud for clouds in MACHINES.values() for cloud in clouds if cloud})
         if (accelerators := accelerators_with(name, cloud))
     ]
+    parts = [f"**{name}**"]
     if rows:
         parts = ["\n".join([f"Accelerators whose machines have **{name}**:", "", *rows])]
-    else:
-        parts = [f"**{name}**"]
-
     for label, keys in (("Resources", needs.resources), ("Variables", needs.env)):
         if keys:
             parts.append(f"{label} of its pods: {', '.join(f'`{key}`' for key in keys)}")
@@ -376,8 +358,7 @@ def _rule_pages(opened: OpenDocument, offset: int) -> list[str]:
     names: dict[str, None] = {}
     for diagnostic in opened.report.diagnostics:
         if diagnostic.span is not None:
-            start = opened.source.offset(*diagnostic.span[:2])
-            end = opened.source.offset(*diagnostic.span[2:])
+            start, end = opened.source.offsets(diagnostic.span)
             if start <= offset <= end and diagnostic.span.line == diagnostic.span.end_line:
                 names[diagnostic.name] = None
     return [_rule_page(name) for name in names]

@@ -12,7 +12,7 @@ from ptcompile._internal.spelling import pluralize
 from ptcompile.api.inputs import Inputs, Item
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import amounts
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import JsonDict, nested_value
 from ptcompile.server.document import OpenDocument
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.rendezvous import job_rendezvous
@@ -40,10 +40,9 @@ def manifests(opened: OpenDocument, number: int, target: str | None) -> TextView
         return None
 
     compiled = opened.inputs.compile(obj.manifest, target)
+    target_name = _as_file_name(target or "")
     if compiled.target is not None:
         target_name = compiled.target.name
-    else:
-        target_name = _as_file_name(target or "")
     if compiled.manifests:
         text = emitter.emit_all(compiled.manifests)
     else:
@@ -54,11 +53,15 @@ def manifests(opened: OpenDocument, number: int, target: str | None) -> TextView
 
 def _explain_failure(target: str, problems: tuple[Problem, ...]) -> str:
     """Return the errors of a failed compilation as YAML comments."""
-    errors = [problem for problem in problems if problem.severity == "error"]
     lines = [f"# No manifests for {target}:"]
-    for problem in errors:
+    for problem in problems:
+        if problem.severity != "error":
+            continue
+
         lines += [f"#   {line}" for line in problem.message.splitlines()]
-        lines += [f"#     help: {problem.help}"] if problem.help else []
+        if problem.help:
+            lines.append(f"#     help: {problem.help}")
+
     return "\n".join(lines) + "\n"
 
 
@@ -115,9 +118,8 @@ def _find_object(opened: OpenDocument, number: int) -> Item | None:
 
 def _file_stem(obj: Item) -> str:
     """Return a file name made from the object's name."""
-    metadata = obj.manifest.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else None
-    return _as_file_name(str(name or "job")) or "job"
+    name = nested_value(obj.manifest, "metadata", "name") or "job"
+    return _as_file_name(str(name)) or "job"
 
 
 def _as_file_name(text: str) -> str:

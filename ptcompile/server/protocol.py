@@ -208,12 +208,8 @@ class Server:
 
     def _new_texts(self) -> Texts:
         workspace = self.pygls.workspace
-        uris = [folder.uri for folder in workspace.folders.values()] or (
-            [workspace.root_uri] * bool(workspace.root_uri)
-        )
-        folders = [
-            path for uri in uris if uri is not None and (path := to_fs_path(uri)) is not None
-        ]
+        uris = [folder.uri for folder in workspace.folders.values()] or [workspace.root_uri]
+        folders = [path for uri in uris if uri and (path := to_fs_path(uri)) is not None]
         encoding = workspace.position_encoding
 
         return Texts(
@@ -277,14 +273,9 @@ class Server:
     def _configured(self, params: object) -> None:
         settings = getattr(params, "settings", None)
         if isinstance(settings, Mapping):
-            configuration = settings.get("ptcompile", settings)
-        else:
-            configuration = None
-        if isinstance(configuration, Mapping):
-            self._configuration = configuration
-        else:
-            self._configuration = self._configuration
-
+            settings = settings.get("ptcompile", settings)
+        if isinstance(settings, Mapping):
+            self._configuration = settings
         self._texts = self._new_texts()
         self._refresh(lambda texts: None)
 
@@ -344,18 +335,15 @@ class Server:
         uri = params.text_document.uri
         only = params.context.only
         kinds = None if only is None else {str(getattr(kind, "value", kind)) for kind in only}
-        version = self.pygls.workspace.get_text_document(uri).version if self._versioned() else None
+        workspace = self.pygls.client_capabilities.workspace
+        edit = workspace.workspace_edit if workspace is not None else None
+        version = None
+        # a client that accepts edits for a version can reject those of outdated text
+        if edit is not None and edit.document_changes:
+            version = self.pygls.workspace.get_text_document(uri).version
         return await self._analyze(
             uri, lambda opened: actions.actions(opened, params.range, kinds, version)
         )
-
-    def _versioned(self) -> bool:
-        """Return whether the client accepts edits for a specific version, so edits of outdated
-        text can be rejected.
-        """
-        workspace = self.pygls.client_capabilities.workspace
-        edit = workspace.workspace_edit if workspace is not None else None
-        return bool(edit is not None and edit.document_changes)
 
     async def _show_manifests(self, uri: str, number: int, target: str) -> JsonDict | None:
         return await self._show(
@@ -392,8 +380,7 @@ class Server:
         view = await view_request
         window = self.pygls.client_capabilities.window
         if view is not None and window is not None and window.show_document is not None:
-            path = await asyncio.to_thread(self._keep, view.name, view.text)
-            uri = from_fs_path(path)
+            uri = from_fs_path(await asyncio.to_thread(self._keep, view.name, view.text))
             if uri is not None:
                 self.pygls.window_show_document(
                     lsp.ShowDocumentParams(uri, take_focus=True), lambda _: None

@@ -63,16 +63,12 @@ def _child_symbols(
                 )
         return
 
-    for index, child in enumerate(node.children):
-        name = identity(data[index], "") if index < len(data) else None
-        if (
-            index < len(data)
-            and isinstance(data[index], dict | list)
-            and node.start <= child.start <= node.end
-        ):
+    for index, (child, item) in enumerate(zip(node.children, data, strict=False)):
+        if isinstance(item, dict | list) and node.start <= child.start <= node.end:
+            name = identity(item, "")
             label = name if isinstance(name, str) else str(index)
             yield from _value_symbols(
-                opened, label, (child.start, child.end), child, data[index], base, depth, budget
+                opened, label, (child.start, child.end), child, item, base, depth, budget
             )
 
 
@@ -95,14 +91,12 @@ def _value_symbols(
     end = max(child.end, key_end) if child.start >= start else key_end
     whole = opened.lines.range(base + start, base + end)
     chosen = opened.lines.range(base + start, base + min(key_end, end))
+    inner: list[DocumentSymbol] = []
     if child.start >= start:
-        inner = list(_child_symbols(opened, child, value, base, depth + 1, budget))
-    else:
-        inner = []
+        inner += _child_symbols(opened, child, value, base, depth + 1, budget)
+    detail = ""
     if isinstance(value, int | float | bool) or (isinstance(value, str) and len(value) < 60):
         detail = str(value)
-    else:
-        detail = ""
     if not name.strip():
         name = "''"
     yield DocumentSymbol(name, _symbol_kind(value), whole, chosen, detail=detail, children=inner)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from ptcompile.api.options import LintOptions
-from ptcompile.diagnostics import Diagnostic, Path, Span
+from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.kubernetes.index import DECIDING
-from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, nested_value
 from ptcompile.source.documents import Source
 from ptcompile.source.streams import objects_in
 
@@ -83,9 +83,9 @@ def named_objects(parsed: Source, filename: str) -> tuple[NamedObject, ...]:
     objects: list[NamedObject] = []
     for document in parsed.documents:
         for path, manifest in objects_in(document.data):
-            name = _object_name(manifest)
-            if str(manifest.get("kind")) in NAMED and name is not None:
-                name_path: Path = (*path, "metadata", "name")
+            name = nested_value(manifest, "metadata", "name")
+            if str(manifest.get("kind")) in NAMED and isinstance(name, str):
+                name_path = (*path, "metadata", "name")
                 objects.append(
                     NamedObject(
                         str(manifest["kind"]), name, filename, document.span(name_path), manifest
@@ -93,9 +93,3 @@ def named_objects(parsed: Source, filename: str) -> tuple[NamedObject, ...]:
                 )
 
     return tuple(objects)
-
-
-def _object_name(manifest: Json) -> str | None:
-    metadata = manifest.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, Mapping) else None
-    return name if isinstance(name, str) else None

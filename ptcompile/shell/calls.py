@@ -138,10 +138,13 @@ def single_command(argv: Sequence[str]) -> list[str] | None:
     too. Lines before it that only switch the shell's options, such as `set -euo pipefail`, change
     nothing for one command.
     """
-    if len(argv) != 3 or basename(argv[0]) not in SHELLS or not _COMMAND_FLAGS.fullmatch(argv[1]):
+    if len(argv) != 3:
+        return None
+    shell, flags, script = argv
+    if basename(shell) not in SHELLS or not _COMMAND_FLAGS.fullmatch(flags):
         return None
 
-    command = _only_command(argv[2])
+    command = _only_command(script)
     if command is None or command.assignments:
         return None
 

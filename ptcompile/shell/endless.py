@@ -44,10 +44,11 @@ _MONTH = 30 * 86400
 
 def endless_program(argv: Sequence[str]) -> str | None:
     """Return the program and its telling argument if it never ends, or None."""
-    program = basename(argv[0]) if argv else ""
-    arguments = argv[1:]
-    if not program:
+    if not argv:
         return None
+
+    name, *arguments = argv
+    program = basename(name)
     if program == "sleep":
         if arguments and _is_endless_sleep(arguments[0]):
             return f"sleep {arguments[0]}"
@@ -59,7 +60,7 @@ def endless_program(argv: Sequence[str]) -> str | None:
         return None
     if not _ENDING_ARGUMENTS.isdisjoint(arguments) or (program == "haproxy" and "-c" in arguments):
         return None
-    if program.startswith("python") and list(arguments[:2]) in (
+    if program.startswith("python") and arguments[:2] in (
         ["-m", "http.server"],
         ["-m", "tensorboard.main"],
     ):

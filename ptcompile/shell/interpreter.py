@@ -160,9 +160,10 @@ class Interpreter(Expander):
         if self.steps > _MAX_STEPS or self.depth > _MAX_DEPTH:
             raise LimitError
 
-        status: ExitStatus = _METHODS[type(node)](self, node, state)
+        status = _METHODS[type(node)](self, node, state)
         self.depth -= 1
-        if state.stops_at_failure and not self.asked and isinstance(node, _ENDING_ERREXIT):
+        stops = state.errexit and not state.ended and not self.asked
+        if stops and isinstance(node, _ENDING_ERREXIT):
             self.fatal |= status.failing
             if status.code:
                 self.end("exit", status, state)
@@ -312,7 +313,8 @@ class Interpreter(Expander):
         if node.is_until:
             status = status.negated()
         doubt = self.doubt_about(node)
-        taken = state.copy() if status.code == 0 else state.branch(doubt, status.succeeding)
+        is_true = status.code == 0
+        taken = state.copy() if is_true else state.branch(doubt, status.succeeding)
         body_status = OK if status.code == 1 else self.sequence(node.body, taken)
         self.in_loop -= 1
 
@@ -323,18 +325,18 @@ class Interpreter(Expander):
             or any(other.until == "break" for other in taken.doubts)
         )
         taken.leave("continue")
-        if status.code == 0 and not is_left:
+        if is_true and not is_left:
             self.never_ends(f"the loop `{doubt.text}`", state)
             return OK
 
         taken.leave("break")
         if status.code is None:
             join(state, [taken, state.copy()], doubt)
-        elif status.code == 0:
+        elif is_true:
             state.become(taken)
 
         state.forget(changed)
-        return OK if status.code == 0 else ExitStatus(None, body_status.failing)
+        return OK if is_true else ExitStatus(None, body_status.failing)
 
     def shifting_loop(self, node: nodes.Loop, state: ShellState) -> bool:
         """Run a loop over the arguments round by round, and return whether its end is known."""
@@ -644,15 +646,17 @@ class Interpreter(Expander):
         here-document, ...
         """
         node = part.body[0].node if len(part.body) == 1 else None
+        not_known = unknown(part.source)
         if (
             isinstance(node, nodes.Simple)
             and [word.source for word in node.words] == ["cat"]
             and node.redirections
         ):
             printed = self.joined(node.redirections[0].body, state)
-            if printed:
-                return (*printed[:-1], printed[-1]._replace(text=printed[-1].text.rstrip("\n")))
-            return unknown(part.source)
+            if not printed:
+                return not_known
+            *pieces, last = printed
+            return (*pieces, last._replace(text=last.text.rstrip("\n")))
 
         first = len(self.commands)
         self.in_substitution += 1
@@ -661,13 +665,13 @@ class Interpreter(Expander):
         commands = self.commands[first:]
         values = [argument.value for command in commands for argument in command.argv]
         if len(part.body) != 1 or not commands or not all(map(is_known, values)):
-            return unknown(part.source)
+            return not_known
 
         output = output_of(
             [command.words for command in commands], lambda name: self.known_text(name, state)
         )
         if output is None:
-            return unknown(part.source)
+            return not_known
 
         return computed(output.rstrip("\n"), *values)
 

@@ -17,8 +17,8 @@ def output_of(commands: Sequence[Sequence[str]], lookup: Callable[[str], str | N
 
     `lookup` returns the text of a variable, or None if it is not known.
     """
-    first, *filters = commands
-    text = _printed(basename(first[0]), first[1:], lookup)
+    (program, *arguments), *filters = commands
+    text = _printed(basename(program), arguments, lookup)
     for name, *args in filters:
         if text is None:
             return None

@@ -298,12 +298,13 @@ class _ScriptParser:
 
         return Simple(start, end, tuple(assignments), tuple(words), tuple(redirections))
 
-    def line_of_words(self) -> tuple[Word, ...]:
+    def words(self, skip: Callable[[], None]) -> tuple[Word, ...]:
+        """Take words, with what `skip` skips before and after each."""
         words: list[Word] = []
-        self.skip_space()
+        skip()
         while word := self.word():
             words.append(word)
-            self.skip_space()
+            skip()
         return tuple(words)
 
     def needed_word(self) -> Word:
@@ -322,14 +323,10 @@ class _ScriptParser:
             return ShellAssignment(match["name"], value, None, bool(match["plus"]))
 
         self.at += 1
-        items: list[Word] = []
-        self.skip_lines()
-        while word := self.word():
-            items.append(word)
-            self.skip_lines()
+        items = self.words(self.skip_lines)
         self.close()
 
-        return ShellAssignment(match["name"], None, tuple(items), bool(match["plus"]))
+        return ShellAssignment(match["name"], None, items, bool(match["plus"]))
 
     def redirection(self) -> Redirection | None:
         self.skip_space()
@@ -415,7 +412,7 @@ class _ScriptParser:
         words: tuple[Word, ...] | None = None
         if self.peek(_RESERVED) == "in":
             self.at += 2
-            words = self.line_of_words()
+            words = self.words(self.skip_space)
         end = self.at
         self.skip_semicolon()
 

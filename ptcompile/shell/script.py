@@ -135,8 +135,7 @@ def follow(interpreter: Interpreter, call: ShellCall, folder: str) -> Script:
     try:
         status = interpreter.nested(call.text, state, call.file, is_own=True)
     except (LimitError, RecursionError):
-        line = interpreter.text.count("\n") + 1
-        unread = Doubt(line, "what follows", "text")
+        unread = Doubt(interpreter.text.count("\n") + 1, "what follows", "text")
 
     commands = [
         command._replace(

@@ -50,11 +50,6 @@ class ShellState:
         """Whether the next command runs."""
         return not self.ended
 
-    @property
-    def stops_at_failure(self) -> bool:
-        """Whether a failure ends the shell here."""
-        return self.errexit and not self.ended
-
     def copy(self) -> ShellState:
         """Return a state whose changes leave this one alone."""
         other = ShellState.__new__(ShellState)
@@ -139,7 +134,8 @@ def join(state: ShellState, outcomes: Sequence[ShellState], doubt: Doubt) -> Non
         merged.errexit |= outcome.errexit
         merged.pipefail |= outcome.pipefail
         merged.changed_by = merged.changed_by or outcome.changed_by
-        merged.folder = merged.folder if merged.folder == outcome.folder else ""
+        if merged.folder != outcome.folder:
+            merged.folder = ""
 
     state.become(merged)
     state.doubts = tuple(doubts)

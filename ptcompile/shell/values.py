@@ -87,7 +87,7 @@ def any_of(statuses: Iterable[ExitStatus], fatal: Iterable[int] = ()) -> ExitSta
     """
     statuses = [*statuses]
     failing = frozenset(fatal).union(*(status.failing for status in statuses))
-    if not failing and statuses and all(status == statuses[0] for status in statuses):
+    if not failing and len({*statuses}) == 1:
         return statuses[0]
     return ExitStatus(None, failing)
 

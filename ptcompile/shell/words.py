@@ -148,8 +148,9 @@ class Expander:
     def parameter(self, part: Parameter, state: ShellState) -> ShellValue:
         """Return the value of `$X`, or of another form of it."""
         value = self.item(part, state) if part.subscript else self.lookup(part.name, state)
+        not_known = unknown(part.source)
         if value and not self.budget.allows(len(text_of(value)), part.source):
-            return unknown(part.source)
+            return not_known
 
         operator = part.operator
         if not operator:
@@ -158,7 +159,7 @@ class Expander:
             return self.with_default(part, value, state)
         if _is_list(part):
             items = self.listed(part, state)
-            return unknown(part.source) if items is None else _spaced(items)
+            return not_known if items is None else _spaced(items)
         if value is None:
             return ()
 
@@ -170,43 +171,40 @@ class Expander:
             or part.subscript
             or len(text) > MAX_TEXT >> 4
         ):
-            return unknown(part.source)
+            return not_known
         if operator == "!":
             return self.lookup(text, state) or ()
         if operator == ":":
             chosen = self.chosen(part, len(text), state)
-            return (
-                unknown(part.source) if chosen is None else computed(text[chosen], value, argument)
-            )
+            return not_known if chosen is None else computed(text[chosen], value, argument)
 
         changed = _changed(text, operator, text_of(argument))
-        return unknown(part.source) if changed is None else computed(changed, value, argument)
+        return not_known if changed is None else computed(changed, value, argument)
 
     def item(self, part: Parameter, state: ShellState) -> ShellValue | None:
         """Return an item of an array, all of them, or their number."""
         items = self.items(part, state)
+        not_known = unknown(part.source)
         if items is None:
-            return unknown(part.source)
+            return not_known
+
+        size = len(items)
         if part.subscript in ("@", "*"):
             if part.operator != "#":
                 return _spaced(items)
-            if all(map(is_known, items)):
-                return computed(str(len(items)))
-            return unknown(part.source)
+            return computed(str(size)) if all(map(is_known, items)) else not_known
 
-        index = unknown(part.source)
+        index = not_known
         if _COMMAND.search(part.subscript) is None:
             # arithmetic takes names with and without a dollar sign
             index = self.computed(
                 (nodes.Literal(_DOLLAR.sub(r"\1", part.subscript)),), part.source, state
             )
 
-        number = int(text_of(index)) if is_known(index) else len(items)
-        if not -len(items) <= number < len(items) or not all(
-            map(is_known, items[: number % len(items)])
-        ):
-            # an unknown item before it may be several, or none
-            return unknown(part.source)
+        number = int(text_of(index)) if is_known(index) else size
+        # an unknown item before it may be several, or none
+        if not -size <= number < size or not all(map(is_known, items[: number % size])):
+            return not_known
 
         return items[number]
 
@@ -245,9 +243,8 @@ class Expander:
 
         texts = text_of(argument).split(":")
         numbers = [compute(text, lambda name: self.known_text(name, state)) for text in texts]
-        first = numbers[0]
-        length = numbers[1] if numbers[1:] else size
-        if first is None or length is None or len(numbers) > 2:
+        first, length, *rest = (*numbers, size)
+        if first is None or length is None or len(rest) > 1:
             return None
 
         first = max(first + size, size) if first < -size else first + size * (first < 0)
@@ -426,7 +423,9 @@ def _spaced(values: Sequence[ShellValue]) -> ShellValue:
     """Join values with spaces."""
     joined: list[Piece] = []
     for value in values:
-        joined += [Piece(" "), *value] if joined else value
+        if joined:
+            joined.append(Piece(" "))
+        joined += value
     return tuple(joined)
 
 

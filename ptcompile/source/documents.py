@@ -114,9 +114,8 @@ class Document:
         span = self.span(path, on_key=True)
         if source is None or span is None:
             return ""
-        return source.text[
-            source.offset(span.line, span.column) : source.offset(span.end_line, span.end_column)
-        ]
+        start, end = source.offsets(span)
+        return source.text[start:end]
 
     def take_over(self, earlier: Document) -> None:
         """Take what was derived from the same document at another place of a text, by offsets
@@ -246,6 +245,10 @@ class Source:
         """Return the offset of a line and a column, both from 1."""
         return self._starts()[line - 1] + column - 1
 
+    def offsets(self, span: Span) -> tuple[int, int]:
+        """Return the offsets of a span's start and end."""
+        return self.offset(span.line, span.column), self.offset(span.end_line, span.end_column)
+
     def in_scalar(self, line: int, column: int) -> bool:
         """Return whether a position is inside a value or a key, where a `#` does not begin a
         comment.
@@ -277,20 +280,18 @@ class Source:
         """Parse a part of the text again for the positions of its values. `fast`: the fast
         reader accepted it.
         """
+        from ptcompile.source import exact_reader
+
         text = self.text[start:end]
         if fast:
-            from ptcompile.source.exact_reader import positions
-
-            return positions(text)
+            return exact_reader.positions(text)
 
         if self.is_json:
             from ptcompile.source.json_reader import as_yaml
 
             text = as_yaml(text)
 
-        from ptcompile.source.exact_reader import parse
-
-        return parse(text, is_json=self.is_json).root
+        return exact_reader.parse(text, is_json=self.is_json).root
 
 
 def document_at(
@@ -374,7 +375,7 @@ def is_batch_script(text: str, filename: str | None) -> bool:
 
 
 def _batch_script(result: Source) -> Problem:
-    line = result.text.partition("\n")[0]
+    line, _, _ = result.text.partition("\n")
     name = result.filename or "FILE"
     message = "the file is a batch script of Slurm, not a manifest"
     help = f"run ptcompile import {name}, which writes a spec and says what it leaves behind"
@@ -541,9 +542,7 @@ def _read_stream(
     documents = list(before)
     index = len(documents)
     first_line = result.span(start, start).line if start else 1
-    for begin, end, line in _split_documents(
-        result, result.text[start:] if start else result.text, problems, start
-    ):
+    for begin, end, line in _split_documents(result, result.text[start:], problems, start):
         parsed = parse(result.text[begin:end])
         findings = (
             _with_earlier_anchor(finding, result.text, begin) for finding in parsed.findings
@@ -605,39 +604,37 @@ def _split_documents(
             rest = text[begin + 3 : end].strip()
             if rest and rest[0] != "#":
                 message = "kubectl accepts only a comment after '---'"
-                finding = ReaderProblem(
-                    "yaml-syntax", message, "put a line break after '---'", 0, 3
-                )
-                problems.append(_to_problem(source, offset + begin, finding))
+                help = "put a line break after '---'"
+                problems.append(_syntax_error(source, offset + begin, message, help, 3))
 
             # kubectl drops the line that ends a document, but a document may begin with such a line
             is_begun = begin == start and not is_begun
             if is_begun and text[begin + 3 : begin + 4] == "#":
                 message = "kubectl reads '---#' at the beginning of a document as text"
-                finding = ReaderProblem("yaml-syntax", message, "put a space before '#'", 0, 4)
-                problems.append(_to_problem(source, offset + begin, finding))
+                help = "put a space before '#'"
+                problems.append(_syntax_error(source, offset + begin, message, help, 4))
             if begin > start:
-                yield (
-                    offset + _skip_mark(source, text, start, offset, problems),
-                    offset + begin,
-                    line,
-                )
+                yield _skip_mark(source, offset + start, problems), offset + begin, line
 
             line += text.count("\n", start, end)
             start = end
     if start < len(text):
-        yield offset + _skip_mark(source, text, start, offset, problems), offset + len(text), line
+        yield _skip_mark(source, offset + start, problems), offset + len(text), line
 
 
-def _skip_mark(source: Source, text: str, start: int, offset: int, problems: list[Problem]) -> int:
+def _skip_mark(source: Source, start: int, problems: list[Problem]) -> int:
     """Return where a document starts after its byte order mark. With a second mark, its first key
     is one column further right than the others, so kubectl reads only that key.
     """
-    if text.startswith("\ufeff\ufeff", start):
+    if source.text.startswith("\ufeff\ufeff", start):
         message = "kubectl reads only the first key after two byte order marks"
-        finding = ReaderProblem("yaml-syntax", message, "remove the marks (U+FEFF)", 0, 2)
-        problems.append(_to_problem(source, offset + start, finding))
-    return start + text.startswith("\ufeff", start)
+        help = "remove the marks (U+FEFF)"
+        problems.append(_syntax_error(source, start, message, help, 2))
+    return start + source.text.startswith("\ufeff", start)
+
+
+def _syntax_error(source: Source, offset: int, message: str, help: str, size: int) -> Problem:
+    return _to_problem(source, offset, ReaderProblem("yaml-syntax", message, help, 0, size))
 
 
 def _to_problem(source: Source, offset: int, finding: ReaderProblem) -> Problem:

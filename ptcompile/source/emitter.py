@@ -88,7 +88,8 @@ def _add_line_ranges(
         for index, item in enumerate(value):
             below = _add_line_ranges(item, (*path, index), below, below, ranges)
     else:
-        last += _block(value, "").count("\n") if isinstance(value, str) and "\n" in value else 0
+        if isinstance(value, str) and "\n" in value:
+            last += _block(value, "").count("\n")
         below = last + 1
 
     ranges[path] = line, last
@@ -251,5 +252,5 @@ def _block(value: str, indent: str) -> str:
 
     body = value.rstrip("\n")
     chomp = {0: "-", 1: ""}.get(len(value) - len(body), "+")
-    lines = value.split("\n") if chomp == "-" else value[:-1].split("\n")
+    lines = value.removesuffix("\n").split("\n")
     return "\n".join((f"|{chomp}", *(indent + line if line else "" for line in lines)))

@@ -27,12 +27,8 @@ from ptcompile.source.nodes import (
 )
 from ptcompile.source.scalars import key, resolve
 
-_CANNOT_START: dict[str, tuple[str, str]] = {
-    "\t": ("a tab cannot indent YAML", "indent with spaces"),
-    "@": ("a plain value cannot begin with '@'", "put the value in double quotes"),
-    "`": ("a plain value cannot begin with '`'", "put the value in double quotes"),
-    "%": ("a plain value cannot begin with '%'", "put the value in double quotes"),
-}
+_RESERVED = frozenset("@`%")
+"""Signs that a plain value cannot begin with."""
 
 # part of the parser's message, our message, our help
 _SENTENCES: Sequence[tuple[str, str, str]] = load_table("source/yaml_errors.json")["sentences"]
@@ -42,8 +38,13 @@ def describe(context: str, problem: str, character: str) -> tuple[str, str]:
     """Return the message and the help for a parser error; `character` is the one at its
     position.
     """
-    if "cannot start any token" in problem and character in _CANNOT_START:
-        return _CANNOT_START[character]
+    if "cannot start any token" in problem:
+        if character == "\t":
+            return "a tab cannot indent YAML", "indent with spaces"
+        if character in _RESERVED:
+            message = f"a plain value cannot begin with '{character}'"
+            return message, "put the value in double quotes"
+
     text = f"{problem} {context}"
     for fragment, message, help in _SENTENCES:
         if fragment in text:
@@ -68,10 +69,11 @@ def decode_tagged(event: Any, text: str) -> Any:
     if tag == "binary":
         return _binary(event, text)
 
+    is_bool = isinstance(value, bool)
     fits = {
-        "bool": isinstance(value, bool),
-        "int": isinstance(value, int) and not isinstance(value, bool),
-        "float": isinstance(value, int | float) and not isinstance(value, bool),
+        "bool": is_bool,
+        "int": isinstance(value, int) and not is_bool,
+        "float": isinstance(value, int | float) and not is_bool,
         "null": value is None,
         "timestamp": _TIMESTAMP.fullmatch(text) is not None,
     }
@@ -220,19 +222,17 @@ def attach(frame: Frame, value: ParsedValue, event: Any, findings: list[ReaderPr
 
     frame.size += len(name)
     if name in frame.children and name not in frame.merged:
-        findings.append(_duplicate(name, frame.children[name][0], start, end))
+        message = f'the key "{name}" appears twice in this mapping, and kubectl keeps only the last'
+        help = "remove one of the two"
+        first, _, _ = frame.children[name]
+        findings.append(
+            ReaderProblem("duplicate-key", message, help, start, end, "ptcompile", first=first)
+        )
     frame.merged.discard(name)
     frame.data[name] = value.data
     frame.children[name] = (start, end, value.node)
 
     return True
-
-
-def _duplicate(name: str, first: int, start: int, end: int) -> ReaderProblem:
-    message = f'the key "{name}" appears twice in this mapping, and kubectl keeps only the last'
-    return ReaderProblem(
-        "duplicate-key", message, "remove one of the two", start, end, "ptcompile", first=first
-    )
 
 
 def _key(value: ParsedValue) -> Any:
@@ -435,7 +435,7 @@ def _reject_slash(text: str, event: Any) -> None:
 
 
 def _scalar(event: Any, findings: list[ReaderProblem]) -> ParsedValue:
-    text: str = event.value
+    text = event.value
     start = event.start_mark.index
     end = event.end_mark.index
     node = ValueNode(start, end, None)

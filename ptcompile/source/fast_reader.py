@@ -21,8 +21,15 @@ from itertools import pairwise
 
 from ptcompile._internal.lazy import Pattern, bounded_cache
 from ptcompile._internal.namedtuple import Any
-from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Parsed, ReaderProblem
-from ptcompile.source.scalars import resolve
+from ptcompile.source.nodes import (
+    MAX_DEPTH,
+    MAX_DOCUMENT,
+    MAX_VALUES,
+    TOO_LARGE,
+    Parsed,
+    ReaderProblem,
+)
+from ptcompile.source.scalars import WORDS, resolve
 
 _EXTENSION = "ryaml._ryaml"
 _LARGE = 1 << 19
@@ -70,31 +77,7 @@ loads = extension()
 
 _bracket = Pattern(r"[\[{\]}]")
 # words that kubectl does not read as strings unless they are quoted
-_words = frozenset(
-    word
-    for name in (
-        "y",
-        "n",
-        "yes",
-        "no",
-        "on",
-        "off",
-        "true",
-        "false",
-        "null",
-        ".inf",
-        "+.inf",
-        "-.inf",
-        ".nan",
-    )
-    for word in (
-        name,
-        name.capitalize(),
-        name.upper(),
-        name.replace("inf", "Inf"),
-        name.replace("nan", "NaN"),
-    )
-) | {"~", "<<"}
+_words = (WORDS.keys() | {"<<"}) - {""}
 _number_start = frozenset("0123456789+-.")
 _around_plain = frozenset(" \t\r\n,[]{}:?")
 
@@ -104,15 +87,8 @@ def read_document(text: str) -> Parsed:
     content.
     """
     if len(text) > MAX_DOCUMENT:
-        message = (
-            f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a "
-            "request"
-        )
-        return Parsed(
-            None,
-            None,
-            [ReaderProblem("too-large", message, "split the document, or mount the data", 0, 1)],
-        )
+        help = "split the document, or mount the data"
+        return Parsed(None, None, [ReaderProblem("too-large", TOO_LARGE, help, 0, 1)])
 
     if loads is not None and not _looks_doubtful(text):
         try:
@@ -135,7 +111,18 @@ def _looks_doubtful(text: str) -> bool:
     for mark in "&*!":
         if mark in text and _may_begin_value(text, mark):
             return True
-    return text.count("[") + text.count("{") > MAX_DEPTH and _brackets_nest_deep(text)
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
+
+    # brackets may nest beyond the limit: the fast reader takes quadratic time in the depth
+    depth = 0
+    for match in _bracket.finditer(text):
+        depth += 1 if match[0] in "[{" else -1
+        if depth > MAX_DEPTH:
+            return True
+        depth = max(depth, 0)
+
+    return False
 
 
 def _may_begin_value(text: str, mark: str) -> bool:
@@ -153,19 +140,6 @@ def _may_begin_value(text: str, mark: str) -> bool:
     return True
 
 
-def _brackets_nest_deep(text: str) -> bool:
-    """Return whether open brackets may nest beyond the limit: the fast reader takes quadratic
-    time in the depth.
-    """
-    depth = 0
-    for match in _bracket.finditer(text):
-        depth += 1 if match[0] in "[{" else -1
-        if depth > MAX_DEPTH:
-            return True
-        depth = max(depth, 0)
-    return False
-
-
 def _strings_in(data: Any) -> frozenset[str] | None:
     """Return all keys and strings of the fast reader's data, or None if a key is not a string or
     JSON changes a number.
@@ -173,7 +147,7 @@ def _strings_in(data: Any) -> frozenset[str] | None:
     strings: set[Any] = set()
     numbers: list[float] = []
     add = strings.add
-    level: list[Any] = [data]
+    level = [data]
     depth = values = 0
     while level:
         depth += 1

@@ -11,9 +11,16 @@ from functools import partial
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem, own_problem
-from ptcompile.kubernetes.unstructured import JsonDict, nested_value
+from ptcompile.kubernetes.unstructured import JsonDict, entries_of, nested_value
 from ptcompile.source.exact_reader import parse
-from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, TOO_DEEP, ReaderProblem
+from ptcompile.source.nodes import (
+    MAX_DEPTH,
+    MAX_DOCUMENT,
+    MAX_VALUES,
+    TOO_DEEP,
+    TOO_LARGE,
+    ReaderProblem,
+)
 from ptcompile.source.scalars import through_json
 
 _whitespace = re.compile(r"[ \t\r\n]*")
@@ -112,33 +119,23 @@ def _value(
     text: str, data: Any, start: int, end: int, parts: list[Any] | None, *, repeated: bool
 ) -> JsonValue:
     if end - start > MAX_DOCUMENT and parts is None:
-        message = (
-            f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a "
-            "request"
-        )
-        return JsonValue(
-            None, start, end, [ReaderProblem("too-large", message, "split the document", 0, 1)]
-        )
+        finding = ReaderProblem("too-large", TOO_LARGE, "split the document", 0, 1)
+        return JsonValue(None, start, end, [finding])
     # kubectl skips a null document
     if data is None:
         return JsonValue(None, start, end, [])
     if not isinstance(data, dict):
         message = "the document is not a mapping, as a Kubernetes object must be"
-        return JsonValue(
-            None,
-            start,
-            end,
-            [ReaderProblem("not-a-mapping", message, "write an object: {...}", 0, end - start)],
-        )
+        help = "write an object: {...}"
+        finding = ReaderProblem("not-a-mapping", message, help, 0, end - start)
+        return JsonValue(None, start, end, [finding])
 
     wholes = [{"": part} for part in parts] if parts is not None else [data]
     if problem := next(filter(None, map(not_json_problem, wholes)), None):
-        return JsonValue(
-            None,
-            start,
-            end,
-            [ReaderProblem(problem.name, problem.message, problem.help, 0, 1, problem.authority)],
+        finding = ReaderProblem(
+            problem.name, problem.message, problem.help, 0, 1, problem.authority
         )
+        return JsonValue(None, start, end, [finding])
 
     findings = parse(as_yaml(text[start:end]), is_json=True).findings if repeated else []
     # in this value only: searching the whole stream each time would be quadratic
@@ -183,9 +180,7 @@ def not_json_problem(data: Any) -> Problem | None:
         below: list[tuple[Path, Any]] = []
         for path, collection in level:
             values += len(collection)
-            for key, value in (
-                collection.items() if isinstance(collection, dict) else enumerate(collection)
-            ):
+            for key, value in entries_of(collection):
                 item_path = (*path, key)
                 if isinstance(collection, dict) and not isinstance(key, str):
                     return own_problem(

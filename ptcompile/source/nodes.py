@@ -21,6 +21,11 @@ requests above 3 MiB.
 """
 
 
+TOO_LARGE = (
+    f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a request"
+)
+
+
 class ReaderProblem(NamedTuple):
     """A reader's problem, with offsets into the document's text instead of a path."""
 

@@ -6,7 +6,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic, Path, Problem, own_problem
-from ptcompile.kubernetes.unstructured import has, without_keys
+from ptcompile.kubernetes.unstructured import (
+    as_mapping,
+    has,
+    nested_map,
+    nested_value,
+    without_keys,
+)
 from ptcompile.source import documents as source, streams
 from ptcompile.source.documents import Document
 from ptcompile.source.scalars import is_short_number
@@ -51,8 +57,7 @@ class VariantJob(NamedTuple):
 
     def written_path(self, path: Path) -> Path:
         """Return the path in the whole document of a path in the job."""
-        ends = (end for end in range(len(path), 0, -1) if path[:end] in self.places)
-        end = next(ends, 0)
+        end = next((end for end in range(len(path), 0, -1) if path[:end] in self.places), 0)
         return (*self.places[path[:end]], *path[end:]) if end else path
 
     def is_at(self, path: Path) -> bool:
@@ -216,12 +221,13 @@ def apply_overrides(
     """Return a copy of a document's data, or of one of its jobs, with the overrides applied in
     order.
     """
-    data: Any = document.data if member is None else member.data
+    data = document.data if member is None else member.data
     set_paths: list[tuple[int, Path]] = []
     rejected: list[tuple[int, Problem]] = []
     for number, path, value in overrides.values:
-        if number == RUN_NAME_INDEX:
-            data = _without_generate_name(data)
+        if number == RUN_NAME_INDEX and "generateName" in nested_map(data, "metadata"):
+            # the name of the run replaces it
+            data = {**data, "metadata": without_keys(data["metadata"], "generateName")}
         try:
             data, set_path = with_value(data, path, value)
         except _NoPlaceError as error:
@@ -231,20 +237,12 @@ def apply_overrides(
 
         set_paths.append((number, set_path))
 
-    spec = data.get("spec") if overrides.target is not None and isinstance(data, Mapping) else None
-    if isinstance(spec, Mapping) and not spec.get("target"):
+    spec = nested_value(data, "spec")
+    if overrides.target is not None and isinstance(spec, Mapping) and not spec.get("target"):
         data = {**data, "spec": {**spec, "target": overrides.target}}
         set_paths.append((TARGET_INDEX, _TARGET_PATH))
 
     return OverriddenDocument(data, document, tuple(set_paths), tuple(rejected), member)
-
-
-def _without_generate_name(data: Any) -> Any:
-    """Return the data without generateName, which the name of the run replaces."""
-    metadata = data.get("metadata") if isinstance(data, Mapping) else None
-    if not isinstance(metadata, Mapping) or "generateName" not in metadata:
-        return data
-    return {**data, "metadata": without_keys(metadata, "generateName")}
 
 
 class _NoPlaceError(ValueError):
@@ -266,7 +264,7 @@ def with_value(data: Any, path: Path, value: Any, parent: Path = ()) -> tuple[An
     head = path[0]
     rest = path[1:]
     if isinstance(data, list) or (data is None and isinstance(head, int)):
-        items: list[Any] = data or []
+        items = data or []
         index = _item_index(items, head, parent)
         inner, set_path = with_value(
             items[index] if index < len(items) else None, rest, value, (*parent, index)
@@ -274,7 +272,7 @@ def with_value(data: Any, path: Path, value: Any, parent: Path = ()) -> tuple[An
         return [*items[:index], inner, *items[index + 1 :]], set_path
 
     key = str(head)
-    mapping = data if isinstance(data, Mapping) else {}
+    mapping = as_mapping(data)
     inner, set_path = with_value(mapping.get(key), rest, value, (*parent, key))
 
     return {**mapping, key: inner}, set_path

@@ -12,7 +12,7 @@ from ptcompile._internal.lazy import Pattern
 
 Scalar = str | int | float | bool | None
 
-_WORDS: dict[str, Scalar] = {
+WORDS: dict[str, Scalar] = {
     **dict.fromkeys(
         ("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True
     ),
@@ -24,9 +24,10 @@ _WORDS: dict[str, Scalar] = {
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
 }
+"""Words that kubectl does not read as strings, with their meaning."""
 # words that some reader does not read as strings, in any case; `=` and `<<` have a meaning in YAML
 # 1.1
-_QUOTED_WORDS = frozenset(word.lower() for word in _WORDS) | {"=", "<<"}
+_QUOTED_WORDS = frozenset(word.lower() for word in WORDS) | {"=", "<<"}
 
 _INT64 = 2**63
 _NUMBER_START = "0123456789+-."
@@ -68,8 +69,8 @@ def _go_value(text: str) -> Scalar:
     """Return what go-yaml makes of a plain scalar, before JSON: integers from -2^63 to 2^64-1,
     other numbers as floats.
     """
-    if text in _WORDS:
-        return _WORDS[text]
+    if text in WORDS:
+        return WORDS[text]
     if (
         text[0] not in _NUMBER_START
         or _is_option(text)
@@ -77,7 +78,7 @@ def _go_value(text: str) -> Scalar:
     ):
         return text
 
-    plain = text.replace("_", "") if "_" in text else text
+    plain = text.replace("_", "")
     if (integer := _integer(plain)) is not None:
         return integer
     if _decimal(plain):

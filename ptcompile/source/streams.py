@@ -229,16 +229,22 @@ def to_diagnostic(
     """Return a problem as a diagnostic, with its code, its position and its object."""
     path = masked_path = (*under, *problem.path)
     masked = problem
+    span = problem.span
+    index = 0
+    template = None
     if document is not None:
         from ptcompile.source.secrets.masking import masked_problem
 
         masked, masked_path = masked_problem(problem, document, path)
+        index = document.index
+        template = document.template
+        if span is None:
+            span = document.span(path, on_key=problem.on_key)
+        if manifest is None:
+            manifest = document.data
 
-    span = problem.span
-    if span is None and document is not None:
-        span = document.span(path, on_key=problem.on_key)
     if manifest is None:
-        manifest = document.data if document is not None else {}
+        manifest = {}
     metadata = nested_map(manifest, "metadata")
 
     return Diagnostic(
@@ -252,10 +258,10 @@ def to_diagnostic(
         stage=problem.stage,
         authority=problem.authority,
         filename=filename,
-        document=document.index if document is not None else 0,
+        document=index,
         resource=resource_name(manifest),
         fix=_prefix_fix(masked.fix, under),
-        template=document.template if document is not None else None,
+        template=template,
         masked=(masked.message, masked.help, masked_path) != (problem.message, problem.help, path),
         blocks_compile=problem.blocks_compile,
         owner=problem.owner,
@@ -290,7 +296,7 @@ def _stable_path(path: Path, manifest: Json) -> str:
     value = manifest
     for end, part in enumerate(path, 1):
         value = get(value, (part,))
-        name = value.get("name") if isinstance(part, int) and isinstance(value, Mapping) else None
+        name = nested_value(value, "name") if isinstance(part, int) else None
         if _is_name(name):
             texts.append(f"{field_path(path[start : end - 1])}[{name}]")
             start = end

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 
 from ptcompile._internal.dates import is_date, today
 from ptcompile._internal.limits import limits
@@ -86,28 +87,29 @@ def _match(
     used: set[_Ignore] = set()
     hits: dict[str, set[tuple[int, int]]] = {}
     for diagnostic in diagnostics:
-        if diagnostic.span is None:
+        span = diagnostic.span
+        if span is None:
             continue
-        start, end = _range_on(line_ignores.get(diagnostic.name, ()), diagnostic.span)
+        ignores = line_ignores.get(diagnostic.name, ())
+        # the last line that has a character of the span
+        last = span.end_line - (span.end_column == 1)
+        start = bisect_left(ignores, span.line, key=attrgetter("first"))
+        end = bisect_right(ignores, max(span.line, last), lo=start, key=attrgetter("first"))
         if start < end:
             hits.setdefault(diagnostic.name, set()).add((start, end))
         if start < end or diagnostic.name in file_ignores:
             covered.append(diagnostic)
 
     for name, ranges in hits.items():
-        used.update(_covering(line_ignores[name], ranges))
+        # each comment once, however many findings it covers
+        done = 0
+        for start, end in sorted(ranges):
+            used.update(line_ignores[name][max(start, done) : end])
+            done = max(done, end)
     for name in {diagnostic.name for diagnostic in covered}:
         used.update(file_ignores.get(name, ()))
 
     return covered, used
-
-
-def _covering(ignores: Sequence[_Ignore], ranges: Iterable[tuple[int, int]]) -> Iterator[_Ignore]:
-    """Yield the comments in these ranges, each once, however many findings it covers."""
-    done = 0
-    for start, end in sorted(ranges):
-        yield from ignores[max(start, done) : end]
-        done = max(done, end)
 
 
 def _by_name(ignores: Iterable[_Ignore]) -> dict[str, list[_Ignore]]:
@@ -117,18 +119,6 @@ def _by_name(ignores: Iterable[_Ignore]) -> dict[str, list[_Ignore]]:
         for name in ignore.names:
             by_name.setdefault(name, []).append(ignore)
     return by_name
-
-
-def _range_on(ignores: Sequence[_Ignore], span: Span) -> tuple[int, int]:
-    """Return the range of the comments that cover a line of the span, as start and end index."""
-    # the last line that has a character of the span
-    last = span.end_line - (span.end_column == 1)
-    start = bisect_left(ignores, span.line, key=_line)
-    return start, bisect_right(ignores, max(span.line, last), lo=start, key=_line)
-
-
-def _line(ignore: _Ignore) -> int:
-    return ignore.first
 
 
 def _ignores(
@@ -147,7 +137,8 @@ def _ignores(
             if source.in_scalar(index + 1, match.start() + 1):
                 continue
 
-            remaining -= 1 + (match[2] or "").count(",")
+            keyword, listed, last_day = match.groups()
+            remaining -= 1 + (listed or "").count(",")
             if remaining < 0:
                 message = (
                     f"the file has more than {limits().comments} names in comments, and the "
@@ -157,10 +148,10 @@ def _ignores(
                 problems.append(excess._replace(severity="error"))
                 return
 
-            names = _covered_names(match[2], codes, span, problems)
-            if problem := _misplaced(match[1], span, covered[0]) or _out_of_date(match[3], span):
+            names = _covered_names(listed, codes, span, problems)
+            if problem := _misplaced(keyword, span, covered[0]) or _out_of_date(last_day, span):
                 problems.append(problem)
-            elif match[1] == "ignore-file":
+            elif keyword == "ignore-file":
                 yield _Ignore(span, names, 1, len(lines))
             elif names:
                 yield _Ignore(span, names, covered[index] + 1, covered[index] + 1)

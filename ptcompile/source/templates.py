@@ -36,7 +36,7 @@ _KINDS = {
     "{#": TemplateMark("{# #}", "Jinja", "jinja2 FILE"),
     "<%": TemplateMark("<% %>", "ERB", "erb FILE"),
 }
-_CLOSINGS = {"{{": "}}", "{%": "%}", "{#": "#}", "<%": "%>"}
+
 
 # Every alternative begins at its own character and no two scan the same spaces, so a search is
 # linear. `{{}}` and `{{a: b}}` are flow mappings. Argo's `{{inputs.parameters.x}}` inside quotes
@@ -55,9 +55,9 @@ _COMPLETE = Pattern(
 
 def template_mark(text: str) -> TemplateMark | None:
     """Return the first mark that explains why a text is not YAML, or None."""
-    if "{{" not in text and "{%" not in text and "{#" not in text and "<%" not in text:
+    if not may_have_marks(text):
         return None
-    last = {opening: text.rfind(closing) for opening, closing in _CLOSINGS.items()}
+    last = {opening: text.rfind(kind.sign[-2:]) for opening, kind in _KINDS.items()}
     for match in _OPENING.finditer(text):
         opening = match[match.lastindex] if match.lastindex else None
         if opening is not None and last[opening] > match.end():

@@ -158,7 +158,8 @@ def listing(target: str, explanation: Explanation, profile: ClusterProfile) -> L
     lines: list[str] = []
     ranges: list[dict[Path, tuple[int, int]]] = []
     for manifest in manifests:
-        lines += ["---"] if lines else []
+        if lines:
+            lines.append("---")
         ranges.append(emitter.line_ranges(manifest, len(lines) + 1))
         lines += emitter.emit(manifest).split("\n")[:-1]
 
@@ -191,13 +192,8 @@ def _lines_at(path: Path, ranges: Mapping[Path, tuple[int, int]]) -> tuple[int, 
     return next(ranges[path[:end]] for end in range(len(path), -1, -1) if path[:end] in ranges)
 
 
-def continuation_lines(read: source.Source) -> frozenset[int]:
-    """Return the line numbers, from 1, that continue a multi-line value."""
-    spans = (span for document in read.documents for _, span in document.leaf_spans())
-    return _continuation_lines(line_range(span) for span in spans if span is not None)
-
-
 def _continuation_lines(ranges: Iterable[tuple[int, int]]) -> frozenset[int]:
+    """Return the line numbers, from 1, that continue a multi-line value."""
     return frozenset(
         line for first, last in ranges if first != last for line in range(first + 1, last + 1)
     )
@@ -359,7 +355,9 @@ def _make_panel(
         excerpt = SourceText(tuple(quoted.values()), frozenset(), tuple(quoted)) if quoted else None
         return Panel(file, filename, excerpt)
     lines = masked.lines[:-1] if masked.lines[-1:] == ("",) else masked.lines
-    return Panel(file, filename, SourceText(lines, continuation_lines(read)))
+    spans = (span for document in read.documents for _, span in document.leaf_spans())
+    inside = _continuation_lines(line_range(span) for span in spans if span is not None)
+    return Panel(file, filename, SourceText(lines, inside))
 
 
 def _page_findings(
@@ -369,29 +367,17 @@ def _page_findings(
 ) -> Iterator[PageFinding]:
     """Yield the findings of any target, each once, in line order."""
     names = list(explanations)
-    findings = [
-        PageFinding(
-            diagnostic,
-            tuple(names[i] for i in numbers),
-            file,
-            _finding_line(diagnostic, sources[file]),
-        )
-        for diagnostic, numbers in targets_by_finding(
-            [each.diagnostics for each in explanations.values()]
-        ).items()
-        for file in [_finding_file(diagnostic, sources, files)]
-    ]
+    findings: list[PageFinding] = []
+    numbers_by_finding = targets_by_finding([each.diagnostics for each in explanations.values()])
+    for diagnostic, numbers in numbers_by_finding.items():
+        file: InputName = "spec"
+        if "cluster" in sources and diagnostic.filename == files["cluster"] != files["spec"]:
+            file = "cluster"
+        targets = tuple(names[i] for i in numbers)
+        line = _finding_line(diagnostic, sources[file])
+        findings.append(PageFinding(diagnostic, targets, file, line))
+
     yield from sorted(findings, key=lambda finding: (finding.file != "spec", finding.line))
-
-
-def _finding_file(
-    diagnostic: Diagnostic,
-    sources: Mapping[InputName, source.Source],
-    files: Mapping[InputName, str],
-) -> InputName:
-    if "cluster" in sources and diagnostic.filename == files["cluster"] != files["spec"]:
-        return "cluster"
-    return "spec"
 
 
 def _finding_line(diagnostic: Diagnostic, read: source.Source) -> int:

@@ -172,22 +172,21 @@ def _color(hue: float, saturation: float, luminance: float) -> str:
     high = 1.0
     for _ in range(16):
         lightness = (low + high) / 2
-        low, high = (
-            (lightness, high)
-            if _luminance(hue, lightness, saturation) < luminance
-            else (low, lightness)
-        )
+        if _luminance(hue, lightness, saturation) < luminance:
+            low = lightness
+        else:
+            high = lightness
 
     red, green, blue = (round(255 * part) for part in colorsys.hls_to_rgb(hue, low, saturation))
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 
 def _luminance(hue: float, lightness: float, saturation: float) -> float:
-    parts = colorsys.hls_to_rgb(hue, lightness, saturation)
-    linear = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+        for part in colorsys.hls_to_rgb(hue, lightness, saturation)
     )
-    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 FILES = ("spec", "cluster")
@@ -328,23 +327,22 @@ _MAX_SHOWN = 128
 def pod_lines(listing: Listing) -> Iterator[str]:
     """Yield every job of a target's world, and one picture of all of them."""
     for job in listing.world.jobs:
+        rendezvous = job_rendezvous(job)
         yield f"<h3>{escape(job.title)}</h3>"
-        yield from _job_html(job, job_rendezvous(job))
+        yield '<dl class="facts">'
+        for label, lines in as_text.job_facts(job, rendezvous):
+            facts = "".join(_fact_html(label, line) for line in lines)
+            if facts:
+                yield f"<div><dt>{escape(label)}</dt>{facts}</div>"
+        yield "</dl>"
+        if rendezvous is not None:
+            rows = as_text.pod_rows(job, rendezvous)[1:]
+            yield from _table_html("pods", "Pods", _POD_COLUMNS, rows)
+            yield from _environment_html(job, rendezvous)
     yield '<figure class="graph" tabindex="0" aria-label="The pods as a picture">'
     # page.css has the style for all pictures
     yield GRAPHS["svg"](listing.world).replace(f"<style>{STYLE}</style>\n", "")
     yield "</figure>"
-
-
-def _job_html(job: SimulatedJob, rendezvous: JobRendezvous | None) -> Iterator[str]:
-    yield '<dl class="facts">'
-    for label, lines in as_text.job_facts(job, rendezvous):
-        if lines:
-            yield f"<div><dt>{escape(label)}</dt>{''.join(_fact_html(label, line) for line in lines)}</div>"
-    yield "</dl>"
-    if rendezvous is not None:
-        yield from _table_html("pods", "Pods", _POD_COLUMNS, as_text.pod_rows(job, rendezvous)[1:])
-        yield from _environment_html(job, rendezvous)
 
 
 def _fact_html(label: str, line: str) -> str:
@@ -394,18 +392,13 @@ def _table_html(
         f'class="{kind}">'
     )
     yield f"<caption>{escape(title)}</caption>"
-    yield _row_html([f'<th scope="col">{escape(name)}</th>' for name in head]).join(
-        ("<thead>", "</thead>")
-    )
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    yield f"<thead><tr>{heads}</tr></thead>"
     yield "<tbody>"
     for row in rows:
-        cells = [*row, *[""] * (len(head) - len(row))]
-        yield _row_html([f"<td>{escape(cell)}</td>" for cell in cells])
+        cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
+        yield f"<tr>{cells}{'<td></td>' * (len(head) - len(row))}</tr>"
     yield "</tbody></table></div>"
-
-
-def _row_html(cells: Sequence[str]) -> str:
-    return f"<tr>{''.join(cells)}</tr>"
 
 
 _TITLES = {"spec": "Spec", "cluster": "Profile"}
@@ -511,18 +504,17 @@ def _notice(page: ExplainPage) -> Iterator[str]:
         yield f'<p class="notice" role="status">{escape(page.notice)}</p>'
     elif page.outdated:
         errors = [finding for finding in page.findings if finding.diagnostic.severity == "error"]
-        links = ", ".join(list(dict.fromkeys(_error_links(page, errors)))[:_MAX_LINKS])
+        filenames = {panel.file: panel.filename for panel in page.panels}
+        links = dict.fromkeys(
+            f'<a href="#{error.file}-{error.line}">{escape(filenames[error.file])}:{error.line}</a>'
+            for error in errors
+            if error.line
+        )
         count = pluralize(len(errors), "error")
         if links:
-            count += f" at {links}"
+            count += f" at {', '.join([*links][:_MAX_LINKS])}"
         kept = "The manifests and pods are those of the last version that compiled."
         yield f'<p class="notice" role="status">The spec does not compile: {count}. {kept}</p>'
-
-
-def _error_links(page: ExplainPage, errors: Sequence[PageFinding]) -> Iterator[str]:
-    filenames = {panel.file: panel.filename for panel in page.panels}
-    for file, line in ((finding.file, finding.line) for finding in errors if finding.line):
-        yield f'<a href="#{file}-{line}">{escape(filenames[file])}:{line}</a>'
 
 
 def _outdated_class(is_outdated: object) -> str:

@@ -125,24 +125,19 @@ def describe_quota(quota: QuotaShare, *, is_admitted: bool) -> str:
         parts.append(f"the cohort lends up to {quota.borrowable}")
     if quota.in_use:
         parts.append(f"others have taken {quota.in_use}")
-    if over := _excess(quota):
-        parts.append(f"{over} is too much")
+    over = quota.in_use + quota.requested - quota.nominal - quota.borrowable
+    if over.nano > 0:
+        parts.append(f"{Quantity(over.nano, quota.requested.format)} is too much")
 
     return "; ".join(parts)
-
-
-def _excess(quota: QuotaShare) -> Quantity:
-    """Return the amount by which a request exceeds the quota that others have left."""
-    over = quota.in_use + quota.requested - quota.nominal - quota.borrowable
-    return Quantity(max(0, over.nano), quota.requested.format)
 
 
 def bar_parts(quota: QuotaShare) -> list[tuple[str, int, int]]:
     """Return class, left edge and width of each part of a bar, backgrounds first."""
     nominal = quota.nominal.nano
-    capacity = quota.nominal.nano + quota.borrowable.nano
+    capacity = nominal + quota.borrowable.nano
     used = quota.in_use.nano
-    end = quota.in_use.nano + quota.requested.nano
+    end = used + quota.requested.nano
     spans = {
         "nominal": (0, nominal),
         "borrowable": (nominal, capacity),

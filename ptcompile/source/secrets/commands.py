@@ -91,17 +91,12 @@ def _arguments(program: str, arguments: str) -> Iterator[tuple[int, int]]:
     elif (login := arguments.find("login")) >= 0:
         offset = login + len("login")
         rest = arguments[offset:]
+        matches = [*_option.finditer(rest)]
         if program in ("wandb", "vault"):
-            words = (match for match in _argument.finditer(rest) if not _is_option(match["value"]))
-            yield from (
-                (offset + match.start("value"), offset + match.end("value"))
-                for match in [*words][:1]
-            )
-        else:
-            yield from (
-                (offset + match.start("value"), offset + match.end("value"))
-                for match in _option.finditer(rest)
-            )
+            words = _argument.finditer(rest)
+            matches = [match for match in words if not _is_option(match["value"])][:1]
+        for match in matches:
+            yield offset + match.start("value"), offset + match.end("value")
 
 
 def _is_option(word: str) -> bool:

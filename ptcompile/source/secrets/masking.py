@@ -72,7 +72,10 @@ def masked_problem(problem: Problem, document: Document, path: Path) -> tuple[Pr
     nearby = secrets.near(path)
 
     def mask(text: str) -> str:
-        return _mask_text(text, nearby, secrets.hide)
+        for secret in nearby:
+            if secret in text:
+                text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", lambda _: MASK, text)
+        return secrets.hide(text) if secrets.hide else text
 
     masked = problem._replace(
         text=mask(problem.text),
@@ -155,13 +158,6 @@ def mask_path(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
-def _mask_text(text: str, nearby: Iterable[str], mask: Masker | None) -> str:
-    for secret in nearby:
-        if secret in text:
-            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", lambda _: MASK, text)
-    return mask(text) if mask else text
-
-
 def masked_lines(
     text: str, fill: str = " ", quoted: AbstractSet[int] | None = None, parsed: Source | None = None
 ) -> list[str]:
@@ -184,9 +180,10 @@ def masked_lines(
     for document, end in zip(stream.documents, [*ends, len(lines) + 1], strict=False):
         secrets = _document_secrets(document).secrets
         copies |= unmistakable_secrets(secrets)
-        if quoted is not None and quoted.isdisjoint(range(document.first_line - 1, end)):
-            lines[document.first_line - 1 : end - 1] = [""] * (end - document.first_line)
-            readable[document.first_line - 1 : end - 1] = [True] * (end - document.first_line)
+        first = document.first_line
+        if quoted is not None and quoted.isdisjoint(range(first - 1, end)):
+            lines[first - 1 : end - 1] = [""] * (end - first)
+            readable[first - 1 : end - 1] = [True] * (end - first)
             continue
 
         root = document.span(())
@@ -299,7 +296,8 @@ def _mask_unreadable(lines: list[str], readable: list[bool]) -> list[str]:
         indent = len(line) - len(line.lstrip())
         if (is_readable and not line[indent:].startswith("#")) or not line.strip():
             masked.append(mask_comment(line) if is_readable and "#" in line else line)
-            deeper = None if is_readable else deeper
+            if is_readable:
+                deeper = None
             continue
         if deeper is not None and (indent > deeper or not _begins_with_key(line)):
             masked.append(line[:indent] + MASK)
@@ -337,7 +335,8 @@ def _value_start(line: str) -> int:
         if _looks_secret(match[0], line[match.end() + 1 : match.end() + _WINDOW])
     ]
     value = re.search(r"\b[Vv][alue]{2,6}\b[\"']?[ ]?:", line)
-    starts += [value.end()] if value else []
+    if value:
+        starts.append(value.end())
     starts += [start for start, _ in secret_parts(line)[:1]]
     end = len(line.rstrip())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ptcompile._internal.lazy import Pattern, bounded_cache
+from ptcompile._internal.schema_files import load_table
 from ptcompile._internal.secret_formats import MASK as MASK
 
 TYPE_CHECKING = False
@@ -33,52 +34,7 @@ def is_credential(name: str) -> bool:
     return f"_{name}".endswith(_CREDENTIAL_SUFFIXES) or name in _SERVICE_CREDENTIALS
 
 
-FIELDS = frozenset(
-    [
-        "key",
-        "keyPath",
-        "keyring",
-        "keyType",
-        "topologyKey",
-        "topologyKeys",
-        "capacityKey",
-        "kubeletConfigKey",
-        "podGroupReplicaKey",
-        "secret",
-        "secrets",
-        "secretName",
-        "secretNamespace",
-        "secretRef",
-        "secretFile",
-        "secretKeyRef",
-        "imagePullSecrets",
-        "automountServiceAccountToken",
-        "serviceAccountToken",
-        "serviceAccountTokenInSecrets",
-        "controllerExpandSecretRef",
-        "controllerPublishSecretRef",
-        "nodeExpandSecretRef",
-        "nodePublishSecretRef",
-        "nodeStageSecretRef",
-        "tokenRequests",
-        "continueToken",
-        "enableK8sTokenAuth",
-        "gmsaCredentialSpec",
-        "gmsaCredentialSpecName",
-        "credentialBundlePath",
-        "pkixPublicKey",
-        "pass",
-        "passed",
-        "webhook",
-        "webhooks",
-        "keys",
-        "matchLabelKeys",
-        "mismatchLabelKeys",
-        "chapAuthSession",
-        "chapAuthDiscovery",
-        "x-kubernetes-list-map-keys",
-    ]
-)
+FIELDS = frozenset(load_table("_internal/secret_formats.json")["fields"])
 """Fields of Kubernetes and the operators whose names only look like a secret's."""
 
 MAX_NAME = 120

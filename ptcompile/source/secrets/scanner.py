@@ -10,7 +10,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import without_keys
+from ptcompile.kubernetes.unstructured import placed_values, without_keys
 from ptcompile.source.secrets.commands import command_intervals, is_program
 from ptcompile.source.secrets.names import FIELDS, MASK, is_plain, is_searched, is_secret
 from ptcompile.source.secrets.texts import (
@@ -109,7 +109,7 @@ def secrets_of(data: object) -> list[SecretScalar]:
     secrets: dict[Path, SecretScalar] = {}
     _walk(data, (), "", secrets)
     if searched := unmistakable_secrets(secrets.values()):
-        _add_copies(data, (), occurrences(searched), secrets)
+        _add_copies(data, occurrences(searched), secrets)
     return list(secrets.values())
 
 
@@ -181,8 +181,9 @@ def _add_arguments(items: Sequence[object], path: Path, secrets: dict[Path, Secr
         return
 
     words = [item if isinstance(item, str) else "" for item in items]
-    intervals = [*command_intervals(" ".join([words[0].rpartition("/")[2], *words[1:]]))]
-    offset = len(words[0].rpartition("/")[2]) + 1
+    _, _, program = words[0].rpartition("/")
+    intervals = [*command_intervals(" ".join([program, *words[1:]]))]
+    offset = len(program) + 1
     for index, word in enumerate(words[1:], start=1):
         parts = [(max(0, start - offset), min(len(word), end - offset)) for start, end in intervals]
         parts = merge_intervals([*parts, *secret_parts(word)])
@@ -256,23 +257,19 @@ def _add_leaves(
         )
 
 
-def _add_copies(value: object, path: Path, locate: Any, secrets: dict[Path, SecretScalar]) -> None:
+def _add_copies(data: object, locate: Any, secrets: dict[Path, SecretScalar]) -> None:
     """Add texts that repeat a secret, such as a command line with a token that is also in a
     variable.
     """
-    if isinstance(value, str):
+    for path, value in placed_values(data):
+        if not isinstance(value, str):
+            continue
         existing = secrets.get(path)
         if (existing is None or existing.parts is not None) and (more := locate(value)):
             existing_parts = existing.parts if existing is not None and existing.parts else ()
             secrets[path] = SecretScalar(
                 path, value, tuple(merge_intervals([*more, *existing_parts])), True
             )
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            _add_copies(inner, (*path, key), locate, secrets)
-    elif isinstance(value, list | tuple):
-        for index, inner in enumerate(value):
-            _add_copies(inner, (*path, index), locate, secrets)
 
 
 def without_secrets(data: Any, mark: Any = None) -> Any:

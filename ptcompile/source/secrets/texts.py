@@ -70,7 +70,7 @@ def secret_parts(text: str) -> list[TextInterval]:
     intervals = [*format_intervals(text)]
     if _has_hint(text):
         intervals += _secret_intervals(text)
-    return merge_intervals(intervals) if intervals else intervals
+    return merge_intervals(intervals)
 
 
 def _has_hint(text: str) -> bool:
@@ -88,11 +88,12 @@ def _may_have_parts(text: str) -> bool:
 def merge_intervals(intervals: Iterable[TextInterval]) -> list[TextInterval]:
     """Return the intervals in order, with touching ones merged."""
     merged: list[TextInterval] = []
-    for start, end in sorted(interval for interval in intervals if interval[0] < interval[1]):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(end, merged[-1][1])
-        else:
-            merged.append((start, end))
+    done = -1
+    for start, end in sorted((start, end) for start, end in intervals if start < end):
+        if start <= done:
+            start, _ = merged.pop()
+        done = max(done, end)
+        merged.append((start, done))
     return merged
 
 
@@ -214,9 +215,11 @@ def occurrences(secrets: Iterable[str]) -> Callable[[str], list[TextInterval]] |
 
     def locate(text: str) -> list[TextInterval]:
         intervals: list[TextInterval] = []
+        done = 0
         for start, end in find(text):
-            if not intervals or start >= intervals[-1][1]:
+            if start >= done:
                 intervals.append((start, end))
+                done = end
         return intervals
 
     return locate if all_forms else None
