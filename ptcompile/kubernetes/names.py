@@ -115,6 +115,15 @@ def is_dns_subdomain(text: str) -> bool:
     return len(text) <= DNS_SUBDOMAIN_MAX and _is_subdomain(text)
 
 
+def mask_dash(prefix: str) -> str:
+    """Return a name prefix with a final dash replaced, together with the character before it, as
+    the API server does: the generated name will not end with it.
+    """
+    if len(prefix) > 1 and prefix[-1] == "-":
+        return prefix[:-2] + "a"
+    return prefix
+
+
 def why_not_dns_subdomain(text: str) -> str | None:
     """Return why a text is not a DNS subdomain, or None."""
     if is_dns_subdomain(text):

@@ -250,11 +250,11 @@ def _parse_semver(_budget: StepBudget, text: str, normalize: bool = False) -> Se
 _UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _FORMATS: dict[str, Callable[[str], object]] = {
     "dns1123Label": names.why_not_dns_label,
-    "dns1123LabelPrefix": lambda text: names.why_not_dns_label(_mask_hyphen(text)),
+    "dns1123LabelPrefix": lambda text: names.why_not_dns_label(names.mask_dash(text)),
     "dns1123Subdomain": names.why_not_dns_subdomain,
-    "dns1123SubdomainPrefix": lambda text: names.why_not_dns_subdomain(_mask_hyphen(text)),
+    "dns1123SubdomainPrefix": lambda text: names.why_not_dns_subdomain(names.mask_dash(text)),
     "dns1035Label": names.why_not_dns_1035_label,
-    "dns1035LabelPrefix": lambda text: names.why_not_dns_1035_label(_mask_hyphen(text)),
+    "dns1035LabelPrefix": lambda text: names.why_not_dns_1035_label(names.mask_dash(text)),
     "qualifiedName": names.why_not_qualified_name,
     "labelValue": names.why_not_label_value,
     "uri": lambda text: None if _split_url(text) else "invalid URI",
@@ -264,11 +264,6 @@ _FORMATS: dict[str, Callable[[str], object]] = {
     "datetime": lambda text: _why_not_time(text, "invalid datetime"),
 }
 """Functions that return why a text does not have the format, or None if it does."""
-
-
-def _mask_hyphen(text: str) -> str:
-    """Return a prefix with a final hyphen replaced: the generated name will not end with it."""
-    return text[:-1] + "a" if len(text) > 1 and text.endswith("-") else text
 
 
 def _is_base64(text: str) -> bool:

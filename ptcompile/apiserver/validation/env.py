@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation.field import FieldValue
-from ptcompile.apiserver.validation.metadata import mask_dash, why_not_key
+from ptcompile.apiserver.validation.metadata import why_not_key
 from ptcompile.diagnostics import field_path
 from ptcompile.diagnostics.field_errors import TextRule, indexed_mappings
 from ptcompile.kubernetes import names
@@ -250,5 +250,5 @@ def check_env_from(sources: FieldValue, container: Json) -> None:
         for reference in references:
             help = "name the ConfigMap or Secret"
             reference["name"].check_required_text(
-                lambda name: names.why_not_dns_subdomain(mask_dash(name)), help=help
+                lambda name: names.why_not_dns_subdomain(names.mask_dash(name)), help=help
             )

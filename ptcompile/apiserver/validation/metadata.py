@@ -92,7 +92,7 @@ def _check_name(meta: Json, path: Path, problems: FieldErrors, name_rule: TextRu
     if (
         type(prefix) is str
         and prefix
-        and (why := name_rule(mask_dash(prefix)) or name_rule(generated_name(prefix)))
+        and (why := name_rule(names.mask_dash(prefix)) or name_rule(generated_name(prefix)))
     ):
         help = "use a prefix that makes a valid name when five random characters are appended"
         problems.invalid((*path, "generateName"), prefix, why, help)
@@ -110,13 +110,6 @@ def generated_name(prefix: str) -> str:
     and five random characters.
     """
     return prefix[:58] + "xxxxx"
-
-
-def mask_dash(prefix: str) -> str:
-    """Return a name prefix with a final dash replaced: the generated name will not end with it."""
-    if len(prefix) > 1 and prefix[-1] == "-":
-        return prefix[:-2] + "a"
-    return prefix
 
 
 def check_labels(labels: Any, path: Path, problems: FieldErrors, field: str | None = None) -> None:
