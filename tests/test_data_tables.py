@@ -17,7 +17,7 @@ from ptcompile.api.reference import SCHEMAS
 from ptcompile.apiserver.roundtrip import SHAPES, read_shapes
 from ptcompile.cli.commands import COMMANDS, SHARED
 from ptcompile.cli.commands.completion import SHELLS
-from ptcompile.cli.commands.upgrade import _software
+from ptcompile.cli.commands.upgrade import _SOFTWARE
 from ptcompile.compiler.frontend import aliases
 from ptcompile.diagnostics.terms import Effect
 from ptcompile.hardware.accelerators import ROWS
@@ -304,7 +304,7 @@ def test_commands() -> None:
 
 def test_options_that_name_what_other_tables_have() -> None:
     releases = [row["names"][0] for row in COMMANDS["upgrade"].options if isinstance(row, dict)]
-    software = [name.replace("_", "-") for name in _software()]
+    software = [name.replace("_", "-") for name in _SOFTWARE]
     assert [name for name in releases if name.startswith("--to-")] == [
         f"--to-{name}" for name in software
     ]

@@ -16,6 +16,7 @@ from ptcompile.diagnostics import (
     Severity,
     field_path,
     has_error,
+    own_problem,
     problem_at,
 )
 from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
@@ -27,9 +28,11 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_maps,
     nested_string,
+    nested_string_map,
+    nested_value,
     object_name,
-    string_map,
 )
 from ptcompile.operators.table import JOB_KINDS, modeled_queue_system
 from ptcompile.source import streams
@@ -48,6 +51,14 @@ _NODE_KINDS = ("Node", "Pod", "Workload")
 grouped.
 """
 _BY_QUOTA_ALONE = "by quota alone: without --state, nothing is taken to be in use\n"
+_TOO_MUCH = Problem(
+    name="too-large",
+    path=(),
+    text="the jobs, nodes and workloads are too many to tell which are admitted",
+    help="admit fewer jobs at once, or leave workloads out",
+    authority="ptcompile",
+)
+"""The problem of jobs and queues whose admission takes too many steps."""
 
 
 class Admission(NamedTuple):
@@ -158,7 +169,7 @@ def admit_inputs(inputs: Inputs, dumps: Sequence[File] | None) -> Admission:
             system.admit(request) if system.admit is not None else []
         )
     except OutOfEvaluationsError:
-        too_much = streams.to_diagnostic(_too_much(), None, None)
+        too_much = streams.to_diagnostic(_TOO_MUCH, None, None)
         return Admission((), (*inputs.diagnostics, *diagnostics, too_much), by_quota_alone)
 
     quotas = {
@@ -226,10 +237,9 @@ class _Nodes:
         flavors = _flavors_of(answer)
         for is_now in (False, True):
             stream = self._stream(flavors, is_now)
-            if stream is None:
-                problems = []
-            else:
-                problems = [*run(job.manifest, stream=stream, only=NODE_RULES)]
+            problems: list[Problem] = []
+            if stream is not None:
+                problems += run(job.manifest, stream=stream, only=NODE_RULES)
             if is_now:
                 problems = [] if answer.victims else [_not_now(problem) for problem in problems]
             yield from (
@@ -274,9 +284,9 @@ def _owner_names(pod: Json) -> set[str]:
     those.
     """
     metadata = nested_map(pod, "metadata")
-    owners = as_mappings(metadata.get("ownerReferences"))
+    owners = nested_maps(metadata, "ownerReferences")
     return {
-        *string_map(metadata.get("labels")).values(),
+        *nested_string_map(metadata, "labels").values(),
         *(nested_string(owner, "name") for owner in owners),
     }
 
@@ -285,18 +295,6 @@ def _not_now(problem: Problem) -> Problem:
     help = "wait until other pods have ended, or request less"
     text = f"{problem.text} while the pods of others run"
     return problem._replace(name="not-admitted-now", text=text, help=help, severity="warning")
-
-
-def _too_much() -> Problem:
-    """Return the problem of jobs and queues whose admission takes too many steps."""
-    message = "the jobs, nodes and workloads are too many to tell which are admitted"
-    return Problem(
-        "too-large",
-        (),
-        message,
-        "admit fewer jobs at once, or leave workloads out",
-        authority="ptcompile",
-    )
 
 
 def _is_job(manifest: Json, system: QueueSystem) -> bool:
@@ -331,7 +329,7 @@ def _problems(
         )
 
     for note in answer.notes:
-        yield problem_at("admission-not-modeled", path, note, None, "note", "style", "ptcompile")
+        yield own_problem("admission-not-modeled", path, note, None, "note", "style")
 
 
 def _quota_place(answer: JobAdmission, quotas: Mapping[str, Item]) -> str:
@@ -341,10 +339,10 @@ def _quota_place(answer: JobAdmission, quotas: Mapping[str, Item]) -> str:
         return ""
 
     flavor, resource = answer.quota
-    groups = nested_map(origin.manifest, "spec").get("resourceGroups")
+    groups = nested_value(origin.manifest, "spec", "resourceGroups")
     for i, group in enumerate(as_mappings(groups)):
-        for j, item in enumerate(as_mappings(group.get("flavors"))):
-            for k, quota in enumerate(as_mappings(item.get("resources"))):
+        for j, item in enumerate(nested_maps(group, "flavors")):
+            for k, quota in enumerate(nested_maps(item, "resources")):
                 if (item.get("name"), quota.get("name")) == (flavor, resource):
                     keys = ("spec", "resourceGroups", i, "flavors", j, "resources", k)
                     span = origin.document.span((*origin.path, *keys))

@@ -109,12 +109,13 @@ def _patch(path: str, before: str | None, after: str | None) -> str:
         note += "\n"
 
     names = (_NO_FILE if before is None else path, _NO_FILE if after is None else path)
-    return note + "".join(_diff_lines(texts, names))
+    before_lines, after_lines = (text.splitlines(keepends=True) for text in texts)
+    return note + "".join(diff_lines(before_lines, after_lines, *names))
 
 
-def _diff_lines(texts: tuple[str, str], names: tuple[str, str]) -> Iterator[str]:
-    old, new = (text.splitlines(keepends=True) for text in texts)
-    for line in difflib.unified_diff(old, new, *names):
+def diff_lines(old: Sequence[str], new: Sequence[str], before: str, after: str) -> Iterator[str]:
+    """Yield the lines of a unified diff between two files with these names."""
+    for line in difflib.unified_diff(old, new, before, after):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 

@@ -142,9 +142,7 @@ def compile(
     return compile_inputs(inputs, target, selected)
 
 
-def compile_inputs(
-    inputs: Inputs, target: str | None = None, selected: Selection | None = None
-) -> Result:
+def compile_inputs(inputs: Inputs, target: str | None, selected: Selection | None = None) -> Result:
     """Compile every document of a file for `target`, else for its own target, with the findings
     of selected rules.
     """

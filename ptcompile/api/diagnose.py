@@ -60,11 +60,10 @@ def _named_logs(
         logs = [logs]
     if not isinstance(logs, Mapping):
         logs = {os.fspath(path): path for path in logs}
-    return {str(name): _log(content) for name, content in logs.items()}
-
-
-def _log(content: LogSource) -> str | bytes:
-    return files.read(content) if isinstance(content, os.PathLike) else content
+    return {
+        str(name): files.read(content) if isinstance(content, os.PathLike) else content
+        for name, content in logs.items()
+    }
 
 
 def diagnose_inputs(
@@ -78,7 +77,12 @@ def diagnose_inputs(
     for name, content in logs.items():
         read.read(name, content[:left])
         left -= len(content)
-    origin = find_origin(read, tolerates=inputs is not None and _mentions_tolerations(inputs))
+    tolerates = inputs is not None and any(
+        "tolerations" in (document.texts or ())
+        for file in inputs.files
+        for document in file.source.documents
+    )
+    origin = find_origin(read, tolerates=tolerates)
     diagnosis = Diagnosis(
         first=origin,
         nearest=() if origin is not None else tuple(search(_beginning(logs))),
@@ -117,12 +121,4 @@ def _beginning(logs: Mapping[str, str | bytes]) -> str:
     texts = (content[:_BEGINNING] for content in logs.values())
     return "\n".join(
         text.decode(errors="replace") if isinstance(text, bytes) else text for text in texts
-    )
-
-
-def _mentions_tolerations(inputs: Inputs) -> bool:
-    return any(
-        "tolerations" in (document.texts or ())
-        for file in inputs.files
-        for document in file.source.documents
     )

@@ -214,10 +214,9 @@ def _apply(
         stamped = [_to_diagnostic(problem, by_id[id(new)]) for problem in problems]
         rejection = next((item for item in stamped if item.severity == "error"), None)
         if rejection is not None:  # secrets are masked already
+            reason = rejection.message
             if rejection.help:
-                reason = f"{rejection.message}; {rejection.help}"
-            else:
-                reason = rejection.message
+                reason = f"{reason}; {rejection.help}"
             verdict = Apply("refused", reason)
 
         stored[id(new)] = outcome.stored if outcome.stored is not None else new

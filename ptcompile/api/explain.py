@@ -64,8 +64,8 @@ def explain(
 
 def explain_inputs(
     inputs: Inputs,
-    target: str | None = None,
-    selected: Selection | None = None,
+    target: str | None,
+    selected: Selection | None,
     shared: SharedInputs | None = None,
 ) -> Explanation:
     """Explain every document of a file; calls for the same inputs pass the same `shared`."""

@@ -22,12 +22,12 @@ from ptcompile.diagnostics import (
     blocking,
     blocking_text,
     has_error,
-    problem_at,
+    own_problem,
 )
 from ptcompile.diagnostics.selection import Selection
 from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import Json, get, may_mention, nested_map
+from ptcompile.kubernetes.unstructured import Json, get, may_mention, nested_value
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.source import streams
 from ptcompile.source.documents import Document, Source
@@ -266,7 +266,20 @@ class Inputs:
 
         Raises ValueError for a schema that cannot be read or defines no kind.
         """
-        return _definitions([file.source for file in self.files], self.beside, self.schemas)
+        crds = [
+            manifest
+            for file in self.files
+            if _may_define(file.source)
+            for manifest in streams.objects_of(file.source)
+        ]
+        crds += self.related.of_kind(_CRD)
+        if not self.schemas and not crds:
+            return None
+
+        from ptcompile.apiserver.crds.loader import definitions_of, read_definitions
+
+        loaded = read_definitions(self.schemas)
+        return loaded._replace(kinds={**loaded.kinds, **definitions_of(crds)})
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
@@ -425,7 +438,9 @@ class Inputs:
         """The mistakes in the texts, and a finding for each file without a document."""
         diagnostics: list[Diagnostic] = []
         for file in self.files:
-            problems = self._text_problems(file.source)
+            problems: Iterable[Problem] = text_problems(file.source, file.source.problems)
+            if self.only_specs:
+                problems = blocking_text(file.source.problems)
             stamp = partial(streams.to_diagnostic, filename=file.name)
             diagnostics += [stamp(problem, None) for problem in problems]
             for document in file.source.documents:
@@ -440,21 +455,17 @@ class Inputs:
 
         return diagnostics
 
-    def _text_problems(self, source: Source) -> Iterable[Problem]:
-        if self.only_specs:
-            return blocking_text(source.problems)
-        return text_problems(source, source.problems)
-
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
         """The mistakes in what was given, in this order for every verb but lint, which judges the
         texts itself: the profile, overrides, texts, profiles that are not read, specs that cannot
         have the overrides, and specs with the name of an earlier one.
         """
+        has_no_profile = self.given_profile is None and not self.settings_diagnostics
         unread = [
             item.to_diagnostic(_UNREAD_PROFILE)
             for item in self.items
-            if self._is_unread_profile(item)
+            if has_no_profile and streams.is_ours(item.manifest) and not item.is_spec
         ]
         seen: set[tuple[str, str]] = set()
         repeated = [
@@ -504,7 +515,7 @@ class Inputs:
                 items += [] if streams.is_ours(item.manifest) else [item]
                 continue
 
-            has_own = nested_map(item.manifest, "spec").get("target")
+            has_own = nested_value(item.manifest, "spec", "target")
             compiled = self.compile(item.manifest, target or (None if has_own else fallback))
             diagnostics += map(item.to_diagnostic, compiled.problems)
             diagnostics += self.refusals(item, compiled) if judged else ()
@@ -538,12 +549,6 @@ class Inputs:
         return tuple(
             streams.limit_findings(self.once_each((*self.diagnostics, *more)), self.filename)
         )
-
-    def _is_unread_profile(self, item: Item) -> bool:
-        is_profile = item.manifest.get("kind") == "ClusterProfile" and streams.is_ours(
-            item.manifest
-        )
-        return is_profile and self.given_profile is None and not self.settings_diagnostics
 
     @cached_property
     def _written_items(self) -> tuple[Item, ...]:
@@ -605,14 +610,13 @@ _VARIANTS_IN_LIST = _OVERRIDE_IN_LIST._replace(
     text="variants are of a TrainingJob that is a document, and this one is an item of a List",
     blocks_compile=True,
 )
-_UNREAD_PROFILE = problem_at(
+_UNREAD_PROFILE = own_problem(
     "unknown-kind",
     ("kind",),
     "a ClusterProfile among the files is not read",
     "pass it with --cluster FILE",
     "warning",
     "run",
-    "ptcompile",
 )
 
 
@@ -696,25 +700,6 @@ def read_beside(sources: Iterable[StreamSource]) -> Objects:
         for source in sources
         for manifest in streams.objects_of(streams.read(source, None, "beside"))
     )
-
-
-def _definitions(
-    sources: Sequence[Source], beside: Objects | None, schemas: Sequence[str | os.PathLike[str]]
-) -> Definitions | None:
-    crds = [
-        manifest
-        for source in sources
-        if _may_define(source)
-        for manifest in streams.objects_of(source)
-    ]
-    crds += beside.of_kind(_CRD) if beside is not None else ()
-    if not schemas and not crds:
-        return None
-
-    from ptcompile.apiserver.crds.loader import definitions_of, read_definitions
-
-    loaded = read_definitions(schemas)
-    return loaded._replace(kinds={**loaded.kinds, **definitions_of(crds)})
 
 
 def _may_define(source: Source) -> bool:

@@ -8,7 +8,13 @@ from ptcompile.apiserver import is_seen_by_webhooks, is_supported, structure_onl
 from ptcompile.diagnostics import Path, Problem, Problems, field_path, has_error
 from ptcompile.kinds.wrapped import WrappedObject, manifest_texts, pod_of_template, wrapped_objects
 from ptcompile.kubernetes.resources import count_accelerators
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    kind_of,
+    nested_map,
+    nested_maps,
+)
 from ptcompile.linter import ANY_POD_RULES, Stream, run
 from ptcompile.linter.unrendered import is_about_written_text, without_verdicts_on_marks
 from ptcompile.operators.pod import POD_RULES
@@ -185,7 +191,11 @@ class ObjectLinter:
         """Return what webhooks reject of an object without a schema, and its unknown kind if
         that is an error.
         """
-        problems = [_unknown_kind(manifest)] if self._options.unknown_kinds == "error" else []
+        problems: list[Problem] = []
+        if self._options.unknown_kinds == "error":
+            kind = f"{manifest.get('apiVersion')}/{manifest.get('kind')}"
+            text = f"{kind} is not checked: unknown kind"
+            problems.append(Problem("unknown-kind", ("kind",), text, authority="ptcompile"))
         if self._options.webhooks and is_seen_by_webhooks(manifest):
             problems += validate(
                 manifest, versions=self._inputs.versions, others=self._stream.objects
@@ -217,8 +227,11 @@ class ObjectLinter:
         in this one.
         """
         for item in wrapped_objects(manifest):
-            if item.moves and not _starts_launcher(item.manifest):
-                continue
+            if item.moves:
+                from ptcompile.simulator.launchers.command import starts_launcher
+
+                if not starts_launcher(item.manifest):
+                    continue
 
             problems = self.problems(item.manifest, unchecked, is_template=is_template)
             # the values of a step's parameters are known when it runs
@@ -255,12 +268,11 @@ class ObjectLinter:
     def _problems_in_texts(self, manifest: Json) -> Problems:
         """Yield the problems of manifests inside the texts of an object."""
         for path, content in manifest_texts(manifest):
-            yield from self._problems_in_text(path, content)
+            for problem in self._problems_in_text(content):
+                yield problem._replace(path=path, field=None, fix=None, on_key=False, span=None)
 
-    def _problems_in_text(self, path: Path, content: str) -> Problems:
-        """Yield the problems of manifests inside a string, at the string's path; ignore template
-        placeholders.
-        """
+    def _problems_in_text(self, content: str) -> Problems:
+        """Yield the problems of manifests inside a string; ignore template placeholders."""
         objects = [*streams.objects_of(streams.read(content, None))]
         inputs = self._inputs
         # the objects of the stream are there when the text is applied
@@ -274,17 +286,12 @@ class ObjectLinter:
         )
         inner_linter = ObjectLinter(inputs, self._options, stream)
         for manifest in objects:
-            if is_supported(manifest, inputs.definitions):
-                problems = inner_linter._own_problems(manifest)
-            else:
-                problems = None
-
-            for problem in problems or ():
+            if not is_supported(manifest, inputs.definitions):
+                continue
+            for problem in inner_linter._own_problems(manifest) or ():
                 if is_about_written_text(problem, manifest):
                     text = f"in {streams.resource_name(manifest)}: {problem.message}"
-                    yield problem._replace(
-                        path=path, text=text, field=None, fix=None, on_key=False, span=None
-                    )
+                    yield problem._replace(text=text)
 
 
 def _after_creation(problems: Iterable[Problem], outer: Json) -> Problems:
@@ -307,16 +314,10 @@ def _after_creation(problems: Iterable[Problem], outer: Json) -> Problems:
 
 
 def _has_accelerators(template: Json) -> bool:
-    containers = as_mappings(nested_map(template, "spec").get("containers"))
+    containers = nested_maps(template, "spec", "containers")
     return any(
         count_accelerators(nested_map(container, "resources", "limits")) for container in containers
     )
-
-
-def _starts_launcher(pod: Json) -> bool:
-    from ptcompile.simulator.launchers.command import starts_launcher
-
-    return starts_launcher(pod)
 
 
 def _at_outer_path(problem: Problem, item: WrappedObject) -> Problem:
@@ -334,15 +335,3 @@ def _at_outer_path(problem: Problem, item: WrappedObject) -> Problem:
     )
 
     return problem._replace(path=outer(problem.path), field=problem.field and name, fix=fix)
-
-
-def _unknown_kind(manifest: Json) -> Problem:
-    """Return the problem of an object of an unknown kind, for callers that treat it as an error."""
-    kind = f"{manifest.get('apiVersion')}/{manifest.get('kind')}"
-    return Problem(
-        "unknown-kind",
-        ("kind",),
-        f"{kind} is not checked: unknown kind",
-        None,
-        authority="ptcompile",
-    )

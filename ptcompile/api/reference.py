@@ -60,9 +60,9 @@ _RUN_POLICIES = {"pod": _DEADLINE_LINE, "trainjob": _DEADLINE_LINE}
 """Content of the run policy for targets that cannot delete a finished job."""
 
 
-def starter_spec(target: str | None = None) -> str:
-    """Return a spec for the named target, or for the target that the job needs. Commented-out
-    fields are optional.
+def init(target: str | None = None) -> str:
+    """Return a commented spec that compiles for the named target, or for the target that the job
+    needs. Commented-out fields are optional.
 
     Raises KeyError for an unknown target.
     """
@@ -73,15 +73,6 @@ def starter_spec(target: str | None = None) -> str:
     nodes = "" if target == "pod" else "  nodes: 2\n"
     policy = _RUN_POLICIES.get(target or "", "ttlSecondsAfterFinished: 86400")
     return _STARTER_HEAD + choice + _STARTER_BODY.format(nodes=nodes, policy=policy)
-
-
-def init(target: str | None = None) -> str:
-    """Return a commented spec that compiles for the named target, or for the target that the job
-    needs.
-
-    Raises KeyError for an unknown target.
-    """
-    return starter_spec(target)
 
 
 CLOUDS = ("eks", "gke", "aks", "oke")

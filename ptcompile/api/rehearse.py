@@ -117,7 +117,8 @@ def only_job(world: World) -> SimulatedJob:
         raise RehearsalError(
             f"one job at a time: found {names}" if jobs else "no object here creates pods"
         )
-    if rejections := jobs[0].expansion.refused:
+    (job,) = jobs
+    if rejections := job.expansion.refused:
         raise RehearsalError(f"its operator creates no pods from it: {rejections[0]}")
 
-    return jobs[0]
+    return job

@@ -62,7 +62,7 @@ def simulate(
     return simulate_inputs(inputs, target)
 
 
-def simulate_inputs(inputs: Inputs, target: str | None = None) -> World:
+def simulate_inputs(inputs: Inputs, target: str | None) -> World:
     """Return the world of all files: first the pods of their manifests, then those of each spec."""
     from ptcompile.simulator.world import World, merge_worlds, simulate as simulated
 

@@ -95,7 +95,7 @@ def stored(
     return stored_inputs(inputs, target)
 
 
-def stored_inputs(inputs: Inputs, target: str | None = None) -> Stored:
+def stored_inputs(inputs: Inputs, target: str | None) -> Stored:
     """Return the objects of all files as the server would keep them."""
     from ptcompile.apiserver.stored import stored_object
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import attrgetter
 
 from ptcompile._internal.dates import is_date, today
 from ptcompile._internal.namedtuple import Any, NamedTuple
@@ -292,15 +293,12 @@ def write(
             finding._replace(reason=notes.reason, owner=notes.owner, expires=notes.expires)
         )
 
-    files.write_files({filename: "\n".join([_HEAD, *map(_to_toml, sorted(entries, key=_order))])})
+    entries.sort(key=attrgetter("file", "kind", "namespace", "name", "path", "code"))
+    files.write_files({filename: "\n".join([_HEAD, *map(_to_toml, entries)])})
     new = len(findings) - len(matched)
     removed = len(old) - len(used) - len(untouched)
 
     return f"{pluralize(len(entries), 'finding')} in {filename}: {new} new, {removed} removed"
-
-
-def _order(entry: KnownFinding) -> tuple[str, ...]:
-    return entry.file, entry.kind, entry.namespace, entry.name, entry.path, entry.code
 
 
 _HEAD = """\

@@ -49,8 +49,16 @@ def encode(result: LintedFile, filename: str) -> list[Any] | None:
     """
     if any(diagnostic.filename != filename for diagnostic in result.diagnostics):
         return None
+
+    diagnostics = [
+        [
+            *diagnostic._replace(filename=None, fix=None),
+            diagnostic.fix and (diagnostic.fix.title, diagnostic.fix.safe),
+        ]
+        for diagnostic in result.diagnostics
+    ]
     return [
-        [*map(_encode_diagnostic, result.diagnostics)],
+        diagnostics,
         result.documents,
         result.unchecked,
         result.ignored,
@@ -83,13 +91,6 @@ def decode(data: Any, filename: str) -> LintedFile:
 def _decode_identity(data: Any) -> ObjectIdentity:
     group, kind, namespace, name = map(_check_string, data)
     return group, kind, namespace, name
-
-
-def _encode_diagnostic(diagnostic: Diagnostic) -> list[Any]:
-    return [
-        *diagnostic._replace(filename=None, fix=None),
-        diagnostic.fix and (diagnostic.fix.title, diagnostic.fix.safe),
-    ]
 
 
 def _decode_diagnostic(data: Any, filename: str) -> Diagnostic:
@@ -273,9 +274,12 @@ def settings_key(options: argparse.Namespace, config: Config, lines: bool) -> st
 
     Raises OSError if a file that the settings name cannot be read.
     """
+    # a wheel has the schemas in the package, a source tree next to it
+    packaged, checkout = FOLDERS
+    schema_folder = packaged if os.path.isdir(packaged) else checkout
     settings = {
         "format": FORMAT,
-        "ptcompile": (__version__, *_file_stamps(_PACKAGE), *_file_stamps(_schema_folder())),
+        "ptcompile": (__version__, *_file_stamps(_PACKAGE), *_file_stamps(schema_folder)),
         "python": sys.version,
         "libraries": sorted(_library_versions()),
         "select": config.selected(),
@@ -333,14 +337,6 @@ def _file_stamps(top: str) -> Iterator[tuple[str, int, int]]:
             else:
                 status = entry.stat()
                 yield entry.path, status.st_mtime_ns, status.st_size
-
-
-def _schema_folder() -> str:
-    """Return the folder of the schemas: a wheel has them in the package, a source tree next to
-    it.
-    """
-    packaged, checkout = FOLDERS
-    return packaged if os.path.isdir(packaged) else checkout
 
 
 def _library_versions() -> Iterator[str]:

@@ -195,8 +195,10 @@ def load(path: str | None, *, isolated: bool = False, start: str | None = None) 
     filename = path or _find_nearest(start)
     if filename is None:
         return Config()
-    table = _read_table(filename)
-    return Config() if table is None else _parse_config(table, filename)
+    table: object = parse_toml(filename, files.read(filename), _MAX_BYTES)
+    if os.path.basename(filename) == "pyproject.toml":
+        table = nested_value(table, "tool", "ptcompile")
+    return _parse_config(table, filename) if isinstance(table, Mapping) else Config()
 
 
 def profile_path(options: Namespace, settings: Config) -> str | None:
@@ -265,14 +267,6 @@ def _configures(path: str) -> bool:
             f"{path}: a link that leads out of {tree}; name it with --config to use it"
         )
     return os.path.basename(path) == FILES[0] or b"[tool.ptcompile" in files.read(path)
-
-
-def _read_table(path: str) -> Json | None:
-    data = parse_toml(path, files.read(path), _MAX_BYTES)
-    if os.path.basename(path) != "pyproject.toml":
-        return data
-    table = nested_value(data, "tool", "ptcompile")
-    return table if isinstance(table, Mapping) else None
 
 
 def parse_toml(path: str, content: bytes, max_bytes: int) -> Json:

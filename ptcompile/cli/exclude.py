@@ -37,10 +37,9 @@ def exclusions(config: Config, searched: Iterable[str]) -> Callable[[str], bool]
     patterns = tuple(
         os.fsencode(line) for line in (*(config.exclude or ()), *config.extend_exclude)
     )
+    config_patterns: tuple[_Patterns, ...] = ()
     if patterns:
-        config_patterns = _Patterns(os.path.abspath(config.folder), matcher(patterns))
-    else:
-        config_patterns = None
+        config_patterns = (_Patterns(os.path.abspath(config.folder), matcher(patterns)),)
 
     folders: dict[str, _Folder] = {}
     patches = cache(_patch_files)
@@ -50,10 +49,8 @@ def exclusions(config: Config, searched: Iterable[str]) -> Callable[[str], bool]
         while path not in folders:
             chain.append(path)
             parent = os.path.dirname(path)
-            if parent == path or (
-                _is_root(path)
-                and (config_patterns is None or not path.startswith(config_patterns.base))
-            ):
+            is_configured = any(path.startswith(patterns.base) for patterns in config_patterns)
+            if parent == path or (_is_root(path) and not is_configured):
                 break
             path = parent
 
@@ -70,7 +67,12 @@ def exclusions(config: Config, searched: Iterable[str]) -> Callable[[str], bool]
         if config.exclude is None and is_folder and name in DEFAULT_EXCLUDES:
             return True
         folder = folder_of(os.path.abspath(parent))
-        if folder.excluded or folder.ignored or _matches_patterns(folder, name, is_folder):
+        if folder.excluded or folder.ignored:
+            return True
+        if any(
+            _is_ignored(patterns, folder.path, name, is_folder)
+            for patterns in (folder.config_patterns, folder.ignores)
+        ):
             return True
         grandparent, folder_name = os.path.split(folder.path)
         return name in patches(folder.path) or f"{folder_name}/{name}" in patches(grandparent)
@@ -149,8 +151,8 @@ class _Folder(NamedTuple):
 
     path: str
     """Absolute path."""
-    config_patterns: _Patterns | None
-    """Patterns of the configuration, if the folder is in the configuration's folder."""
+    config_patterns: tuple[_Patterns, ...]
+    """Those of the configuration, if it has any and the folder is in the configuration's folder."""
     ignores: tuple[_Patterns, ...]
     """Patterns of the .gitignore files up to the root of the repository, nearest first."""
     excluded: bool
@@ -162,11 +164,15 @@ class _Folder(NamedTuple):
 
 
 def _describe_folder(
-    path: str, parent: _Folder | None, config_patterns: _Patterns | None, tops: frozenset[str]
+    path: str,
+    parent: _Folder | None,
+    config_patterns: tuple[_Patterns, ...],
+    tops: frozenset[str],
 ) -> _Folder:
     name = os.path.basename(path)
-    inside = config_patterns is not None and (
-        path == config_patterns.base or (parent is not None and parent.config_patterns is not None)
+    inherited = parent.config_patterns if parent is not None else ()
+    own_patterns = inherited or tuple(
+        patterns for patterns in config_patterns if patterns.base == path
     )
     reads_gitignore = (
         (parent is not None and parent.reads_gitignore) or path in tops or _is_root(path)
@@ -177,27 +183,13 @@ def _describe_folder(
         if not _is_root(path):
             ignores = (*ignores, *parent.ignores)
             ignored = parent.ignored or _is_ignored(parent.ignores, parent.path, name, True)
-        excluded = parent.excluded or (
-            parent.config_patterns is not None
-            and _is_ignored((parent.config_patterns,), parent.path, name, True)
-        )
+        excluded = parent.excluded or _is_ignored(inherited, parent.path, name, True)
 
-    return _Folder(
-        path, config_patterns if inside else None, ignores, excluded, ignored, reads_gitignore
-    )
+    return _Folder(path, own_patterns, ignores, excluded, ignored, reads_gitignore)
 
 
 def _is_root(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, ".git"))
-
-
-def _matches_patterns(folder: _Folder, name: str, is_folder: bool) -> bool:
-    """Return whether the configuration's patterns or git's match a file or folder in `folder`."""
-    if folder.config_patterns is not None and _is_ignored(
-        (folder.config_patterns,), folder.path, name, is_folder
-    ):
-        return True
-    return _is_ignored(folder.ignores, folder.path, name, is_folder)
 
 
 def _is_ignored(patterns: tuple[_Patterns, ...], folder: str, name: str, is_folder: bool) -> bool:

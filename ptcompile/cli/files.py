@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 
-_untrusted: list[bool] = [False]
+_untrusted = [False]
 
 
 def enter_untrusted_mode() -> None:
@@ -284,10 +284,8 @@ def walk(
 
 
 def _read_bytes(path: str) -> bytes:
-    return _read_stdin() if path in _STDIN else disk.read(path)
-
-
-def _read_stdin() -> bytes:
+    if path not in _STDIN:
+        return disk.read(path)
     if sys.stdin is None:
         raise OSError("standard input is closed")
     return sys.stdin.buffer.read(limits().characters + 1)
@@ -510,10 +508,9 @@ def report_error(error: BaseException) -> int:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
+    where = ""
     if trace:
         where = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
-    else:
-        where = ""
 
     print_error(
         f"ptcompile: {BUG}, not in your files: {type(error).__name__}: {error}{where}",

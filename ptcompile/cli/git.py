@@ -32,7 +32,14 @@ def changed_since(revision: str, inputs: Sequence[InputFile]) -> list[InputFile]
     def is_changed(file: InputFile) -> bool:
         place = os.path.relpath(os.path.realpath(file.name), top).replace(os.sep, "/")
         known = stored.get(os.fsencode(place))
-        return known is None or known not in _blob_names(file.content, len(known))
+        if known is None:
+            return True
+
+        # git may write line ends of Windows
+        contents = (file.content, file.content.replace(b"\r\n", b"\n"))
+        digest = hashlib.sha1 if len(known) == _LENGTH_OF_SHA1 else hashlib.sha256
+        blobs = [b"blob %d\0" % len(content) + content for content in contents]
+        return all(digest(blob).hexdigest() != known for blob in blobs)
 
     return [file for file in inputs if file.name == "<stdin>" or is_changed(file)]
 
@@ -68,15 +75,6 @@ def _stored_files(commit: str) -> dict[bytes, str]:
         if mode != _LINK:
             blobs[path] = blob
     return blobs
-
-
-def _blob_names(content: bytes, length: int) -> set[str]:
-    """Return the names of the blobs whose checkout has these bytes: git may write line ends of
-    Windows.
-    """
-    new = hashlib.sha1 if length == _LENGTH_OF_SHA1 else hashlib.sha256
-    texts = {content, content.replace(b"\r\n", b"\n")}
-    return {new(b"blob %d\0" % len(text) + text).hexdigest() for text in texts}
 
 
 def _git(*words: str) -> bytes:

@@ -98,6 +98,7 @@ def _last_match(lines: list[_Line], *, by_name: bool) -> Callable[[bytes], int]:
     """
     literals: dict[bytes, int] = {}
     numbers: list[int] = []
+    alternatives: list[bytes] = []
     for number, line in enumerate(lines):
         if line.by_name is not by_name:
             continue
@@ -107,12 +108,11 @@ def _last_match(lines: list[_Line], *, by_name: bool) -> Callable[[bytes], int]:
                 literals[line.text] = number
         else:
             numbers.append(number)
+            alternatives.append(line.text + (rb"\0\Z()" if line.only_folders else rb"\0?\Z()"))
 
     # alternatives are tried in order
     numbers.reverse()
-    regex = re.compile(
-        b"|".join(map(_to_alternative, (lines[number] for number in numbers))), re.DOTALL
-    )
+    regex = re.compile(b"|".join(reversed(alternatives)), re.DOTALL)
 
     def last(candidate: bytes) -> int:
         match = regex.match(candidate) if numbers else None
@@ -122,16 +122,16 @@ def _last_match(lines: list[_Line], *, by_name: bool) -> Callable[[bytes], int]:
     return last
 
 
-def _to_alternative(line: _Line) -> bytes:
-    return line.text + (rb"\0\Z()" if line.only_folders else rb"\0?\Z()")
-
-
 def _parse_line(line: bytes) -> _Line | None:
     """Return the parsed line, or None for a comment or a line that matches nothing."""
     if line.startswith(b"#"):
         return None
 
-    line = _trim_spaces(line.partition(b"\0")[0])
+    line, _, _ = line.partition(b"\0")
+    trimmed = line.rstrip(b" ")
+    backslashes = len(trimmed) - len(trimmed.rstrip(b"\\"))
+    # a backslash quotes the first of the trailing spaces, and the others do not count
+    line = trimmed + b" " if backslashes % 2 and trimmed != line else trimmed
     ignores = not line.startswith(b"!")
     line = line.removeprefix(b"!")
     only_folders = line.endswith(b"/")
@@ -152,13 +152,6 @@ def _parse_line(line: bytes) -> _Line | None:
 
     text = re.escape(line[:start].removeprefix(b"/")) + b"".join(_group_regexes(parts))
     return _Line(ignores, only_folders, by_name, text, False)
-
-
-def _trim_spaces(line: bytes) -> bytes:
-    """Return a line without its trailing spaces, except one that a backslash quotes."""
-    kept = line.rstrip(b" ")
-    backslashes = len(kept) - len(kept.rstrip(b"\\"))
-    return kept + b" " if backslashes % 2 and len(kept) < len(line) else kept
 
 
 _STAR = b"*"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import chain, groupby
 
@@ -159,7 +159,7 @@ def _parse_factor(text: str) -> float:
     return number
 
 
-_TYPES: dict[str, Callable[[str], Any]] = {
+_TYPES = {
     "cloud": cloud_name,
     "factor": _parse_factor,
     "integer": int,

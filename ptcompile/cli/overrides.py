@@ -45,17 +45,12 @@ def parse_yaml(text: str) -> Set:
     """
     path, start = _parse_path(text, "--set")
     read = source.read(f"value: {text[start:]}")
-    if read.problems or not read.documents or read.documents[0].data.keys() != {"value"}:
+    document = read.documents[0] if read.documents else None
+    if read.problems or document is None or document.data.keys() != {"value"}:
         message = "not a YAML value; quote a string with special characters, or use --set-string"
         raise _usage_error("--set", _masked_text(text, path, start), start, message)
 
-    return Set(
-        path,
-        read.documents[0].data["value"],
-        _masked_text(text, path, start),
-        start,
-        read.documents[0],
-    )
+    return Set(path, document.data["value"], _masked_text(text, path, start), start, document)
 
 
 def parse_string(text: str) -> Set:
@@ -132,10 +127,9 @@ def _span(diagnostic: Diagnostic, option: Set, line: int) -> Span:
     ):
         return Span(line, 1, line, option.start)
 
+    part = None
     if option.document and len(diagnostic.path) > depth:
         part = option.document.span(("value", *diagnostic.path[depth:]))
-    else:
-        part = None
     if part is not None and part.line == part.end_line == 1:
         shift = option.start - len("value: ")
         if part.end_column + shift <= width + 1:

@@ -137,8 +137,8 @@ def _rows(line: str, width: int) -> list[str]:
     return wrapper.wrap(line)
 
 
-def with_progress(items: Iterable[T], total: int, noun: str = "files") -> Iterator[T]:
-    """Yield the items and show on the terminal how many are done."""
+def with_progress(items: Iterable[T], total: int) -> Iterator[T]:
+    """Yield the items, one for each file, and show on the terminal how many are done."""
     if not has_terminal():
         yield from items
         return
@@ -147,7 +147,7 @@ def with_progress(items: Iterable[T], total: int, noun: str = "files") -> Iterat
     try:
         for done, item in enumerate(items):
             if monotonic() >= due:
-                show_progress(f"{done} of {total} {noun}")
+                show_progress(f"{done} of {total} files")
                 due = monotonic() + _INTERVAL_SECONDS
             yield item
     finally:

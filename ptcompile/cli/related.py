@@ -104,11 +104,14 @@ class RelatedObjects:
         shared = Counter(
             value for _, manifest in services for value in {*selector(manifest).values()}
         )
-        words = [
-            (i, word.encode(errors="replace"))
-            for i, manifest in services
-            for word in {object_name(manifest), *_telling({*selector(manifest).values()}, shared)}
-        ]
+        words: list[tuple[int, bytes]] = []
+        for i, manifest in services:
+            values = {*selector(manifest).values()}
+            # `app: training` may be in every selector: it tells no Services apart
+            rare = [value for value in values if shared[value] <= _MAX_SHARED]
+            names = {object_name(manifest), *(rare or values)}
+            words += [(i, name.encode(errors="replace")) for name in names]
+
         counts = Counter(part for _, word in words for part in _parts(word))
         by_part: dict[bytes, list[tuple[int, bytes]]] = {}
         for i, word in words:
@@ -125,13 +128,6 @@ class RelatedObjects:
             for i, word in self._services[part]:
                 if word in content:
                     yield i
-
-
-def _telling(values: Collection[str], counts: Mapping[str, int]) -> Collection[str]:
-    """Return the values of a selector that tell Services apart: `app: training` may be in every
-    one of them.
-    """
-    return [value for value in values if counts[value] <= _MAX_SHARED] or values
 
 
 _MAX_SHARED = 64

@@ -346,7 +346,10 @@ class Reporter:
         if not always:
             self._diagnostics = [diagnostic._replace(fix=None) for diagnostic in self._diagnostics]
 
-        self._write_reports()
+        # also without findings
+        files.write_files(
+            {report.file: self._report(report.name) for report in self._written if report.file}
+        )
         status = 0
         if self._diagnostics or (
             always and (self._format in _DOCUMENT_FORMATS or self._output_file)
@@ -442,12 +445,6 @@ class Reporter:
         if problems:
             self.add_text(self._baseline.filename, self._baseline.text)
 
-    def _write_reports(self) -> None:
-        """Write the reports that name a file, also without findings."""
-        files.write_files(
-            {report.file: self._report(report.name) for report in self._written if report.file}
-        )
-
     def _print_findings(self, *, result: bool) -> int:
         """Print the findings: those of a lint on standard output or to a file, those of a
         compile on standard error.
@@ -455,7 +452,14 @@ class Reporter:
         if self._format is None:
             return 0
 
-        text = self._statistics(self._format) if self._groupings else self._report(self._format)
+        if self._groupings:
+            from ptcompile.report.statistics import FORMS, statistics
+
+            counts = statistics(self._diagnostics, self._groupings)
+            text = FORMS[self._format](counts, self._groupings)
+        else:
+            text = self._report(self._format)
+
         if self._output_file is not None:
             files.write_files({self._output_file: text})
             return 0
@@ -470,11 +474,6 @@ class Reporter:
 
         files.write_stderr(text)
         return 0
-
-    def _statistics(self, output_format: str) -> str:
-        from ptcompile.report.statistics import FORMS, statistics
-
-        return FORMS[output_format](statistics(self._diagnostics, self._groupings), self._groupings)
 
     def _report(self, output_format: str) -> str:
         """Return the findings in a format."""

@@ -160,15 +160,13 @@ class Workspace:
     def _paths(self) -> Iterator[str]:
         remaining = _MAX_FILES
         for folder in self._folders:
-            for path in files.walk(folder, exclusions(self._config_of(folder), [folder])):
+            self.settings(os.path.join(folder, "any.yaml"))
+            _, _, excluded = self._settings[folder]
+            for path in files.walk(folder, excluded):
                 if remaining == 0:
                     return
                 remaining -= 1
                 yield path
-
-    def _config_of(self, folder: str) -> Config:
-        self.settings(os.path.join(folder, "any.yaml"))
-        return self._settings[folder][0]
 
     def _read_if_relevant(self, path: str) -> bytes | None:
         """Return the bytes of a file that names one of the kinds, or None for other files and

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ptcompile
-from ptcompile.api.reference import starter_spec
+from ptcompile.api.reference import init
 from ptcompile.operators.targets import TARGETS
 from tests.cli.running import here
 
@@ -27,7 +27,7 @@ def test_it_compiles_without_findings(target: str | None, capsys: Capture) -> No
 
 @pytest.mark.parametrize("target", [None, *TARGETS])
 def test_it_compiles_with_every_line_uncommented(target: str | None) -> None:
-    lines = [line for line in starter_spec(target).splitlines() if not line.startswith("  #target")]
+    lines = [line for line in init(target).splitlines() if not line.startswith("  #target")]
     taken = [re.sub(r"^( +)#(?! )", r"\1", line) for line in lines]
     assert taken != lines
     result = ptcompile.compile("\n".join(taken))
@@ -37,9 +37,7 @@ def test_it_compiles_with_every_line_uncommented(target: str | None) -> None:
 
 def test_every_line_can_be_read() -> None:
     assert all(
-        len(line) <= 120
-        for target in (None, *TARGETS)
-        for line in starter_spec(target).splitlines()
+        len(line) <= 120 for target in (None, *TARGETS) for line in init(target).splitlines()
     )
 
 
@@ -47,7 +45,7 @@ def test_it_writes_a_new_file_and_never_overwrites(tmp_path: Path, capsys: Captu
     path = tmp_path / "new" / "spec.yaml"
     ran = here(capsys, "init", "--target", "volcano", "-o", path)
     assert (ran.status, ran.out) == (0, "")
-    assert path.read_text(encoding="utf-8") == starter_spec("volcano")
+    assert path.read_text(encoding="utf-8") == init("volcano")
     path.write_text("mine", encoding="utf-8")
     ran = here(capsys, "init", "-o", path)
     assert (ran.status, ran.out, path.read_text(encoding="utf-8")) == (2, "", "mine")

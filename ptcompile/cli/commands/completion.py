@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from shlex import quote
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -221,10 +221,9 @@ def _fish_option(option: Option) -> str:
     names = [
         f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names
     ]
+    value = ""
     if option.metavar:
         value = f" {'-r' if option.values.files == () else '-x'}{_fish_values(option.values)}"
-    else:
-        value = ""
     return f"{' '.join(names)}{value} -d {_fish_quote(option.help)}"
 
 
@@ -321,7 +320,7 @@ def _zsh_files(extensions: tuple[str, ...] | None) -> str:
     return f'_files -g "*.{ending}"'
 
 
-_SHELLS: dict[str, Callable[[Sequence[Command]], str]] = {
+_SHELLS = {
     "bash": bash_script,
     "zsh": zsh_script,
     "fish": fish_script,

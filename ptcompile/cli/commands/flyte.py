@@ -9,7 +9,7 @@ import ast
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import replace
 
@@ -91,18 +91,21 @@ def _read_jobs(options: argparse.Namespace) -> tuple[Task | Workflow, _Functions
     from ptcompile.flyte.workflows import is_workflow
 
     loaded, inputs = _load(options)
-    arguments = {
-        "module": options.module,
-        "embed": options.embed or None,
-        **_parse_images(options.image),
-    }
-    arguments |= {
-        "target": options.target,
-        "namespace": options.namespace,
-        "result": options.result,
-    }
-    arguments["inputs"] = _with_files(inputs, loaded)
-    arguments = without_none(arguments)
+    # as pyflyte does: `--image IMAGE` is the default image, `--image NAME=IMAGE` a named one
+    named = dict(option.split("=", 1) for option in options.image if "=" in option)
+    unnamed = [option for option in options.image if "=" not in option]
+    arguments = without_none(
+        {
+            "module": options.module,
+            "embed": options.embed or None,
+            "images": named or None,
+            "image": unnamed[-1] if unnamed else None,
+            "target": options.target,
+            "namespace": options.namespace,
+            "result": options.result,
+            "inputs": _with_files(inputs, loaded),
+        }
+    )
     if not is_workflow(loaded):
         try:
             task = flyte.from_task(loaded, **arguments)
@@ -204,15 +207,6 @@ def _read_input(path: str) -> Any:
     if stream.problems or len(stream.documents) != 1:
         raise UsageError(f"--input {path}: must be a single YAML document with a mapping")
     return stream.documents[0].data
-
-
-def _parse_images(options: Sequence[str]) -> JsonDict:
-    """Parse `--image IMAGE`, the default image, and `--image NAME=IMAGE`, a named image, as
-    pyflyte does.
-    """
-    named = dict(option.split("=", 1) for option in options if "=" in option)
-    unnamed = [option for option in options if "=" not in option]
-    return {"images": named or None, "image": unnamed[-1] if unnamed else None}
 
 
 def _describe_failure(task: str, action: str, error: BaseException) -> str:

@@ -24,7 +24,6 @@ from ptcompile.diagnostics import Diagnostic, field_path, has_error
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_mapping,
     as_string,
     kind_of,
     namespace_of,
@@ -160,7 +159,7 @@ def _read(config: str | None, report: Reporter) -> _FunctionInput | None:
         raise UsageError("standard input: expected one ResourceList, whose items are objects")
 
     return _FunctionInput(
-        items, as_mapping(documents[0].get("functionConfig")) or function_config, documents[0]
+        items, nested_map(documents[0], "functionConfig") or function_config, documents[0]
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import NotFinishedError
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import Any
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, kustomizations_beside, load_with_options
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
@@ -248,13 +248,6 @@ def with_repeated(
 _split_lines = Pattern(r"[^\n]*\n|[^\n]+").findall
 
 
-class _FixedFile(NamedTuple):
-    """A file and its fixes."""
-
-    file: InputFile
-    result: Fixed
-
-
 def wants_fixes(options: argparse.Namespace) -> bool:
     """Return whether fixes are requested. Raises `UsageError` for options that cannot be
     combined.
@@ -286,20 +279,18 @@ def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Reporte
             inputs, [*results], linter, linter.fixed, lambda result: result.report.objects
         )
 
-    fixed_files = [_FixedFile(*pair) for pair in zip(inputs, fixed, strict=True)]
-    for fixed_file in fixed_files:
-        _report_skipped(fixed_file)
-    has_content = any(
-        fixed.result.report.documents or fixed.result.report.diagnostics for fixed in fixed_files
-    )
+    for result in fixed:
+        _report_skipped(result)
+    fixed_files = [*zip(inputs, fixed, strict=True)]
+    has_content = any(result.report.documents or result.report.diagnostics for result in fixed)
     if options.diff and has_content:
         return _print_patch(fixed_files, findings)
 
     return _write_fixed(fixed_files, findings)
 
 
-def _report_skipped(fixed: _FixedFile) -> None:
-    for diagnostic, reason, is_bug in fixed.result.skipped:
+def _report_skipped(fixed: Fixed) -> None:
+    for diagnostic, reason, is_bug in fixed.skipped:
         title = diagnostic.fix.title if diagnostic.fix else ""
         bug_note = f"; {files.BUG}, please report it" if is_bug else ""
         text = (
@@ -309,28 +300,21 @@ def _report_skipped(fixed: _FixedFile) -> None:
         files.print_error(f"ptcompile: {text}")
 
 
-def _write_fixed(fixed_files: list[_FixedFile], findings: Reporter) -> int:
+def _write_fixed(fixed_files: list[tuple[InputFile, Fixed]], findings: Reporter) -> int:
     changed = {
-        fixed.file.name: fixed.result.content
-        for fixed in fixed_files
-        if fixed.result.content != fixed.file.content
+        file.name: result.content for file, result in fixed_files if result.content != file.content
     }
     saved = files.write_files(
         {name: content.decode() for name, content in changed.items() if name != "<stdin>"},
-        {
-            fixed.file.name: fixed.file.content
-            for fixed in fixed_files
-            if fixed.file.name in changed
-        },
+        {file.name: file.content for file, _ in fixed_files if file.name in changed},
     )
     findings.report_unreadable([_saved_meanwhile(name) for name in saved])
-    fixed_files = [fixed for fixed in fixed_files if fixed.file.name not in saved]
-    findings.fixed = sum(len(fixed.result.applied) for fixed in fixed_files)
-    for fixed in fixed_files:
-        report = fixed.result.report
-        file = fixed.file._replace(content=fixed.result.content)
+    fixed_files = [(file, result) for file, result in fixed_files if file.name not in saved]
+    findings.fixed = sum(len(result.applied) for _, result in fixed_files)
+    for file, result in fixed_files:
+        report = result.report
         findings.add(
-            file,
+            file._replace(content=result.content),
             report.diagnostics,
             documents=report.documents,
             unchecked=report.unchecked,
@@ -338,12 +322,12 @@ def _write_fixed(fixed_files: list[_FixedFile], findings: Reporter) -> int:
         )
         findings.ignored += len(report.meant)
 
-    stdin = [fixed for fixed in fixed_files if fixed.file.name == "<stdin>"]
+    stdin = [result.content for file, result in fixed_files if file.name == "<stdin>"]
     if not stdin:
         return findings.finish(always=True)
 
     findings.stdout_is_taken = True
-    failed = files.write_bytes(b"".join(fixed.result.content for fixed in stdin))
+    failed = files.write_bytes(b"".join(stdin))
 
     return max(failed, findings.finish(always=True))
 
@@ -354,15 +338,24 @@ def _saved_meanwhile(name: str) -> str:
     )
 
 
-def _print_patch(fixed_files: list[_FixedFile], findings: Reporter) -> int:
+def _print_patch(fixed_files: list[tuple[InputFile, Fixed]], findings: Reporter) -> int:
     """Print the fixes as a patch to standard output; return 1 if there are any."""
-    text = "".join(line for fixed in fixed_files for line in _diff_lines(fixed))
-    applied = sum(len(fixed.result.applied) for fixed in fixed_files)
-    count = sum(fixed.result.content != fixed.file.content for fixed in fixed_files)
+    from ptcompile.api.check import diff_lines
+
+    text = ""
+    for file, result in fixed_files:
+        old, new = (
+            _split_lines(content.decode(errors="replace"))
+            for content in (file.content, result.content)
+        )
+        text += "".join(diff_lines(old, new, file.name, file.name))
+
+    applied = sum(len(result.applied) for _, result in fixed_files)
+    count = sum(result.content != file.content for file, result in fixed_files)
     unsafe = sum(
         d.fix is not None and not d.fix.safe
-        for fixed in fixed_files
-        for d in fixed.result.report.diagnostics
+        for _, result in fixed_files
+        for d in result.report.diagnostics
     )
     unsafe_note = f", {unsafe} more with --unsafe-fixes" if unsafe else ""
     files.print_error(
@@ -372,17 +365,6 @@ def _print_patch(fixed_files: list[_FixedFile], findings: Reporter) -> int:
 
     printed = presentation.write_painted(text, presentation.PATCH)
     return max(printed, int(applied > 0), findings.unreadable_status())
-
-
-def _diff_lines(fixed: _FixedFile) -> Iterator[str]:
-    old, new = (
-        _split_lines(content.decode(errors="replace"))
-        for content in (fixed.file.content, fixed.result.content)
-    )
-    import difflib
-
-    for line in difflib.unified_diff(old, new, fixed.file.name, fixed.file.name):
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 def run(options: argparse.Namespace) -> int:

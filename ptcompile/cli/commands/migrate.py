@@ -19,6 +19,7 @@ from ptcompile.cli.config import check_schemas, of_run
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import check_target
 from ptcompile.cli.reporter import Reporter, map_files
+from ptcompile.diagnostics import has_error
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.selectors import ALL, Chosen
 from ptcompile.kubernetes.unstructured import Json
@@ -33,12 +34,6 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-_EMPTY_PROFILE = {
-    "apiVersion": "ptcompile/v1",
-    "kind": "ClusterProfile",
-    "metadata": {"name": "imported"},
-    "spec": {},
-}
 FILES_PER_PROCESS = 30
 """Number of files that justifies a process: importing one takes as long as linting three."""
 
@@ -59,16 +54,21 @@ def run_convert(options: argparse.Namespace) -> int:
 
         contents[options.report] = to_markdown(converted, options.target)
 
-    is_one_file = len(inputs) < 2 and all(file.named for file in inputs)
-    is_file = options.output is not None and (is_one_file or _is_file(options.output))
-    if options.output is not None and (files.names_folder(options.output) or not is_file):
-        contents |= _converted_files(converted, options.output)
+    output: str | None = options.output
+    names_file = (
+        output is None
+        or (len(inputs) < 2 and all(file.named for file in inputs))
+        or output.endswith(SUFFIXES)
+        or os.path.isfile(output)
+    )
+    if output is not None and (files.names_folder(output) or not names_file):
+        contents |= _converted_files(converted, output)
     elif not status:
         text = emit_all([manifest for file in converted for manifest in file.manifests])
-        if options.output is None:
+        if output is None:
             status = files.write_stdout(text)
         else:
-            contents[options.output] = text
+            contents[output] = text
 
     files.write_files(contents)
     return status
@@ -152,7 +152,7 @@ def _converted_files(converted: Sequence[ConvertedFile], folder: str) -> dict[st
     return {
         os.path.join(folder, os.path.relpath(file.name, root)): emit_all(file.manifests)
         for file in converted
-        if file.manifests and not any(item.severity == "error" for item in file.diagnostics)
+        if file.manifests and not has_error(file.diagnostics)
     }
 
 
@@ -261,7 +261,7 @@ def _substitute(content: bytes, values: dict[str, str], filename: str | None = N
 
 
 def _write_specs(results: Mapping[str, ImportedFile], options: argparse.Namespace) -> int:
-    from ptcompile.importer.profiles import factor_out_profile, needed_profile
+    from ptcompile.importer.profiles import MINIMAL, factor_out_profile, needed_profile
 
     imports = {name: result.imported for name, result in results.items()}
     texts = {name: result.text for name, result in results.items() if result.imported.found}
@@ -286,17 +286,13 @@ def _write_specs(results: Mapping[str, ImportedFile], options: argparse.Namespac
         contents |= _spec_files(texts, options)
         status = 0
     if options.profile:
-        contents[options.profile] = emit(needed or _EMPTY_PROFILE)
+        contents[options.profile] = emit(needed or {**MINIMAL, "spec": {}})
     kept = [manifest for imported in imports.values() for manifest in imported.kept]
     if kept and options.output is not None:
         contents[_kept_file(options.output)] = emit_all(kept)
     files.write_files(contents)
 
     return status
-
-
-def _is_file(output: str) -> bool:
-    return output.endswith(SUFFIXES) or os.path.isfile(output)
 
 
 def _kept_file(output: str) -> str:

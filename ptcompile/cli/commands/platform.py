@@ -42,7 +42,6 @@ def platform(options: argparse.Namespace) -> int:
 
     jobs = _read_jobs(options, profile, None, findings)
     specs = [spec for stream in jobs for spec in stream.specs]
-    _check_releases(specs, profile, None, options.cluster, findings)
     status = findings.finish()
     if status:
         return status
@@ -96,8 +95,6 @@ def requires(options: argparse.Namespace) -> int:
     from ptcompile.api.requirements import requirements_of
 
     jobs = _read_jobs(options, profile, options.target, findings)
-    specs = [spec for stream in jobs for spec in stream.specs]
-    _check_releases(specs, profile, options.target, options.cluster, findings)
     status = findings.finish()
     if status:
         return status
@@ -140,7 +137,9 @@ def _read_jobs(
     target: str | None,
     findings: Reporter,
 ) -> list[StreamJobs]:
-    """Return the jobs of each file that compiles; the others become findings."""
+    """Return the jobs of each file that compiles; the others become findings, and so do operators
+    that need a newer Kubernetes.
+    """
     from ptcompile.api.requirements import jobs_of
 
     inputs = findings.read_files(options.paths)
@@ -154,5 +153,8 @@ def _read_jobs(
         else:
             findings.add_compiled(file, of_file.result._replace(diagnostics=diagnostics))
         jobs.append(of_file)
+
+    specs = [spec for stream in jobs for spec in stream.specs]
+    _check_releases(specs, profile, target, options.cluster, findings)
 
     return jobs

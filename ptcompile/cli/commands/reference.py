@@ -15,7 +15,6 @@ from ptcompile.source.emitter import emit_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.extending import Extensions
     from ptcompile.extending.plugins import Plugin
 
 
@@ -146,12 +145,10 @@ def run_rules(options: argparse.Namespace) -> int:
         return files.write_stdout(format_json(rules(extensions=extensions)))
     if options.output_format == "markdown":
         return files.write_stdout(catalog.as_markdown())
-    return files.write_stdout(catalog.rule_list(_rule_rows(extensions)))
 
-
-def _rule_rows(extensions: Extensions | None) -> list[tuple[str, ...]]:
-    rules = extensions.rules if extensions is not None else ()
-    return [(rule.code, rule.name, rule.severity, rule.stage, rule.authority) for rule in rules]
+    added = extensions.rules if extensions is not None else ()
+    rows = [(rule.code, rule.name, rule.severity, rule.stage, rule.authority) for rule in added]
+    return files.write_stdout(catalog.rule_list(rows))
 
 
 def run_targets(options: argparse.Namespace) -> int:

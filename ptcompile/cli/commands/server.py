@@ -6,7 +6,6 @@ import argparse
 import os
 
 from ptcompile.cli.files import UsageError
-from ptcompile.kubernetes.unstructured import Json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,10 +75,7 @@ def run(options: argparse.Namespace) -> int:
                 file.write(text)
             return path
 
-        def make_workspace(folders: list[str], client_options: Json) -> Workspace:
-            return Workspace(folders, client_options)
-
         stdin = cast("BinaryIO", _ClientInput(sys.stdin.buffer))
-        Server(make_workspace, save).pygls.start_io(stdin)
+        Server(Workspace, save).pygls.start_io(stdin)
 
     return 0

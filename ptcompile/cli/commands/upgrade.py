@@ -18,11 +18,8 @@ if TYPE_CHECKING:
 
 
 _NOT_RELEASES = frozenset({"gates", "declared", "platform", "domain", "gpu_shares"})
-
-
-def _software() -> list[str]:
-    """Return the fields of a profile's versions."""
-    return [field for field in Versions._fields if field not in _NOT_RELEASES]
+_SOFTWARE = [field for field in Versions._fields if field not in _NOT_RELEASES]
+"""The fields of a profile's versions."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -73,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
 def _releases(options: argparse.Namespace, prefix: str) -> dict[str, str]:
     """Return the releases of one side that options give, by the field of the profile."""
     releases: dict[str, str] = without_none(
-        {field: getattr(options, f"{prefix}{field}") for field in _software()}
+        {field: getattr(options, f"{prefix}{field}") for field in _SOFTWARE}
     )
     for field, text in releases.items():
         try:

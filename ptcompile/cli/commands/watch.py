@@ -187,7 +187,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer the request."""
         path, _, query = self.path.partition("?")
-        if self.headers.get_all("Host") != [self.live.host] or not self._same_site():
+        is_same_site = self.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
+        if self.headers.get_all("Host") != [self.live.host] or not is_same_site:
             self._answer(HTTPStatus.FORBIDDEN, "text/plain", "not this host\n")
             return
 
@@ -205,10 +206,6 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.OK, "text/plain", str(self.live.version(last_version)))
         else:
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", "no such page\n")
-
-    def _same_site(self) -> bool:
-        """Return whether the browser says that no other site made the request."""
-        return self.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin")
 
     def _answer(self, status: HTTPStatus, kind: str, text: str, policy: str = "") -> None:
         body = text.encode()
@@ -269,8 +266,9 @@ def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
     shown: list[bytes | str] | None = None
     last_page: ExplainPage | None = None
     last_compiled: ExplainPage | None = None
+    paths = [path for path in (options.spec, options.cluster) if path]
     while True:
-        contents = _read_contents(options)
+        contents = [_read_content(path) for path in paths]
         if contents != shown:
             shown = contents
             notices = [content for content in contents if isinstance(content, str)]
@@ -302,13 +300,6 @@ def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
 
 def _outdated(page: ExplainPage, notices: Sequence[str]) -> ExplainPage:
     return page._replace(outdated="everything", notice=" ".join(notices))
-
-
-def _read_contents(options: argparse.Namespace) -> list[bytes | str]:
-    """Return the contents of the files, or why they cannot be read. An editor may be replacing a
-    missing file, so try twice.
-    """
-    return [_read_content(path) for path in filter(None, (options.spec, options.cluster))]
 
 
 def _read_content(path: str) -> bytes | str:
