@@ -126,7 +126,9 @@ def test_a_broken_configuration_is_the_answer(tmp_path: Path) -> None:
         result = await client.call_tool("lint", {"text": MANIFEST})
         assert result.is_error
         assert "the configuration has an error" in result.content[0].text
-        (tmp_path / "ptcompile.toml").write_text('ignore = ["PTC606", "PTC717"]\n', encoding="utf-8")
+        (tmp_path / "ptcompile.toml").write_text(
+            'ignore = ["PTC606", "PTC717"]\n', encoding="utf-8"
+        )
         result = await client.call_tool("lint", {"text": MANIFEST})
         assert json.loads(result.content[0].text)["diagnostics"] == []
 

@@ -91,8 +91,8 @@ def value(text: str, budget: int = 1_000_000) -> Any:
     semver('1.2.3').isLessThan(semver('1.10.0')) && semver('1.0.0-a').isLessThan(semver('1.0.0'))
     isSemver('v1.2', true) && !isSemver('v1.2')
     format.dns1123Label().validate('A b').hasValue() && format.named('uuid').value().validate('x').hasValue()
-!format.dns1123LabelPrefix().validate('a.-').hasValue() && format.dns1123LabelPrefix().validate('a.b-').hasValue()
-        sets.contains([1, 2], [1]) && sets.equivalent([1, 1], [1]) && !sets.intersects([1], [2])
+    !format.dns1123LabelPrefix().validate('a.-').hasValue() && format.dns1123LabelPrefix().validate('a.b-').hasValue()
+    sets.contains([1, 2], [1]) && sets.equivalent([1, 1], [1]) && !sets.intersects([1], [2])
     """.strip().splitlines(),
 )
 def test_values_of_expressions(text: str) -> None:
