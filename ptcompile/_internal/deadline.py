@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,11 +18,13 @@ def deadline(seconds: float | None) -> Iterator[None]:
     """Raise `NotFinishedError` in this thread after so many seconds, or never if None.
 
     The main thread is interrupted by a signal, where there is one, also while it waits for other
-    processes; any other thread as soon as it runs Python code.
+    processes; any other thread as soon as it runs Python code. A browser has neither timers nor
+    threads for Python, so that a run there has no deadline.
     """
-    if seconds is None:
+    if seconds is None or sys.platform == "emscripten":
         yield
         return
+
     is_interrupted = _HAS_TIMER and threading.current_thread() is threading.main_thread()
     with _alarm(seconds) if is_interrupted else _timer(seconds):
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -62,3 +63,16 @@ def test_finished_work_is_left_alone(run: Callable[[Callable[[], None]], None]) 
 
     run(work)
     assert threading.active_count() <= 3
+
+
+def test_a_browser_has_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    def work() -> None:
+        monkeypatch.setattr(threading.Thread, "start", refuse)
+        with deadline(60):
+            pass
+
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    in_another_thread(work)
