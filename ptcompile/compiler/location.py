@@ -297,11 +297,11 @@ def restore_generate_name(problems: list[Problem], spec: Spec) -> list[Problem]:
     suffix = placeholder.removeprefix(prefix)
     restored: list[Problem] = []
     for problem in problems:
-        if problem.path == ("metadata", "name"):
-            problem = with_path(problem, ("metadata", "generateName"))
-        text = problem.text.replace(placeholder, f"{prefix}{_SUFFIX_MARK}")
-        help = problem.help and problem.help.replace(suffix, "")
-        restored.append(problem._replace(text=text, help=help))
+        is_of_name = problem.path == ("metadata", "name")
+        moved = with_path(problem, ("metadata", "generateName")) if is_of_name else problem
+        text = moved.text.replace(placeholder, f"{prefix}{_SUFFIX_MARK}")
+        help = moved.help and moved.help.replace(suffix, "")
+        restored.append(moved._replace(text=text, help=help))
 
     return restored
 

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 _RESET = "\x1b[0m"
 _STYLES = (
-    (r"^error(?=\[)|(?<=: )error(?= PTC)", "\x1b[1;31m"),
-    (r"^warning(?=\[)|(?<=: )warning(?= PTC)", "\x1b[1;33m"),
-    (r"^note(?=\[)|(?<=: )note(?= PTC)", "\x1b[1;36m"),
-    (r"^  --> ", "\x1b[34m"),
-    (r"^ *\| +\^+$", "\x1b[31m"),
-    (r"^  = (?:help|fix):", "\x1b[1m"),
+    (re.compile(r"^error(?=\[)|(?<=: )error(?= PTC)", re.MULTILINE), "\x1b[1;31m"),
+    (re.compile(r"^warning(?=\[)|(?<=: )warning(?= PTC)", re.MULTILINE), "\x1b[1;33m"),
+    (re.compile(r"^note(?=\[)|(?<=: )note(?= PTC)", re.MULTILINE), "\x1b[1;36m"),
+    (re.compile(r"^  --> ", re.MULTILINE), "\x1b[34m"),
+    (re.compile(r"^ *\| +\^+$", re.MULTILINE), "\x1b[31m"),
+    (re.compile(r"^  = (?:help|fix):", re.MULTILINE), "\x1b[1m"),
 )
 
 
 def add_color(text: str) -> str:
     """Color the severities, locations, carets and fixes of a report; change nothing else."""
     for pattern, style in _STYLES:
-        text = re.sub(pattern, rf"{style}\g<0>{_RESET}", text, flags=re.MULTILINE)
+        text = pattern.sub(rf"{style}\g<0>{_RESET}", text)
     return text
 
 

@@ -40,13 +40,12 @@ def check(subject: Subject) -> Findings:
         texts = [*role.container.tokens, *(entry.text for entry in role.container.variables)]
         for entry in role.container.variables:
             name = entry.name
-            is_referenced = any(f"$({name})" in text for text in texts)
             # reserved-env reports variables that the operator sets too; a shell script may use any
             if (
                 name not in _PROCESS_VARIABLES
                 or role.user_entry(name) is not entry
-                or is_referenced
                 or role.launch.in_shell
+                or any(f"$({name})" in text for text in texts)
             ):
                 continue
             if name in _COUNTS and _counts_nodes(role):
