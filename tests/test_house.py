@@ -58,7 +58,7 @@ ROOM_TOKENS = {
     "mcp": 4_200,
     "operators": 153_100,
     "rehearsal": 23_750,
-    "report": 4_950,
+    "report": 5_000,
     "requirements": 11_050,
     "server": 17_600,
     "shell": 22_150,
