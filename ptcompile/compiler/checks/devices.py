@@ -68,19 +68,21 @@ def _check_requests_and_limits(part: SpecPart) -> Problems:
             )
 
     for name in {**requests, **limits}:
+        request = requests.get(name, limits.get(name, "0"))
+        limit = limits.get(name, requests.get(name, "0"))
+        is_device = name == "gpu" or "/" in name
+        is_split = is_device and not total_quantity(request).is_integer
+        if request == limit and not is_split:
+            continue
+
         half = "requests" if name in requests else "limits"
         amount_path = (*path, *amount_key(name))
         if name in getattr(resources, half).amounts_by_name():
             amount_path = (*path, half, *amount_key(name))
-        request = requests.get(name, limits.get(name, "0"))
-        limit = limits.get(name, requests.get(name, "0"))
-        is_device = name == "gpu" or "/" in name
-        if is_device and not total_quantity(request).is_integer:
+        if is_split:
             yield invalid_field(
                 amount_path, f"{request!r}: devices cannot be split", "give a whole number"
             )
-        elif request == limit:
-            continue
         elif is_device and total_quantity(request) != total_quantity(limit):
             message = f"{request} must equal the limit, {limit}: devices cannot be shared"
             yield problem(
