@@ -54,6 +54,7 @@ from ptcompile.differ.normal import normalize
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import (
+    LAST_APPLIED,
     Json,
     as_mapping,
     get,
@@ -231,16 +232,13 @@ def _touched_paths(before: Json, after: Json, old: Json, new: Json) -> Iterator[
         yield from pointer_changes(old, new)
 
 
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-
-
 def three_way_merge(live: Json, file: Json) -> Json:
     """Return the object that `kubectl apply` of `file` over `live` stores: what the last applied
     file had and this one has not is removed, and the rest stays.
 
     Lists of a built-in kind are merged by their keys; those of other kinds are replaced.
     """
-    annotation = nested_string(live, "metadata", "annotations", _LAST_APPLIED)
+    annotation = nested_string(live, "metadata", "annotations", LAST_APPLIED)
     try:
         last_applied = as_mapping(json.loads(annotation)) if annotation else {}
     except ValueError:

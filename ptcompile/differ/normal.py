@@ -11,7 +11,7 @@ from ptcompile.differ.model import Fact, KeyPath
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import Json, JsonDict, without_keys
+from ptcompile.kubernetes.unstructured import LAST_APPLIED, Json, JsonDict, without_keys
 from ptcompile.source.secrets.names import MASK
 from ptcompile.source.secrets.scanner import without_secrets
 
@@ -53,7 +53,6 @@ def strip_marks(text: str) -> str:
 
 
 _TABLE = load_table("differ/normal.json")
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _QUANTITY_MAPPINGS = frozenset(_TABLE["quantityMaps"])
 
 
@@ -105,7 +104,7 @@ def without_server_fields(manifest: Json) -> JsonDict:
     if isinstance(metadata, Mapping):
         out["metadata"] = kept = without_keys(metadata, *_TABLE["server"])
         if isinstance(annotations := metadata.get("annotations"), Mapping):
-            kept["annotations"] = without_keys(annotations, _LAST_APPLIED)
+            kept["annotations"] = without_keys(annotations, LAST_APPLIED)
     return out
 
 

@@ -15,6 +15,7 @@ from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole, without_empt
 from ptcompile.kubernetes.images import is_placeholder
 from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.unstructured import (
+    LAST_APPLIED,
     Json,
     JsonDict,
     nested_map,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     """A TrainingJob as plain data."""
 
 
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_COMPILED_VARIABLES = frozenset(load_table("importer/fields.json")["compiled"])
 _SHM_FIELD = "sharedMemory"
 """A field that roles do not have."""
 _POD_FIELDS = {
@@ -53,7 +54,7 @@ def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
     GPUs.
     """
     metadata = nested_map(manifest, "metadata")
-    annotations = without_keys(nested_map(metadata, "annotations"), _LAST_APPLIED)
+    annotations = without_keys(nested_map(metadata, "annotations"), LAST_APPLIED)
     name = nested_string(metadata, "name") or nested_string(metadata, "generateName").rstrip("-.")
     head = {"name": name, "namespace": metadata.get("namespace"), "labels": metadata.get("labels")}
     spec = {"target": read.target, **_pod_blocks(read, gpu)}
@@ -226,7 +227,7 @@ def _auxiliary_block(pods: ReadRole, fields: SpecData, job: SpecData) -> SpecDat
 
 def may_be_compiled(name: str, job: SpecData) -> bool:
     """Return whether compile may set a variable of this name itself."""
-    return name in load_table("importer/fields.json")["compiled"] or name in {
+    return name in _COMPILED_VARIABLES or name in {
         f"{role.upper().replace('-', '_')}_HOSTS" for role in job.get("roles", {})
     }
 

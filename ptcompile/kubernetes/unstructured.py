@@ -29,6 +29,9 @@ GENERATED = "abcde"
 `metadata.generateName`.
 """
 
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+"""The annotation in which `kubectl apply` keeps the file that it applied last."""
+
 _NOTHING: Json = {}
 _INT64 = 2**63
 _ONLY_DICTS = {dict}

@@ -10,7 +10,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import placed_values, without_keys
+from ptcompile.kubernetes.unstructured import LAST_APPLIED, placed_values, without_keys
 from ptcompile.source.secrets.commands import command_intervals, is_program
 from ptcompile.source.secrets.names import FIELDS, MASK, is_plain, is_searched, is_secret
 from ptcompile.source.secrets.texts import (
@@ -96,7 +96,6 @@ _REGISTRY_LOGIN = frozenset({"auth", "identitytoken", "registrytoken"})
 _KEY = "\0key"
 """Ends the entry of a key, whose path is that of its value."""
 _IDENTITY = frozenset({"apiVersion", "kind", "metadata", "type", "immutable"})
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 _MIN_COPY = 8
 """Minimum length of a secret that is searched for in other values."""
@@ -203,8 +202,8 @@ def _add_last_applied(
     metadata: Mapping[Any, Any], path: Path, secrets: dict[Path, SecretScalar]
 ) -> None:
     annotations = metadata.get("annotations")
-    if isinstance(annotations, Mapping) and isinstance(text := annotations.get(_LAST_APPLIED), str):
-        _add_leaves(text, (*path, "annotations", _LAST_APPLIED), None, secrets)
+    if isinstance(annotations, Mapping) and isinstance(text := annotations.get(LAST_APPLIED), str):
+        _add_leaves(text, (*path, "annotations", LAST_APPLIED), None, secrets)
 
 
 def _secret_entry_name(entry: Mapping[Any, Any], table: str) -> str | None:
