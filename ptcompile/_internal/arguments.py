@@ -72,9 +72,7 @@ def check(**arguments: Any) -> None:
         elif parameter == "pause":
             if value is not None and not callable(value):
                 raise TypeError(f"pause must be a function or None, not {_type_name(value)}")
-        elif type(value) not in (list, tuple) and (
-            isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable)
-        ):
+        elif isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
             raise TypeError(f"{parameter} must be a list, not {_type_name(value)}")
 
 

@@ -36,7 +36,7 @@ def changed_since(revision: str, inputs: Sequence[InputFile]) -> list[InputFile]
             return True
 
         # git may write line ends of Windows
-        contents = (file.content, file.content.replace(b"\r\n", b"\n"))
+        contents = {file.content, file.content.replace(b"\r\n", b"\n")}
         digest = hashlib.sha1 if len(known) == _LENGTH_OF_SHA1 else hashlib.sha256
         blobs = [b"blob %d\0" % len(content) + content for content in contents]
         return all(digest(blob).hexdigest() != known for blob in blobs)

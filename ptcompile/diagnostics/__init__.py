@@ -47,6 +47,11 @@ class Span(NamedTuple):
     """The column after the last character."""
 
 
+def line_range(span: Span) -> tuple[int, int]:
+    """Return the first and the last line that have a character of a span."""
+    return span.line, max(span.line, span.end_line - (span.end_column == 1))
+
+
 class Edit(NamedTuple):
     """One change to a document's data; `ptcompile.fixer` turns it into a text edit.
 

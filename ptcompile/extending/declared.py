@@ -215,11 +215,13 @@ def _iter_values(data: Any, path: Path, under: Path) -> Iterator[tuple[Path, Any
 
     key = path[0]
     rest = path[1:]
-    if key == "*" or (isinstance(data, list) and isinstance(key, str)):
+    if key == "*":
         for key_or_index, item in entries_of(data):
-            # every item, or those of a list with this name
-            if key == "*" or nested_value(item, "name") == key:
-                yield from _iter_values(item, rest, (*under, key_or_index))
+            yield from _iter_values(item, rest, (*under, key_or_index))
+    elif isinstance(data, list) and isinstance(key, str):  # list items by name
+        for index, item in enumerate(data):
+            if nested_value(item, "name") == key:
+                yield from _iter_values(item, rest, (*under, index))
     elif "*" not in rest or get(data, (key,)) is not None:
         yield from _iter_values(get(data, (key,)), rest, (*under, key))
 

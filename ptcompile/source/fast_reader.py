@@ -76,7 +76,7 @@ loads = extension()
 """`ryaml.loads`, or None if it is not installed: the exact reader then reads everything."""
 
 _bracket = Pattern(r"[\[{\]}]")
-# words that kubectl does not read as strings unless they are quoted
+# words that kubectl does not read as strings unless they are quoted; the empty string always is
 _words = (WORDS.keys() | {"<<"}) - {""}
 _number_start = frozenset("0123456789+-.")
 _around_plain = frozenset(" \t\r\n,[]{}:?")

@@ -17,7 +17,7 @@ from operator import attrgetter
 from ptcompile._internal.dates import is_date, today
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Diagnostic, Problem, Span
+from ptcompile.diagnostics import Diagnostic, Problem, Span, line_range
 from ptcompile.diagnostics.selection import Selection, selected_names
 from ptcompile.source.documents import Source, read
 
@@ -35,6 +35,9 @@ class _Ignore(NamedTuple):
     first: int
     last: int
     """Last line that it covers, inclusive."""
+
+
+_FIRST = attrgetter("first")
 
 
 class Suppressed(NamedTuple):
@@ -91,10 +94,9 @@ def _match(
         if span is None:
             continue
         ignores = line_ignores.get(diagnostic.name, ())
-        # the last line that has a character of the span
-        last = span.end_line - (span.end_column == 1)
-        start = bisect_left(ignores, span.line, key=attrgetter("first"))
-        end = bisect_right(ignores, max(span.line, last), lo=start, key=attrgetter("first"))
+        first, last = line_range(span)
+        start = bisect_left(ignores, first, key=_FIRST)
+        end = bisect_right(ignores, last, lo=start, key=_FIRST)
         if start < end:
             hits.setdefault(diagnostic.name, set()).add((start, end))
         if start < end or diagnostic.name in file_ignores:

@@ -17,7 +17,7 @@ import pytest
 from ptcompile import cli
 from ptcompile.api import explain
 from ptcompile.cli import config
-from ptcompile.cli.commands import COMMANDS, lint as judge, watch
+from ptcompile.cli.commands import COMMANDS, explain as explain_command, lint as judge, watch
 from ptcompile.cli.files import InputFile, UsageError
 from tests.cli.lints import Counted
 from tests.cli.running import here, spec
@@ -145,6 +145,27 @@ def test_the_configured_deadline_is_that_of_every_command_that_reads_input(
     assert cli.main([name, *required, "--timeout", "9"]) == 0
     has_no_deadline = name in READ_NO_INPUT | HAVE_THEIR_OWN
     assert seconds == [None if has_no_deadline else 7, 9]
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("a.yaml", 7), ("-", 7), ("*.yaml", 7), ("PTC302", None), ("spec.nodes", None)],
+)
+def test_the_configured_deadline_is_that_of_an_explained_file_and_not_of_a_word(
+    word: str, expected: float | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ptcompile.toml").write_text("timeout = 7\n", encoding="utf-8")
+    (tmp_path / "a.yaml").write_text(BAD, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    seconds: list[float | None] = []
+
+    def run(options: Namespace) -> int:
+        seconds.append(options.timeout)
+        return 0
+
+    monkeypatch.setattr(explain_command, "run", run)
+    assert cli.main(["explain", word]) == 0
+    assert seconds == [expected]
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "true", '"1"', "1e9", "nan"])

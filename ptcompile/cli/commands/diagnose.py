@@ -58,7 +58,7 @@ def _diagnosed(
 
     (manifest,) = manifests
     settings = config.of_run(options)
-    cluster = options.cluster or settings.cluster
+    cluster = options.cluster
     profile = read_profile(files.read(cluster) if cluster else None, filename=cluster)
     judge = settings.lint_options(manifest.name, profile.profile)
     parsed = streams.read(manifest.content, manifest.name, kubectl=judge.versions.kubernetes)

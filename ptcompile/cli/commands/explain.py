@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from glob import glob
 
 from ptcompile._internal.files import SUFFIXES
 from ptcompile._internal.lazy import Pattern
@@ -42,10 +43,9 @@ def run(options: argparse.Namespace) -> int:
         if status is not None:
             return status
 
-    settings = config.of_run(options)
-    options.cluster = options.cluster or settings.cluster
-    check_target(options.target, extensions=settings.extensions)
-    findings = Reporter(options.output_format, extensions=settings.extensions)
+    extensions = config.of_run(options).extensions
+    check_target(options.target, extensions=extensions)
+    findings = Reporter(options.output_format, extensions=extensions)
     findings.add_options(options)
     inputs = findings.read_files([options.spec])
     if not inputs:
@@ -58,9 +58,9 @@ def run(options: argparse.Namespace) -> int:
 
 def names_word(options: argparse.Namespace) -> bool:
     """Return whether a code, a field or a message is named, and no file."""
-    if options.log or options.spec is None or options.path is not None:
+    if options.log or options.spec in (None, "-") or options.path is not None:
         return False
-    return not os.path.exists(options.spec)
+    return not os.path.exists(options.spec) and not glob(options.spec)
 
 
 def _explain_file(file: InputFile, options: argparse.Namespace, findings: Reporter) -> int:

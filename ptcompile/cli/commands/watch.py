@@ -303,6 +303,9 @@ def _outdated(page: ExplainPage, notices: Sequence[str]) -> ExplainPage:
 
 
 def _read_content(path: str) -> bytes | str:
+    """Return the content of a file, or why it cannot be read. An editor may be replacing a missing
+    file, so try twice.
+    """
     for _ in range(2):
         try:
             return files.read(path)

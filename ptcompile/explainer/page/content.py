@@ -8,7 +8,7 @@ from itertools import chain
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.advice import targets_by_finding
-from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, field_path, has_error
+from ptcompile.diagnostics import Diagnostic, Path, Problem, field_path, has_error, line_range
 from ptcompile.explainer.explanation import Explanation, SharedInputs
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.page.queue import admissions
@@ -197,11 +197,6 @@ def _continuation_lines(ranges: Iterable[tuple[int, int]]) -> frozenset[int]:
     return frozenset(
         line for first, last in ranges if first != last for line in range(first + 1, last + 1)
     )
-
-
-def line_range(span: Span) -> tuple[int, int]:
-    """Return the first and last line of a span."""
-    return span.line, max(span.line, span.end_line - (span.end_column == 1))
 
 
 def _origins(

@@ -91,10 +91,11 @@ def _arguments(program: str, arguments: str) -> Iterator[tuple[int, int]]:
     elif (login := arguments.find("login")) >= 0:
         offset = login + len("login")
         rest = arguments[offset:]
-        matches = [*_option.finditer(rest)]
         if program in ("wandb", "vault"):
             words = _argument.finditer(rest)
             matches = [match for match in words if not _is_option(match["value"])][:1]
+        else:
+            matches = [*_option.finditer(rest)]
         for match in matches:
             yield offset + match.start("value"), offset + match.end("value")
 
