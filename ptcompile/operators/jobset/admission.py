@@ -29,10 +29,7 @@ from ptcompile.apiserver.webhooks import (
 )
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, as_field_int, indexed_mappings
-from ptcompile.kinds.model import (
-    KindContext,
-    Rejections,
-)
+from ptcompile.kinds.model import KindContext, Rejections
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import (

@@ -10,11 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.webhooks import decode_problems, entries, invalid_value, webhook_rejection
 from ptcompile.diagnostics import Path, Problems
-from ptcompile.kinds.model import (
-    Established,
-    KindContext,
-    Rejections,
-)
+from ptcompile.kinds.model import Established, KindContext, Rejections
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import (
@@ -30,11 +26,7 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.operators.jobset.admission import FIXED_FIELDS, jobset_spec_rules
 from ptcompile.operators.trainer import runtimes
-from ptcompile.operators.trainer.controller import (
-    check_runtime,
-    check_train_job,
-    controller_errors,
-)
+from ptcompile.operators.trainer.controller import check_runtime, check_train_job, controller_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
