@@ -23,6 +23,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_string_map,
     nested_strings,
     nested_value,
+    without_none,
 )
 from ptcompile.operators.jobset.admission import FIXED_FIELDS, jobset_spec_rules
 from ptcompile.operators.trainer import runtimes
@@ -202,7 +203,7 @@ def default(manifest: Json, *, complete: bool) -> Json:
 
     spec: JsonDict = {**roundtrip.as_go_reads(dict(user_spec), SPEC, LOOSE, complete=complete)}
     if isinstance(spec.get("runtimeRef"), Mapping):
-        ref = {k: v for k, v in spec["runtimeRef"].items() if v is not None}
+        ref = without_none(spec["runtimeRef"])
         spec["runtimeRef"] = {"apiGroup": runtimes.GROUP, "kind": runtimes.CLUSTER_KIND, **ref}
     spec["suspend"] = False if spec.get("suspend") is None else spec["suspend"]
     if spec.get("managedBy") is None:
