@@ -29,10 +29,7 @@ from ptcompile.apiserver.webhooks import (
 )
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, as_field_int, indexed_mappings
-from ptcompile.kinds.model import (
-    KindContext,
-    Rejections,
-)
+from ptcompile.kinds.model import KindContext, Rejections
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import (
@@ -47,6 +44,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_strings,
     nested_value,
     object_name,
+    without_none,
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset import gates
@@ -442,11 +440,7 @@ def _default_replicated_job(job: Any) -> Any:
         pod = {**pod, "restartPolicy": "OnFailure"}
     mode = "Indexed" if job_spec.get("completionMode") is None else job_spec["completionMode"]
     job_spec = {**job_spec, "completionMode": mode, "template": {**pod_template, "spec": pod}}
-    filled = {
-        "groupName": "default",
-        "replicas": 1,
-        **{k: v for k, v in job.items() if v is not None},
-    }
+    filled = {"groupName": "default", "replicas": 1, **without_none(job)}
 
     return {**filled, "template": {**template, "spec": job_spec}}
 

@@ -8,10 +8,7 @@ from ptcompile.apiserver.validation.templates import check_templates, without_re
 from ptcompile.apiserver.webhooks import controller_failure, quote_names
 from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
-from ptcompile.kinds.model import (
-    KindContext,
-    Rejections,
-)
+from ptcompile.kinds.model import KindContext, Rejections
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (

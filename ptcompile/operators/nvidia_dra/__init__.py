@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.kinds.model import (
-    Install,
-    Kind,
-    Operator,
-    Rejections,
-)
+from ptcompile.kinds.model import Install, Kind, Operator, Rejections
 
 
 class ComputeDomain(Kind):

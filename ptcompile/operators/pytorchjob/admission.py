@@ -17,12 +17,7 @@ from ptcompile.apiserver.webhooks import (
 )
 from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors
-from ptcompile.kinds.model import (
-    Established,
-    KindContext,
-    Rejections,
-    UnseenChanges,
-)
+from ptcompile.kinds.model import Established, KindContext, Rejections, UnseenChanges
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (

@@ -394,7 +394,7 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
             nested_value(replica, "template"),
             role,
             nested_int(replica, "replicas", default=1),
-            "pytorch",
+            CONTAINER,
         )
 
 

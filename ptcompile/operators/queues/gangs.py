@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.diagnostics.field_errors import as_field_int
 from ptcompile.kubernetes.unstructured import Json, nested_map, nested_maps, nested_value
 from ptcompile.operators.table import GROUP_MARKS
 
@@ -79,8 +80,7 @@ def _group(name: str, kind: str, mark: GroupMark, manifest: Json | None, member:
             return group._replace(lacks_member=True)
         spec, *_ = items
 
-    size = nested_value(spec, *mark.size_path)
-    return group._replace(size=size if type(size) is int else None)
+    return group._replace(size=as_field_int(nested_value(spec, *mark.size_path)))
 
 
 def _text_at(data: Json, path: tuple[str, ...]) -> str:

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kinds.model import (
-    Additions,
-    Install,
-    Kind,
-    KindContext,
-    Operator,
-    Rejections,
-)
+from ptcompile.kinds.model import Additions, Install, Kind, KindContext, Operator, Rejections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,11 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.webhooks import decode_problems, entries, invalid_value, webhook_rejection
 from ptcompile.diagnostics import Path, Problems
-from ptcompile.kinds.model import (
-    Established,
-    KindContext,
-    Rejections,
-)
+from ptcompile.kinds.model import Established, KindContext, Rejections
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import (
@@ -27,14 +23,11 @@ from ptcompile.kubernetes.unstructured import (
     nested_string_map,
     nested_strings,
     nested_value,
+    without_none,
 )
 from ptcompile.operators.jobset.admission import FIXED_FIELDS, jobset_spec_rules
 from ptcompile.operators.trainer import runtimes
-from ptcompile.operators.trainer.controller import (
-    check_runtime,
-    check_train_job,
-    controller_errors,
-)
+from ptcompile.operators.trainer.controller import check_runtime, check_train_job, controller_errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -210,7 +203,7 @@ def default(manifest: Json, *, complete: bool) -> Json:
 
     spec: JsonDict = {**roundtrip.as_go_reads(dict(user_spec), SPEC, LOOSE, complete=complete)}
     if isinstance(spec.get("runtimeRef"), Mapping):
-        ref = {k: v for k, v in spec["runtimeRef"].items() if v is not None}
+        ref = without_none(spec["runtimeRef"])
         spec["runtimeRef"] = {"apiGroup": runtimes.GROUP, "kind": runtimes.CLUSTER_KIND, **ref}
     spec["suspend"] = False if spec.get("suspend") is None else spec["suspend"]
     if spec.get("managedBy") is None:

@@ -52,7 +52,7 @@ from ptcompile.ir.job import (
     map_templates,
 )
 from ptcompile.kubernetes.commands import PROCESS_WORDS
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import JsonDict, without_falsy
 from ptcompile.operators.jobset import endings as jobset_endings
 from ptcompile.operators.jobset.emit import kai_min_member
 from ptcompile.operators.queues.queue_systems import VOLCANO_QUEUE
@@ -347,7 +347,7 @@ def _emit_runtime(job: Job, cluster: ClusterProfile) -> JsonDict:
     success = jobset_endings.success_policy(job, [NODE])
     failure = jobset_endings.failure_policy(job, deadline)
     ends = {"successPolicy": success, "failurePolicy": failure}
-    jobset["spec"] = {**{k: v for k, v in ends.items() if v}, "replicatedJobs": [node, *auxiliary]}
+    jobset["spec"] = {**without_falsy(ends), "replicatedJobs": [node, *auxiliary]}
     spec: JsonDict = {"mlPolicy": {"torch": {}}}
     if policy is not None:
         spec["podGroupPolicy"] = policy

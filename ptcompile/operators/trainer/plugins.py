@@ -363,30 +363,23 @@ def apply_torch(build: Build) -> None:
 
     node_variables = [
         env_value("PET_NNODES", str(build.nodes)),
-        env_value(
-            "PET_NPROC_PER_NODE",
-            build.nproc_per_node,
-        ),
+        env_value("PET_NPROC_PER_NODE", build.nproc_per_node),
         env_from_field("PET_NODE_RANK", INDEX_PATH),
     ]
-    address_variables = [
+    variables = [
+        *node_variables,
         env_value("PET_MASTER_ADDR", build.master),
         env_value("PET_MASTER_PORT", str(PORT)),
     ]
     tune = nested_strings(build.trainer, "command") == ["tune", "run"]
-    build.add_env(node_variables if tune else [*node_variables, *address_variables], _TORCH_FIELDS)
+    build.add_env(node_variables if tune else variables, _TORCH_FIELDS)
     build.on_container(_with_rendezvous_port)
     # since 2.3
     for target in nested_maps(
         build.runtime, "spec", "mlPolicy", "torch", "envInjection", "targets"
     ):
         for name in nested_strings(target, "containerNames"):
-            build.add_env(
-                [*node_variables, *address_variables],
-                _TORCH_FIELDS,
-                job=nested_string(target, "jobName"),
-                name=name,
-            )
+            build.add_env(variables, _TORCH_FIELDS, job=nested_string(target, "jobName"), name=name)
 
     if tune:
         apply_torchtune(build)

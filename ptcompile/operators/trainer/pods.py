@@ -21,6 +21,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_string,
     nested_value,
     object_name,
+    without_none,
 )
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.jobset import pods
@@ -160,9 +161,7 @@ def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
         ((*place, key), FieldOrigin((*TRAINER, renamed.get(key, key)))) for key in fields
     ]
 
-    return _with_container_fields(
-        replicated, "node", **{k: v for k, v in fields.items() if v is not None}
-    )
+    return _with_container_fields(replicated, "node", **without_none(fields))
 
 
 def _merge_resources(runtime: Json, user_resources: Json, version: Version) -> Json:

@@ -13,11 +13,7 @@ from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.apiserver.webhooks import allowed_values_help, decode_problems, webhook_rejection
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
-from ptcompile.kinds.model import (
-    Established,
-    KindContext,
-    Rejections,
-)
+from ptcompile.kinds.model import Established, KindContext, Rejections
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.goflags import parse
 from ptcompile.kubernetes.index import objects

@@ -10,13 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import MAX_NAMED_HOSTS
-from ptcompile.kinds.templates import (
-    env_value,
-    with_containers,
-    with_env,
-    with_items,
-    with_port,
-)
+from ptcompile.kinds.templates import env_value, with_containers, with_env, with_items, with_port
 from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import (
     Json,

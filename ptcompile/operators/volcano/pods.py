@@ -8,13 +8,7 @@ from ptcompile._internal.limits import limits
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, StartOrder, kubelet_retry
-from ptcompile.kinds.pods import (
-    ExpandedRole,
-    Expansion,
-    PodView,
-    Shares,
-    unreadable_names,
-)
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, unreadable_names
 from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences, restart_sentences
 from ptcompile.kubernetes.unstructured import (
     Json,

@@ -35,12 +35,7 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import nested_int, nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
-from ptcompile.operators.jobset.rules.reading import (
-    child_job,
-    child_path,
-    name_of,
-    replicated_jobs,
-)
+from ptcompile.operators.jobset.rules.reading import child_job, child_path, name_of, replicated_jobs
 
 
 def check(subject: Subject) -> Findings:

@@ -85,10 +85,12 @@ from ptcompile.operators.jobset.rules.reading import (
 def check(subject: Subject) -> Findings:
     depends = any(replicated.get("dependsOn") for _, replicated in replicated_jobs(subject))
     waiting = subject.waiting_roles if depends else {}  # empty if there are too many roles to read
+    if not waiting:
+        return
+
     pods = {
         name_of(replicated): concurrent_pods(replicated)
         for _, replicated in replicated_jobs(subject)
-        if waiting
     }
     for job_index, replicated in replicated_jobs(subject):
         for i, dependency in enumerate(nested_maps(replicated, "dependsOn")):

@@ -6,12 +6,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import (
-    kind_of,
-    nested_maps,
-    nested_string,
-    nested_value,
-)
+from ptcompile.kubernetes.unstructured import kind_of, nested_maps, nested_string, nested_value
 from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.operators.queues.gangs import NamedGroup, named_groups
 from ptcompile.operators.table import RUNS_PODS

@@ -134,6 +134,11 @@ class _Parameters(NamedTuple):
     is_required: bool
     is_unconstrained: bool
 
+    @property
+    def slices(self) -> int:
+        """How many slices are to be placed."""
+        return self.pods // self.slice_size
+
 
 class FlavorTopology:
     """The nodes of a flavor, in the levels of its Topology."""
@@ -411,7 +416,7 @@ class FlavorTopology:
             self.by_level[level].values(), parameters.is_unconstrained
         )
         top, *_ = ordered
-        slices = parameters.pods // parameters.slice_size
+        slices = parameters.slices
         leaders = parameters.leaders
         if (
             not parameters.is_unconstrained
@@ -434,12 +439,11 @@ class FlavorTopology:
         if level > 0 and not parameters.is_unconstrained:
             return self._find_level_with_fit_domains(level - 1, parameters, exclusions, name)
 
-        return level, self._several(ordered, slices, parameters, exclusions, name)
+        return level, self._several(ordered, parameters, exclusions, name)
 
     def _several(
         self,
         ordered: list[Domain],
-        slices: int,
         parameters: _Parameters,
         exclusions: Exclusions,
         name: str,
@@ -448,7 +452,7 @@ class FlavorTopology:
         too few.
         """
         chosen: list[Domain] = []
-        left = slices
+        left = parameters.slices
         leaders = parameters.leaders
         i = 0
         is_best_fit = not parameters.is_unconstrained
@@ -474,7 +478,7 @@ class FlavorTopology:
             left -= domain.slice_state
 
         if left > 0:
-            raise self._not_fitting(name, slices - left, parameters, exclusions)
+            raise self._not_fitting(name, parameters.slices - left, parameters, exclusions)
 
         return chosen
 
@@ -482,7 +486,7 @@ class FlavorTopology:
         self, name: str, fitting: int, parameters: _Parameters, exclusions: Exclusions
     ) -> PlacementError:
         unit = "pod(s)" if parameters.slice_size == 1 else "slice(s)"
-        requested = parameters.pods // parameters.slice_size
+        requested = parameters.slices
         if fitting:
             why = f"allows to fit only {fitting} out of {requested} {unit}"
         else:

@@ -279,8 +279,6 @@ def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
     """Return the pod sets of a group of Pods. Raises NotQueuedError if it is incomplete, or for
     another than its first Pod.
     """
-    from hashlib import sha256
-
     _, group = group_of(manifest)
     size = nested_string(manifest, "metadata", "annotations", GROUP_SIZE)
     members = [
@@ -299,6 +297,8 @@ def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
     for member in members:
         shape = _shape(nested_map(admitted(member, ClusterState(stream)), "spec"))
         roles.setdefault(shape, []).append(member)
+
+    from hashlib import sha256
 
     return [
         PodSetTemplate(

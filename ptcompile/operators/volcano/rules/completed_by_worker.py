@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings
-from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
+from ptcompile.linter.rule import Findings, Subject, edit_adding, fix_removing, found_at
 from ptcompile.operators.volcano.pods import events_of
 from ptcompile.operators.volcano.rules.reading import (
     Policy,
@@ -88,9 +88,5 @@ def _move_policy(subject: Subject, policy: Policy) -> Fix | None:
     if any("TaskCompleted" in events_of(held) for held in as_mappings(master_policies)):
         return fix_removing("remove the policy", policy.path)
 
-    if isinstance(master_policies, list):
-        edit = Edit("append", path, policy.data)
-    else:
-        edit = Edit("set", path, [policy.data])
-
+    edit = edit_adding(master_policies, path, policy.data)
     return Fix(f"move the policy to {master.name}", (edit, Edit("remove", policy.path)))

@@ -71,12 +71,13 @@ def check(subject: Subject) -> Findings:
     for container in subject.containers:
         text = " ".join(container.tokens)
         match = _LAUNCH.search(text)
+        if match is None or not _HOSTS.search(text):
+            continue
         # a volume may hold the keys
-        mounts_keys = any(
+        if any(
             "ssh" in mount_path(mount) or "ssh" in str(mount.get("name"))
             for _, mount in container.mounts
-        )
-        if match is None or not _HOSTS.search(text) or mounts_keys:
+        ):
             continue
 
         token = next(token for token in container.argv if match[1] in token.text)

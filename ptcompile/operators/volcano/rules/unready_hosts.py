@@ -62,8 +62,8 @@ def check(subject: Subject) -> Findings:
         needed_tasks = {task.name for _, task in tasks_with_pods(subject)}
 
     for template in subject.templates:
-        for container in template.containers:
-            has_probe = not container.is_init and nested_map(container.spec, "readinessProbe")
+        for container in template.running_containers:
+            has_probe = nested_map(container.spec, "readinessProbe")
             if has_probe and template.role in needed_tasks and subject.min_nodes_to_start > 1:
                 title = "publish addresses of pods that are not ready"
                 yield found_at(
