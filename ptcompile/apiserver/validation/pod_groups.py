@@ -129,10 +129,8 @@ def check_eviction_responders(responders: FieldValue) -> None:
         elif name.is_text:
             _check_responder_name(name)
             responder.replaced(name.value).check_unseen(seen)
-        if priority.value is None:
-            priority.required()
-        else:
-            priority.check_range(0, _PRIORITY_MAX)
+        priority.check_set()
+        priority.check_range(0, _PRIORITY_MAX)
 
 
 def _check_responder_name(name: FieldValue) -> None:

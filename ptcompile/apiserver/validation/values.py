@@ -91,8 +91,7 @@ def check_ports(ports: FieldValue, container: Json) -> None:
             if on_host_network and in_main_container and are_numbers and host.value != number.value:
                 why = "must match `containerPort` when `hostNetwork` is true"
                 host.invalid(why, "leave `hostPort` out")
-        if port.get("protocol"):
-            port["protocol"].check_choice(PROTOCOLS)
+        port["protocol"].check_optional_choice(PROTOCOLS)
 
 
 def check_host_ports(containers: Iterable[FieldValue], fill: bool) -> None:
