@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.metadata import why_not_key
+from ptcompile.apiserver.validation.values import PREEMPTION_POLICIES
 from ptcompile.kubernetes import names
 
 _CLAIMS_MAX = 4
@@ -60,7 +61,7 @@ def _check_group(spec: FieldValue) -> None:
     _check_placement(spec)
     spec["schedulingConstraints"]["topology"].check_length(_TOPOLOGY_MAX)
     spec["disruptionMode"].check_choice(("Pod", "PodGroup"))
-    spec["preemptionPolicy"].check_choice(("Never", "PreemptLowerPriority"))
+    spec["preemptionPolicy"].check_choice(PREEMPTION_POLICIES)
 
 
 def _check_policy(policy: FieldValue) -> None:

@@ -45,6 +45,8 @@ def check_amount_or_percent(amount: FieldValue, *, limit_to_100: bool = True) ->
 
 
 PROTOCOLS = ("TCP", "UDP", "SCTP")
+PREEMPTION_POLICIES = ("Never", "PreemptLowerPriority")
+PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _TOKEN_SECONDS_MIN = 600
 _TOKEN_SECONDS_MAX = 1 << 32
 PORT_MAX = 65535
