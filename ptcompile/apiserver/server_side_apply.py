@@ -43,7 +43,7 @@ def merge_by_schema(
         if has_keys and not new and old:
             return REMOVED
 
-        before = {_item_key(schema, item): item for item in as_list(old) if has_keys}
+        before = {_item_key(schema, item): item for item in as_list(old)} if has_keys else {}
         items = schema.get("items", {})
         return [
             merge_by_schema(

@@ -46,6 +46,7 @@ OBJECT_KEYS = {
 
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def terms_of(spec: Json) -> list[Json]:

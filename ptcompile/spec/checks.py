@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.pod_spec import MERGE_KEYS
+from ptcompile.kubernetes.pod_spec import MERGE_KEYS, REQUIRED
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 TYPE_CHECKING = False
@@ -119,10 +119,9 @@ def _shape_problems(
 
 def _affinity_problems(affinity: Json) -> Iterator[str]:
     """Yield the parts of an affinity to which no requirement could be added."""
-    required = "requiredDuringSchedulingIgnoredDuringExecution"
     path = "spec.affinity"
     node = affinity
-    for key in ("nodeAffinity", required):
+    for key in ("nodeAffinity", REQUIRED):
         yield from _shape_problems(path, node, (), (key,))
         path = f"{path}.{key}"
         node = node.get(key, {})
@@ -151,9 +150,7 @@ def extend_schema(schema: JsonDict) -> None:
     }
     term = {"type": "object", "properties": _shape_schema(("matchExpressions",), ())}
     terms = {"nodeSelectorTerms": {"type": "array", "items": term}}
-    required = {
-        "requiredDuringSchedulingIgnoredDuringExecution": {"type": "object", "properties": terms}
-    }
+    required = {REQUIRED: {"type": "object", "properties": terms}}
     spec = {
         **_shape_schema(_LIST_FIELDS, _MAPPING_FIELDS),
         **dict.fromkeys(_FORBIDDEN_POD_FIELDS, False),

@@ -109,12 +109,15 @@ def is_about(pools: Pools, placement: Placement) -> bool:
     """Return whether pods are for these nodes, as far as is known: Karpenter does not make all
     nodes of a cluster.
     """
+    if pools.has_nodes:
+        return True
+
     pod = placement.pod
     groups = [*placement.fitting, *(group for group, _ in placement.refused)]
     # a pod is for a group with its accelerators, or with a label that both name
     has_accelerators = any(is_accelerator(name) for name, _ in pod.requests)
-    keys = {requirement.get("key") for choice in pod.choices for requirement in choice}
-    return pools.has_nodes or any(
+    keys = {nested_string(requirement, "key") for choice in pod.choices for requirement in choice}
+    return any(
         reaches(pod.choices, group) and (has_accelerators or not keys.isdisjoint(group.labels))
         for group in groups
     )

@@ -227,6 +227,11 @@ def test_nodes_and_pools_of_wrong_types_raise_nothing(wrong: Any) -> None:
         job(8, tolerations=[{"key": wrong, "value": wrong, "effect": wrong, "operator": wrong}]),
     )
 
+    required = {"nodeSelectorTerms": [{"matchExpressions": [{"key": wrong, "operator": "Exists"}]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+    for groups in (nodes, pools):
+        machine_messages(*groups, job(8, affinity=affinity))
+
 
 SERVICE = {
     "apiVersion": "v1", "kind": "Service", "metadata": {"name": "train"},

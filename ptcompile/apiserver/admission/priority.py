@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request
+from ptcompile.apiserver.validation.values import PREEMPTION_POLICIES
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import forbidden_change
 from ptcompile.kubernetes.unstructured import Json, nested_int, nested_string, object_name
@@ -131,7 +132,7 @@ def _pod_problems(request: Request, state: ClusterState) -> Problems:
     if type(priority) is int and priority != given.value:
         problem = _wrong_priority(request, spec, _computed(given.value, is_certain))
         yield _with_severity(problem, is_certain or priority > _HIGHEST_OF_USERS)
-    if isinstance(preemption, str) and preemption != given.preemption and preemption in _POLICIES:
+    if preemption in PREEMPTION_POLICIES and preemption != given.preemption:
         why = (
             f"the string value of PreemptionPolicy ({preemption}) must not be provided in pod spec"
         )
@@ -141,9 +142,6 @@ def _pod_problems(request: Request, state: ClusterState) -> Problems:
         )
         why += _computed(given.preemption, is_certain)
         yield _with_severity(_forbidden(request, path, why, help), is_certain)
-
-
-_POLICIES = ("Never", "PreemptLowerPriority")
 
 
 def _wrong_priority(request: Request, spec: Json, suffix: str) -> Problem:

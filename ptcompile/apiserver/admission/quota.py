@@ -14,7 +14,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced, resource_of
 from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.kubernetes import amounts
-from ptcompile.kubernetes.pod_spec import REQUIRED
+from ptcompile.kubernetes.pod_spec import PREFERRED, REQUIRED
 from ptcompile.kubernetes.quantity import NANO, Quantity
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource
 from ptcompile.kubernetes.unstructured import (
@@ -170,7 +170,7 @@ def _crosses_namespaces(spec: Json) -> bool:
     for key in ("podAffinity", "podAntiAffinity"):
         affinity = nested_map(spec, "affinity", key)
         terms = nested_maps(affinity, REQUIRED)
-        preferred = nested_maps(affinity, "preferredDuringSchedulingIgnoredDuringExecution")
+        preferred = nested_maps(affinity, PREFERRED)
         terms = [*terms, *(nested_map(item, "podAffinityTerm") for item in preferred)]
         if any(
             term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms

@@ -134,12 +134,12 @@ def _with_webhooks(
     """
     structural = {problem.path for problem in problems if problem.name != "invalid-value"}
     paths = {problem.path for problem in problems}
-    rejections_by_kind = kind.rejections()
+    checks = kind.rejections()
     rejections = [
         problem
         for problem in (
-            *rejections_by_kind.validate(manifest, request),
-            *rejections_by_kind.controller_errors(manifest, request),
+            *checks.validate(manifest, request),
+            *checks.controller_errors(manifest, request),
         )
         if problem.path not in paths and is_outside(problem, structural)
     ]

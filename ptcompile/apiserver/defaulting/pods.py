@@ -126,9 +126,9 @@ def default_container(container: ObjectFields, *, host_network: bool = False) ->
             port["hostPort"] = port.get("containerPort")
 
     for variable in children(container, "env"):
-        source = child(variable, "valueFrom")
-        _default_field_reference(source)
-        fill_absent(child(source, "fileKeyRef"), optional=False)
+        if source := child(variable, "valueFrom"):
+            _default_field_reference(source)
+            fill_absent(child(source, "fileKeyRef"), optional=False)
 
     for key in ("livenessProbe", "readinessProbe", "startupProbe"):
         if probe := child(container, key):
@@ -176,7 +176,8 @@ def default_volume(volume: ObjectFields) -> None:
     if not any(value is not None for key, value in volume.items() if key != "name"):
         volume["emptyDir"] = {}
     for source, values in VOLUME_DEFAULTS.items():
-        fill_absent(child(volume, source), **values)
+        if source in volume:
+            fill_absent(child(volume, source), **values)
     _default_downward_items(child(volume, "downwardAPI"))
     for projection in children(child(volume, "projected"), "sources"):
         _default_downward_items(child(projection, "downwardAPI"))

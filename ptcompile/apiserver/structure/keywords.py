@@ -189,6 +189,7 @@ def compile_list_bounds(schema: Schema, item_defaults: Json) -> ValueCheck | Non
 
 
 def _duplicate_keys(items: Sequence[Any], keys: Sequence[str], defaults: Json) -> Violations:
+    # nearly always: each item is an object with its own text under the only key
     if len(keys) == 1:
         (key,) = keys
         texts = [item.get(key) for item in items if type(item) is dict]

@@ -99,10 +99,10 @@ def _check_source(source: FieldValue) -> None:
         source["metric"]["name"].check_required_text(
             why_not_path_segment, detail="must specify a metric name"
         )
-    if source.key == "containerResource" and source["container"].is_empty:
-        source["container"].required("must specify a container")
-    if is_resource and source["name"].is_empty:
-        source["name"].required("must specify a resource name")
+    if source.key == "containerResource":
+        source["container"].check_filled("must specify a container")
+    if is_resource:
+        source["name"].check_filled("must specify a resource name")
     _check_target(target)
     if is_resource:
         _check_resource_target(target)

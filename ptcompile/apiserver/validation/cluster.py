@@ -10,7 +10,7 @@ from ptcompile.apiserver.validation.networking import is_dual_stack
 from ptcompile.apiserver.validation.policy import is_counted
 from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.apiserver.validation.scheduling import check_tolerations
-from ptcompile.apiserver.validation.values import PORT_MAX, check_service_port
+from ptcompile.apiserver.validation.values import PORT_MAX, PREEMPTION_POLICIES, check_service_port
 from ptcompile.diagnostics import Problems, field_path
 from ptcompile.diagnostics.field_errors import forbidden_change, quote_value
 from ptcompile.kubernetes import names
@@ -45,7 +45,7 @@ def check_priority_class(priority_class: FieldValue) -> None:
         why = f"maximum allowed value of a user defined priority is {_USER_PRIORITY_MAX}"
         priority.forbidden(why, f"use {_USER_PRIORITY_MAX} or less")
 
-    priority_class["preemptionPolicy"].check_choice(("Never", "PreemptLowerPriority"))
+    priority_class["preemptionPolicy"].check_choice(PREEMPTION_POLICIES)
 
 
 def check_runtime_class(runtime_class: FieldValue) -> None:

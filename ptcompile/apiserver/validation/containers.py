@@ -16,6 +16,7 @@ from ptcompile.apiserver.validation.mounts import check_devices, check_mounts
 from ptcompile.apiserver.validation.resources import check_resources
 from ptcompile.apiserver.validation.security import check_container_security
 from ptcompile.apiserver.validation.values import (
+    PULL_POLICIES,
     check_port_number,
     check_port_reference,
     check_ports,
@@ -121,7 +122,6 @@ _ACTIONS: dict[str, Callable[[FieldValue], None]] = {
 
 
 RESTART_POLICIES = ("Always", "Never", "OnFailure")
-PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _MESSAGE_POLICIES = ("FallbackToLogsOnError", "File")
 _SIDECAR_FIELDS = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
 _RULES_MAX = 20

@@ -24,8 +24,9 @@ def check_csi_driver(driver: FieldValue) -> None:
     for mode in spec["volumeLifecycleModes"].texts():
         mode.check_choice(("Ephemeral", "Persistent"))
     has_period = spec.server.has_gate("MutableCSINodeAllocatableCount", 35)
-    if has_period and seconds.is_integer and seconds.value < _UPDATE_SECONDS_MIN:
-        seconds.invalid(f"must be greater than or equal to {_UPDATE_SECONDS_MIN} seconds")
+    if has_period:
+        why = f"must be greater than or equal to {_UPDATE_SECONDS_MIN} seconds"
+        seconds.check_at_least(_UPDATE_SECONDS_MIN, why)
     has_secrets = spec.server.has_gate("CSIServiceAccountTokenSecrets", 35)
     if has_secrets and in_secrets.value is not None and not requests.value:
         why = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"

@@ -116,8 +116,8 @@ def _check_subject(subject: FieldValue) -> None:
             named["namespace"].check_required_text(names.why_not_dns_label, detail=why)
 
     for other, field in _SUBJECT_FIELDS.items():
-        if field != own_field and subject.get(field) is not None:
-            subject[field].forbidden(f"{field} is forbidden when subject kind is not '{other}'")
+        if field != own_field:
+            subject[field].check_unset(f"{field} is forbidden when subject kind is not '{other}'")
 
 
 def _check_verbs(verbs: FieldValue) -> None:

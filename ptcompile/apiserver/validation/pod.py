@@ -33,7 +33,7 @@ from ptcompile.apiserver.validation.security import (
     check_host_process,
     check_pod_security,
 )
-from ptcompile.apiserver.validation.values import check_host_ports
+from ptcompile.apiserver.validation.values import PREEMPTION_POLICIES, check_host_ports
 from ptcompile.apiserver.validation.volumes import check_volumes, volumes_by_name
 from ptcompile.diagnostics import Problems, field_path
 from ptcompile.diagnostics.field_errors import (
@@ -67,7 +67,6 @@ _MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 _DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 _APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/"
 _INT32_LIMIT = 2**31
-_PREEMPTION_POLICIES = ("Never", "PreemptLowerPriority")
 _LINUX_ONLY_IF_TRUE = ("hostPID", "hostIPC")
 _LINUX_ONLY_FIELDS = ("hostUsers", "shareProcessNamespace")
 _LINUX_SECURITY_FIELDS = (
@@ -346,7 +345,7 @@ _FIELDS: Mapping[str, PodFieldCheck] = {
     "nodeName": _check_subdomain_name,
     "priorityClassName": _check_subdomain_name,
     "runtimeClassName": lambda name: name.check_text(names.why_not_dns_subdomain),
-    "preemptionPolicy": lambda policy: policy.check_required_choice(_PREEMPTION_POLICIES),
+    "preemptionPolicy": lambda policy: policy.check_required_choice(PREEMPTION_POLICIES),
     "overhead": _check_overhead,
     "os": check_os,
     "ephemeralContainers": _check_ephemeral,

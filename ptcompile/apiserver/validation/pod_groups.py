@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.metadata import why_not_key
+from ptcompile.apiserver.validation.values import PREEMPTION_POLICIES
 from ptcompile.kubernetes import names
 
 _CLAIMS_MAX = 4
@@ -60,7 +61,7 @@ def _check_group(spec: FieldValue) -> None:
     _check_placement(spec)
     spec["schedulingConstraints"]["topology"].check_length(_TOPOLOGY_MAX)
     spec["disruptionMode"].check_choice(("Pod", "PodGroup"))
-    spec["preemptionPolicy"].check_choice(("Never", "PreemptLowerPriority"))
+    spec["preemptionPolicy"].check_choice(PREEMPTION_POLICIES)
 
 
 def _check_policy(policy: FieldValue) -> None:
@@ -129,10 +130,8 @@ def check_eviction_responders(responders: FieldValue) -> None:
         elif name.is_text:
             _check_responder_name(name)
             responder.replaced(name.value).check_unseen(seen)
-        if priority.value is None:
-            priority.required()
-        else:
-            priority.check_range(0, _PRIORITY_MAX)
+        priority.check_set()
+        priority.check_range(0, _PRIORITY_MAX)
 
 
 def _check_responder_name(name: FieldValue) -> None:

@@ -20,9 +20,7 @@ from ptcompile.apiserver.validation.metadata import (
 )
 from ptcompile.diagnostics import field_path
 from ptcompile.kubernetes import names
-
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+from ptcompile.kubernetes.pod_spec import PREFERRED, REQUIRED
 
 
 def check_affinity(affinity: FieldValue) -> None:
@@ -33,10 +31,10 @@ def check_affinity(affinity: FieldValue) -> None:
 
 
 def _check_node_affinity(affinity: FieldValue) -> None:
-    required = affinity[_REQUIRED]
+    required = affinity[REQUIRED]
     if required.is_mapping:
         check_node_selector_terms(required["nodeSelectorTerms"])
-    for item in affinity[_PREFERRED].objects():
+    for item in affinity[PREFERRED].objects():
         check_weight(item["weight"])
         _check_node_term(item["preference"], strict=False)
 
@@ -86,9 +84,9 @@ def _check_field(requirement: FieldValue) -> None:
 
 
 def _check_pod_affinity(affinity: FieldValue) -> None:
-    for required in affinity[_REQUIRED].objects():
+    for required in affinity[REQUIRED].objects():
         _check_pod_term(required)
-    for item in affinity[_PREFERRED].objects():
+    for item in affinity[PREFERRED].objects():
         term = item["podAffinityTerm"]
         check_weight(item["weight"])
         if term.value is None or term.is_mapping:

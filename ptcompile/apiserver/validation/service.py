@@ -48,8 +48,7 @@ def check_service(service: FieldValue) -> None:
             spec[name].check_choice(allowed)
     if spec.get("selector"):
         spec["selector"].check(check_labels)
-    is_headless = as_list(spec.get("clusterIPs"))[:1] == ["None"]
-    headless = spec.get("clusterIP") == "None" or is_headless
+    headless = "None" in (spec.get("clusterIP"), *as_list(spec.get("clusterIPs"))[:1])
     _check_ports(spec["ports"], kind, headless)
     _check_addresses(spec, kind, headless)
     _check_families(spec, kind, headless)
@@ -237,10 +236,9 @@ def _check_endpoint(address: FieldValue) -> None:
 
 def _check_subset_port(port: FieldValue, needs_name: bool) -> None:
     name = port["name"]
-    if needs_name and name.is_empty:
-        name.required(help="name each port if there are several")
-    else:
-        name.check_optional_text(names.why_not_dns_label)
+    if needs_name:
+        name.check_filled(help="name each port if there are several")
+    name.check_optional_text(names.why_not_dns_label)
     check_port_number(port["port"])
     port["protocol"].or_default("TCP").check_choice(PROTOCOLS)
     port["appProtocol"].check_text(why_not_key)
@@ -280,5 +278,5 @@ def _load_balancer_update(old: Json, new: Json) -> Problems:
 
 def _first_cluster_ip(spec: Json) -> str | None:
     """Return the first requested cluster IP, or None if the server assigns it."""
-    first, *_ = *as_list(spec.get("clusterIPs")), None
+    first = next(iter(as_list(spec.get("clusterIPs"))), None)
     return spec.get("clusterIP") or first or None

@@ -163,10 +163,9 @@ def immutable_field_changes(kind: tuple[str, str], update: Update) -> Problems:
             yield immutable(path, get(update.new, path))
     if kind == ("", "PersistentVolume"):
         for path in update.under("spec"):
-            field = path[:2]
-            if len(field) == 2 and field[-1] not in table["mutable"]["/PersistentVolume"]:
+            if len(path) > 1 and path[1] not in table["mutable"]["/PersistentVolume"]:
                 why = "spec.persistentvolumesource is immutable after creation"
-                yield forbidden_change(field, why)
+                yield forbidden_change(path[:2], why)
                 return
 
 

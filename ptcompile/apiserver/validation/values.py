@@ -45,6 +45,8 @@ def check_amount_or_percent(amount: FieldValue, *, limit_to_100: bool = True) ->
 
 
 PROTOCOLS = ("TCP", "UDP", "SCTP")
+PREEMPTION_POLICIES = ("Never", "PreemptLowerPriority")
+PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _TOKEN_SECONDS_MIN = 600
 _TOKEN_SECONDS_MAX = 1 << 32
 PORT_MAX = 65535
@@ -91,8 +93,7 @@ def check_ports(ports: FieldValue, container: Json) -> None:
             if on_host_network and in_main_container and are_numbers and host.value != number.value:
                 why = "must match `containerPort` when `hostNetwork` is true"
                 host.invalid(why, "leave `hostPort` out")
-        if port.get("protocol"):
-            port["protocol"].check_choice(PROTOCOLS)
+        port["protocol"].check_optional_choice(PROTOCOLS)
 
 
 def check_host_ports(containers: Iterable[FieldValue], fill: bool) -> None:

@@ -13,7 +13,11 @@ from ptcompile.apiserver.validation.context import is_dropped
 from ptcompile.apiserver.validation.env import VOLUME_FIELDS, check_field_ref, check_resource_ref
 from ptcompile.apiserver.validation.field import FieldValue, only_field
 from ptcompile.apiserver.validation.mounts import why_not_forward, why_not_relative
-from ptcompile.apiserver.validation.values import check_driver_name, check_token_seconds
+from ptcompile.apiserver.validation.values import (
+    PULL_POLICIES,
+    check_driver_name,
+    check_token_seconds,
+)
 from ptcompile.diagnostics.field_errors import indexed_mappings, key_path, label_help
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
@@ -294,7 +298,7 @@ def _check_ephemeral(source: FieldValue) -> None:
 def _check_image(source: FieldValue) -> None:
     if source["reference"].is_empty and not source.scope.template:
         source["reference"].required()
-    source["pullPolicy"].check_optional_choice(("Always", "IfNotPresent", "Never"))
+    source["pullPolicy"].check_optional_choice(PULL_POLICIES)
 
 
 def _check_disk(source: FieldValue) -> None:

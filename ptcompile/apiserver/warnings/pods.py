@@ -21,6 +21,7 @@ from ptcompile.diagnostics.field_errors import (
     quote_value,
 )
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.pod_spec import PREFERRED, REQUIRED
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map, nested_value
 
@@ -42,8 +43,6 @@ _SECCOMP_TEXT = 'non-functional in v1.27+; use the "seccompProfile" field instea
 _APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 _APP_ARMOR_TEXT = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 _BYTES = ("memory", "ephemeral-storage")
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod_warnings(template: Any, path: Path, server: ApiServer) -> Problems:
@@ -107,11 +106,11 @@ def _scheduling_warnings(spec: Json, path: Path, server: ApiServer) -> Problems:
             yield deprecated((*path, "nodeSelector", label), text, "use the new label")
     affinity = nested_map(spec, "affinity", "nodeAffinity")
     affinity_path = (*path, "affinity", "nodeAffinity")
-    terms_path = (*affinity_path, _REQUIRED, "nodeSelectorTerms")
-    for index, term in indexed_mappings(nested_value(affinity, _REQUIRED, "nodeSelectorTerms")):
+    terms_path = (*affinity_path, REQUIRED, "nodeSelectorTerms")
+    for index, term in indexed_mappings(nested_value(affinity, REQUIRED, "nodeSelectorTerms")):
         yield from node_label_warnings(term, (*terms_path, index))
-    for index, preferred in indexed_mappings(affinity.get(_PREFERRED)):
-        preference_path = (*affinity_path, _PREFERRED, index, "preference")
+    for index, preferred in indexed_mappings(affinity.get(PREFERRED)):
+        preference_path = (*affinity_path, PREFERRED, index, "preference")
         yield from node_label_warnings(preferred.get("preference"), preference_path)
         if server.at_least(33):
             yield from _label_value_warnings(preferred.get("preference"), preference_path)
@@ -147,10 +146,10 @@ def _pod_affinity_warnings(spec: Json, path: Path) -> Problems:
     for key in ("podAffinity", "podAntiAffinity"):
         affinity = nested_map(spec, "affinity", key)
         affinity_path = (*path, "affinity", key)
-        for index, term in indexed_mappings(affinity.get(_REQUIRED)):
-            yield from _null_selector_warnings(term, (*affinity_path, _REQUIRED, index))
-        for index, weighted in indexed_mappings(affinity.get(_PREFERRED)):
-            term_path = (*affinity_path, _PREFERRED, index, "podAffinityTerm")
+        for index, term in indexed_mappings(affinity.get(REQUIRED)):
+            yield from _null_selector_warnings(term, (*affinity_path, REQUIRED, index))
+        for index, weighted in indexed_mappings(affinity.get(PREFERRED)):
+            term_path = (*affinity_path, PREFERRED, index, "podAffinityTerm")
             yield from _null_selector_warnings(nested_map(weighted, "podAffinityTerm"), term_path)
 
 

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate
+from ptcompile.kubernetes.pod_spec import REQUIRED
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
@@ -32,8 +33,6 @@ from ptcompile.spec.checks import MAIN
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import Accelerator, NodeRequirement, ProfileSpec
-
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def placement(job: Job, context: Context) -> Job:
@@ -132,7 +131,7 @@ def _with_node_affinity(
         return affinity
 
     node = nested_map(affinity, "nodeAffinity")
-    required = nested_map(node, _REQUIRED)
+    required = nested_map(node, REQUIRED)
     choices = [[*expressions, alternative] for alternative in alternatives] or [[*expressions]]
     terms = [
         _with_expressions(term, choice)
@@ -142,7 +141,7 @@ def _with_node_affinity(
 
     return {
         **affinity,
-        "nodeAffinity": {**node, _REQUIRED: {**required, "nodeSelectorTerms": terms}},
+        "nodeAffinity": {**node, REQUIRED: {**required, "nodeSelectorTerms": terms}},
     }
 
 
