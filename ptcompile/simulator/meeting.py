@@ -356,12 +356,12 @@ def gatherings_of(job: WorkloadPods) -> tuple[Gathering, ...]:
     total = sum(gathering.pods for gathering in separate)
     nodes = {gathering.first.rendezvous.nodes for gathering in separate}
     waiting = [gathering for gathering in separate if gathering.pods < total]
-    entries = {member.pod.launch.entry for item in separate for member in item.members}
-    if waiting == [*separate] and (
-        nodes == {(total, total)} or (nodes == {(1, 1)} and len(entries) == 1)
-    ):
-        return (Gathering(job.meetings),)
+    if waiting != [*separate]:
+        return separate
 
+    entries = {member.pod.launch.entry for item in separate for member in item.members}
+    if nodes == {(total, total)} or (nodes == {(1, 1)} and len(entries) == 1):
+        return (Gathering(job.meetings),)
     return separate
 
 
