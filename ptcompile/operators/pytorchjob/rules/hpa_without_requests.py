@@ -40,12 +40,7 @@ _METRICS = ("spec", "elasticPolicy", "metrics")
 
 def check(subject: Subject) -> Findings:
     workers = [template for template in subject.templates if template.role == "Worker"]
-    containers = [
-        container
-        for template in workers
-        for container in template.containers
-        if not container.is_init
-    ]
+    containers = [item for template in workers for item in template.running_containers]
     for i, metric in enumerate(nested_maps(subject.spec, "elasticPolicy", "metrics")):
         name = nested_string(metric, "resource", "name")
         share = nested_value(metric, "resource", "target", "type") == "Utilization"

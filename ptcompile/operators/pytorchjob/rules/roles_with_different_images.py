@@ -30,7 +30,6 @@ Source: PyTorch 2.13, torch.distributed: all processes are expected to run the s
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.containers import split_image
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
@@ -41,10 +40,10 @@ def check(subject: Subject) -> Findings:
         return
 
     lead, *others = mains
-    first = nested_string(lead.spec, "image")
+    first = lead.image
     repository, _ = split_image(first)
     for main in others:
-        image = nested_string(main.spec, "image")
+        image = main.image
         if image and first and image != first and split_image(image)[0] == repository:
             path = (*main.path, "image")
             yield found_at(

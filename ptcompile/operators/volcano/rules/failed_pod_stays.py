@@ -20,8 +20,8 @@ Source: Volcano 1.16, lifecycle policies (the default action is SyncJob).
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.diagnostics import Fix
+from ptcompile.linter.rule import Findings, Subject, edit_adding, found_at
 from ptcompile.operators.volcano.rules.reading import (
     lifecycle_policies,
     restart_policy_of,
@@ -44,8 +44,7 @@ def check(subject: Subject) -> Findings:
 
     path = ("spec", "policies")
     policy = {"event": "PodFailed", "action": "RestartJob"}
-    has_list = isinstance(subject.spec.get("policies"), list)
-    edit = Edit("append", path, policy) if has_list else Edit("set", path, [policy])
+    edit = edit_adding(subject.spec.get("policies"), path, policy)
     yield found_at(
         path,
         f"nothing happens when a pod fails, but {subject.min_nodes_to_start} pods wait for one "

@@ -18,7 +18,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_value,
 )
 from ptcompile.kubernetes.versions import Version
-from ptcompile.linter.rule import Subject
+from ptcompile.linter.rule import Subject, edit_adding
 from ptcompile.operators.volcano.plugins import FLAGS as PYTORCH, DefaultedJob, VolcanoTask
 from ptcompile.operators.volcano.pods import events_of, read_job
 
@@ -175,6 +175,5 @@ def fix_with_argument(title: str, subject: Subject, plugin: str, argument: str) 
         return None
 
     path = ("spec", "plugins", plugin)
-    has_list = isinstance(nested_value(subject.spec, "plugins", plugin), list)
-    edit = Edit("append", path, argument) if has_list else Edit("set", path, [argument])
+    edit = edit_adding(nested_value(subject.spec, "plugins", plugin), path, argument)
     return Fix(title, (edit,))

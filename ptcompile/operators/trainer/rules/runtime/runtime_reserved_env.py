@@ -25,7 +25,7 @@ Source: Trainer 2.3, torch plugin.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing_variable, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import pod_path, policy_of, trainer_jobs
 from ptcompile.operators.trainer.runtimes import RESERVED_ENV
 
@@ -43,5 +43,5 @@ def check(subject: Subject) -> Findings:
                     entry.place,
                     f"Trainer replaces the value of {entry.name} in every TrainJob with a trainer",
                     "remove it",
-                    fix_removing(f"remove {entry.name}", entry.path),
+                    fix_removing_variable(entry),
                 )
