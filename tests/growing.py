@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import ptcompile
 from ptcompile.source.emitter import emit
 from tests.making import smallest, training_runtime
@@ -148,6 +150,13 @@ spec:
 ---
 """
         for i in range(n)
+    )
+
+
+def runs_at_one_host(n: int) -> str:
+    """Return Jobs that wait at one host, each with a run of its own."""
+    return re.sub(
+        r"endpoint=x-(\d+)\.train-\d+:1", r"endpoint=shared:1, --rdzv-id=run-\1", sweep(n)
     )
 
 

@@ -157,7 +157,7 @@ def _sample_nodes(job: SimulatedJob, rendezvous: JobRendezvous | None) -> list[P
 
 def _auxiliary_pods(job: SimulatedJob, rendezvous: JobRendezvous | None) -> dict[str, Pod]:
     """Return the first pod of each auxiliary role, by role name."""
-    training = {role.name for role, _ in rendezvous.roles} if rendezvous is not None else set()
+    training = rendezvous.role_names if rendezvous is not None else set()
     return {role.name: pod for role, pod in job.first_pods() if role.name not in training}
 
 

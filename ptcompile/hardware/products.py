@@ -80,16 +80,18 @@ def _by_model(text: str) -> tuple[str, ...]:
 
     models = [word for word in words if _MODEL.fullmatch(word) and word not in _NOISE]
     known_models = [word for word in models if _model_of(word)]
-    # another model, such as 4090, rather than a size or a form
-    has_others = any(
-        re.fullmatch(r"[a-z]{0,3}\d{3,4}[a-z]{0,2}", word) and not re.fullmatch(r"\d+gb?", word)
-        for word in models
-        if word not in known_models
-    )
-    if len(known_models) != 1 or has_others:
+    if len(known_models) != 1:
         return ()
 
     (model,) = known_models
+    # another model, such as 4090, rather than a size or a form
+    if any(
+        re.fullmatch(r"[a-z]{0,3}\d{3,4}[a-z]{0,2}", word) and not re.fullmatch(r"\d+gb?", word)
+        for word in models
+        if word != model
+    ):
+        return ()
+
     names = _model_of(model)
     if model == "a100" and any(size in text for size in ("40g", "80g")):
         return tuple(name for name in names if ("40g" in text) == name.endswith("40gb"))

@@ -164,12 +164,10 @@ class TrainingRole:
         does.
         """
         entry = next((entry for entry in self.container.variables if entry.name == name), None)
-        place = (
-            self._origins.at(entry.path)
-            if self._origins is not None and entry is not None
-            else None
-        )
-        if entry is None or (place is not None and place.writer and place.source is None):
+        if entry is None:
+            return None
+        place = self._origins.at(entry.path) if self._origins is not None else None
+        if place is not None and place.writer and place.source is None:
             return None
 
         in_pod = [item for item in self.pod.env_entries if item.get("name") == name]

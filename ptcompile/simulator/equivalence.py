@@ -331,9 +331,10 @@ def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
         for entry in pod.env_entries
         if nested_map(entry, "valueFrom", "fieldRef")
     }
-    env = pod.env
-    if pod.main is not None and not pod.random_suffix:
-        # as for a pod whose name is not known before it exists
+    # as for a pod whose name is not known before it exists
+    if pod.main is None or pod.random_suffix:
+        env = pod.env
+    else:
         env = environment(pod.main, pod.view._replace(random_suffix=True))
     values = {
         variable: v

@@ -141,13 +141,15 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
     wrong = _renamed_job(job, name) if is_complete else None
     wrong = wrong or _service_elsewhere(job, name)
     wrong = wrong or (_wrong_pod if name.pod else _wrong_service)(job, name, is_complete)
+    if wrong is not None:
+        return wrong
 
     aliases = {
         alias.lower()
         for entry in nested_maps(pod.view.spec, "hostAliases")
         for alias in nested_strings(entry, "hostnames")
     }
-    return wrong or (None if host in aliases else _unserved(pod, name))
+    return None if host in aliases else _unserved(pod, name)
 
 
 def _leads(job: WorkloadPods, host: str) -> bool:

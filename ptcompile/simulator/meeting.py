@@ -356,12 +356,12 @@ def gatherings_of(job: WorkloadPods) -> tuple[Gathering, ...]:
     total = sum(gathering.pods for gathering in separate)
     nodes = {gathering.first.rendezvous.nodes for gathering in separate}
     waiting = [gathering for gathering in separate if gathering.pods < total]
-    entries = {member.pod.launch.entry for item in separate for member in item.members}
-    if waiting == [*separate] and (
-        nodes == {(total, total)} or (nodes == {(1, 1)} and len(entries) == 1)
-    ):
-        return (Gathering(job.meetings),)
+    if waiting != [*separate]:
+        return separate
 
+    entries = {member.pod.launch.entry for item in separate for member in item.members}
+    if nodes == {(total, total)} or (nodes == {(1, 1)} and len(entries) == 1):
+        return (Gathering(job.meetings),)
     return separate
 
 
@@ -557,40 +557,31 @@ def numbers_in(values: Iterable[str]) -> set[int]:
 
 def peers_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
     """Return the roles of the stream's other objects that meet where this one does."""
-    backend, _, *rest = member.key
-    return tuple(
-        other for other in _others_at(member) if other.key == (backend, other.address.name, *rest)
-    )
+    return _others_at(member, _places(member))
 
 
 def rivals_of(member: MeetingMember) -> tuple[MeetingMember, ...]:
     """Return the roles of the stream's other objects that wait at the same host, but not in the
     same rendezvous.
     """
-    name = member.address.name
-    return tuple(
-        other
-        for other in _others_at(member)
-        if other.address.name == name and other.key != member.key
-    )
+    others = _others_at(member, [(member.pod.job.namespace, member.address.name)])
+    return tuple(other for other in others if other.key != member.key)
 
 
-def _others_at(member: MeetingMember) -> list[MeetingMember]:
-    """Return the roles of the stream's other objects that wait at a name of this one."""
+def _others_at(
+    member: MeetingMember, places: Iterable[tuple[str, ...]]
+) -> tuple[MeetingMember, ...]:
+    """Return the roles of the stream's other objects that wait at one of these places."""
     job = member.pod.job
     jobs = jobs_of(job.stream, job.versions) if _meets_others(job) else []
     if all(other.title == job.title for other in jobs):
-        return []
+        return ()
 
     members = job.stream.cached(
-        _members_by_name, lambda: _members_by_name(job.stream, job.versions)
+        _members_by_place, lambda: _members_by_place(job.stream, job.versions)
     )
-    others = {
-        id(other): other
-        for name in _names(member)
-        for other in members.get((job.namespace, name), ())
-    }
-    return [other for other in others.values() if other.pod.job.title != job.title]
+    others = {id(other): other for place in places for other in members.get(place, ())}
+    return tuple(other for other in others.values() if other.pod.job.title != job.title)
 
 
 def _meets_others(job: WorkloadPods) -> bool:
@@ -598,13 +589,13 @@ def _meets_others(job: WorkloadPods) -> bool:
     return kind_named(kind_of(job.manifest)).rendezvous.across_objects
 
 
-def _members_by_name(
+def _members_by_place(
     stream: Objects, versions: Versions
-) -> dict[tuple[str, str], list[MeetingMember]]:
-    """Return the roles that wait for others, of kinds whose objects may meet, by namespace and by
-    each of their names.
+) -> dict[tuple[str, ...], list[MeetingMember]]:
+    """Return the roles that wait for others, of kinds whose objects may meet, by each of their
+    places, and by namespace and host.
     """
-    members: dict[tuple[str, str], list[MeetingMember]] = {}
+    members: dict[tuple[str, ...], list[MeetingMember]] = {}
     for job in filter(_meets_others, jobs_of(stream, versions)):
         for member in (member for meeting in job.meetings for member in meeting.members):
             if (
@@ -612,23 +603,23 @@ def _members_by_name(
                 and member.rendezvous.backend != "none"
                 and member.rendezvous.nodes != (1, 1)
             ):
-                for name in _names(member):
-                    members.setdefault((job.namespace, name), []).append(member)
+                for place in (*_places(member), (job.namespace, member.address.name)):
+                    members.setdefault(place, []).append(member)
     return members
 
 
-def _names(member: MeetingMember) -> dict[str, None]:
-    """Return the names at which other roles find this one: its own pod has those of its Services
-    too.
+def _places(member: MeetingMember) -> Iterator[tuple[str, ...]]:
+    """Yield what roles of different objects must share to meet: their own pod has the names of
+    its Services too.
     """
-    job = member.pod.job
-    names = {member.address.name: None}
+    job, (backend, name, *rest) = member.pod.job, member.key
+    names = {name: None}
     for service in (
         job.stream.services_selecting(member.pod.view.labels) if member.address.is_own else ()
     ):
         if namespace_of(service) == job.namespace:
             names[object_name(service)] = None
-    return names
+    yield from ((job.namespace, backend, name, *rest) for name in names)
 
 
 def dns_names(pod: PodView) -> list[str]:

@@ -143,19 +143,18 @@ def _number_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
 def _too_few_obstacle(gathering: Gathering, needed: int) -> Iterator[Obstacle]:
     first = gathering.first
     total = gathering.pods
-    peers = peers_of(first)
-    elsewhere = sum(peer.role.count for peer in peers)
+    joined = gathering.total
     is_env = first.rendezvous.backend == "env"
     noun = "processes (WORLD_SIZE)" if is_env else "nodes"
-    if needed <= total + elsewhere:
-        titles = ", ".join(dict.fromkeys(peer.pod.job.title for peer in peers))
+    if needed <= joined:
+        titles = ", ".join(dict.fromkeys(peer.pod.job.title for peer in peers_of(first)))
         outside = f"{needed - total} of them outside of this object, in {titles}"
         sentence = f"the rendezvous waits for {needed} {noun}: {outside}"
         yield Obstacle("too-few-pods", sentence, first, is_certain=False)
         return
 
     rivals = rivals_of(first)
-    if needed == gathering.total + sum(rival.role.count for rival in rivals):
+    if needed == joined + sum(rival.role.count for rival in rivals):
         for rival in rivals:
             yield from _difference(first, rival)
         return
@@ -166,7 +165,7 @@ def _too_few_obstacle(gathering: Gathering, needed: int) -> Iterator[Obstacle]:
     is_open = kind_of(gathering.job.manifest) == ("v1", "Pod") and not gathering.is_first_local
     is_certain = not is_open and not (is_env and needed == total * sum(first.pod.devices.values()))
     name = "world-size-differs" if first.is_env_script else "too-few-pods"
-    yield Obstacle(name, sentence, first, is_certain, pods=total + elsewhere, nodes=needed)
+    yield Obstacle(name, sentence, first, is_certain, pods=joined, nodes=needed)
 
 
 def _should_meet(gathering: Gathering) -> bool:

@@ -48,7 +48,7 @@ def test_related_objects_use_the_same_releases() -> None:
     stream = Stream(list(yaml.safe_load_all(TEXT)), old)
     met = [
         member.pod.job
-        for members in meeting._members_by_name(stream.objects, old).values()
+        for members in meeting._members_by_place(stream.objects, old).values()
         for member in members
     ]
     named = meeting.jobs_of(stream.objects, old)

@@ -33,9 +33,9 @@ _MEBI = 2**20
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for name in ("memory", "ephemeral-storage"):
-            limit = str(container.limits.get(name))
             amount = quantity.parse(container.limits.get(name))
             if amount is not None and not amount.is_integer and 0 < amount.value < _MEBI:
+                limit = str(container.limits[name])
                 path = (*container.path, "resources", "limits", name)
                 number = limit.strip().removesuffix("m")
                 intended = f"{number}Mi" if number.isdigit() and limit.endswith("m") else None

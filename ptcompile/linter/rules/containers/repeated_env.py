@@ -55,7 +55,7 @@ def check(subject: Subject) -> Findings:
 
 def _message(name: str, last: EnvEntry) -> str:
     """Return the message, in the API server's words if it warns about the last entry too."""
-    if f"$({name})" in (last.value or ""):
+    if f"$({name})" in last.text:
         return f"{name} is set again in entry {last.path[-1]}, and the last entry wins"
     return (
         f'entry {last.path[-1]} hides previous definition of "{name}", which may be dropped when '

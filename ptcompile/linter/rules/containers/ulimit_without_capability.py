@@ -36,10 +36,11 @@ if TYPE_CHECKING:
 
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
-        has_ulimit = any("ulimit" in word for word in container.tokens)
+        if not any("ulimit" in word for word in container.tokens):
+            continue
         added = nested_strings(container.spec, "securityContext", "capabilities", "add")
         names = {name.removeprefix("CAP_") for name in added}
-        if not has_ulimit or container.is_privileged or names & {"SYS_RESOURCE", "ALL"}:
+        if container.is_privileged or names & {"SYS_RESOURCE", "ALL"}:
             continue
 
         commands = container.script.commands if container.script is not None else ()

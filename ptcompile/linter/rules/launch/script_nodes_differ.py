@@ -53,7 +53,9 @@ def check(subject: Subject) -> Findings:
     for role in roles:
         if not (role.is_torchrun or role.member.is_python_script):
             continue
-        for name, value in _arguments_of(role.pod):
+        arguments = [*_arguments_of(role.pod)]
+        has_world_size = any(name in _WORLD for name, _ in arguments)
+        for name, value in arguments:
             if name in _NODES and value != total and not role.rendezvous.is_range:
                 pods = pluralize(total, "pod")
                 yield found_at(
@@ -68,7 +70,7 @@ def check(subject: Subject) -> Findings:
                     f"the script expects {value} processes in each pod, but {starter} {started}",
                     f"write {started}",
                 )
-            elif role.is_torchrun or not any(key in _WORLD for key, _ in _arguments_of(role.pod)):
+            elif role.is_torchrun or not has_world_size:
                 continue
             elif name in _WORLD and value not in (total, total * _processes(role)):
                 yield found_at(

@@ -49,11 +49,11 @@ def check(subject: Subject) -> Findings:
                 for prefix in stack.resources
             )
             for container in template.containers if resources else ():
-                is_mounted = any(mount.get("name") == name for _, mount in container.mounts)
-                may_open = container.is_privileged or any(
-                    str(name).startswith(resources) for name in container.limits
-                )
-                if is_mounted and not may_open:
+                if not any(mount.get("name") == name for _, mount in container.mounts):
+                    continue
+                if not container.is_privileged and not any(
+                    str(resource).startswith(resources) for resource in container.limits
+                ):
                     yield found_at(
                         (*path, "hostPath"),
                         f"container {container.name} is not privileged: its device cgroup does "
