@@ -37,7 +37,7 @@ ROOM_TOKENS = {
     "_internal": 5_000,
     "adapters": 5_500,
     "api": 28_750,
-    "apiserver": 140_150,
+    "apiserver": 140_100,
     "cli": 50_900,
     "compiler": 43_000,
     "converter": 8_750,
@@ -56,7 +56,7 @@ ROOM_TOKENS = {
     "kubernetes": 14_350,
     "linter": 75_750,
     "mcp": 4_200,
-    "operators": 153_100,
+    "operators": 152_950,
     "rehearsal": 23_750,
     "report": 5_000,
     "requirements": 11_050,
@@ -70,7 +70,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 849_800
+MOST_TOKENS = 849_600
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

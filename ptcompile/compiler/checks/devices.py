@@ -47,11 +47,9 @@ def amounts(parts: SpecParts) -> Problems:
 
 def _check_requests_and_limits(part: SpecPart) -> Problems:
     """Yield an error if requests and limits contradict each other within one part."""
-    path, resources, (requests, limits, nulls) = (
-        (*part.path, "resources"),
-        part.fields.resources,
-        part.own_amounts,
-    )
+    path = (*part.path, "resources")
+    resources = part.fields.resources
+    requests, limits, nulls = part.own_amounts
     for half_name, name in sorted(nulls):
         if (name == "gpu" or never_shared(name)) and not {
             ("requests", name),
