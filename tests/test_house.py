@@ -63,14 +63,14 @@ ROOM_TOKENS = {
     "server": 17_600,
     "shell": 22_150,
     "simulator": 41_100,
-    "source": 27_750,
+    "source": 27_850,
     "spec": 16_100,
     "world": 6_950,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 849_600
+MOST_TOKENS = 849_700
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

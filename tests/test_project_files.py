@@ -253,6 +253,7 @@ def test_security_states_the_limits_of_the_code() -> None:
     same = {
         "a document": f"{MAX_DOCUMENT >> 20} MiB",
         "values in a document, aliases expanded": f"{MAX_VALUES:,}",
+        "what aliases stand for in a file": f"{MAX_VALUES:,} values, {MAX_DOCUMENT >> 20} MiB",
         "nesting": f"{MAX_DEPTH} levels",
         "what references put into variables, command line and script": f"{EXPANDED >> 10} KiB each",
         "pods that `simulate --all` lists": f"{MAX_LISTED_CHARACTERS >> 20} MiB",

@@ -17,7 +17,17 @@ from ptcompile.diagnostics.fixes import DEDUPLICATED
 from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.source.fast_reader import read_document, read_dumped_document
-from ptcompile.source.nodes import Parsed, ReaderProblem, ValueNode, find, leaf_nodes, scalars, walk
+from ptcompile.source.nodes import (
+    MAX_DOCUMENT,
+    MAX_VALUES,
+    Parsed,
+    ReaderProblem,
+    ValueNode,
+    find,
+    leaf_nodes,
+    scalars,
+    walk,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -541,9 +551,23 @@ def _read_stream(
     """Read the text from `start` as a YAML stream, whose documents come after those `before`."""
     documents = list(before)
     index = len(documents)
+    repeated_values = 0
+    repeated_characters = 0
     first_line = result.span(start, start).line if start else 1
     for begin, end, line in _split_documents(result, result.text[start:], problems, start):
         parsed = parse(result.text[begin:end])
+        repeated_values += parsed.repeated_values
+        repeated_characters += parsed.repeated_characters
+        if repeated_values > MAX_VALUES or repeated_characters > MAX_DOCUMENT:
+            message = (
+                f"the aliases up to this document stand for more than {MAX_VALUES} values "
+                f"or {MAX_DOCUMENT >> 20} MiB"
+            )
+            help = "write the values out, use fewer aliases, or split the file"
+            finding = ReaderProblem("too-many-aliases", message, help, 0, 1, "ptcompile")
+            problems.append(_to_problem(result, begin, finding))
+            break
+
         findings = (
             _with_earlier_anchor(finding, result.text, begin) for finding in parsed.findings
         )

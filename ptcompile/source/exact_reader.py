@@ -295,14 +295,9 @@ def parse(text: str, *, is_json: bool = False) -> Parsed:
         )
 
     try:
-        value = _read_documents(text, findings, check_slash=not is_json and "\\/" in text)
+        return _read_document(text, findings, check_slash=not is_json and "\\/" in text)
     except UnreadableError as refused:
         return Parsed(None, None, [*findings, _or_template(text, refused.finding)])
-
-    if value is None:
-        return Parsed(None, None, findings)
-
-    return Parsed(value.data, value.node, findings)
 
 
 def find_unprintable(text: str) -> re.Match[str] | None:
@@ -363,15 +358,15 @@ def _or_template(text: str, finding: ReaderProblem) -> ReaderProblem:
     return ReaderProblem("yaml-syntax", message, help, mark.start, mark.start + 2)
 
 
-def _read_documents(
-    text: str, findings: list[ReaderProblem], *, check_slash: bool
-) -> ParsedValue | None:
+def _read_document(text: str, findings: list[ReaderProblem], *, check_slash: bool) -> Parsed:
     from yaml import events as kinds
 
     stack: list[Frame] = []
     anchors: dict[str, ParsedValue | None] = {}
     root: ParsedValue | None = None
     total = 0
+    repeated_values = 0
+    repeated_characters = 0
     for event in events(text):
         event_type = type(event)
         if event_type is kinds.ScalarEvent:
@@ -382,6 +377,8 @@ def _read_documents(
         elif event_type is kinds.AliasEvent:
             value = _alias(event, anchors)
             anchor = None
+            repeated_values += value.values
+            repeated_characters += value.size
         elif event_type is kinds.MappingStartEvent or event_type is kinds.SequenceStartEvent:
             _begin(
                 event, {} if event_type is kinds.MappingStartEvent else [], stack, anchors, findings
@@ -393,7 +390,7 @@ def _read_documents(
             anchor = frame.anchor
         elif event_type is kinds.DocumentEndEvent and event.explicit:
             findings.extend(_unread_rest(text, event))
-            return root
+            break
         else:
             continue
         if anchor:
@@ -404,7 +401,16 @@ def _read_documents(
         else:
             root = value
 
-    return root
+    if root is None:
+        return Parsed(None, None, findings)
+
+    return Parsed(
+        root.data,
+        root.node,
+        findings,
+        repeated_values=repeated_values,
+        repeated_characters=repeated_characters,
+    )
 
 
 def _begin(

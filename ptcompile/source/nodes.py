@@ -13,11 +13,11 @@ MAX_DEPTH = 100
 TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep"
 MAX_VALUES = 100_000
 """Maximum number of values in one document, without keys; an alias counts as the values it
-refers to.
+refers to. Aliases of all documents of a file together may stand for as many.
 """
 MAX_DOCUMENT = 3 * 1024 * 1024
 """Maximum number of characters in one document, with aliases expanded: the API server rejects
-requests above 3 MiB.
+requests above 3 MiB. Aliases of all documents of a file together may stand for as many.
 """
 
 
@@ -71,6 +71,10 @@ class Parsed(NamedTuple):
     findings: list[ReaderProblem]
     texts: frozenset[str] | None = None
     """All its keys and strings, or None if the reader did not visit them all."""
+    repeated_values: int = 0
+    """The values that its aliases stand for."""
+    repeated_characters: int = 0
+    """The characters of these values and their keys."""
 
 
 def walk(root: ValueNode, path: Path) -> tuple[list[tuple[int, int, ValueNode]], bool]:

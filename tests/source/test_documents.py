@@ -498,6 +498,31 @@ def test_depth_and_number_of_documents_are_limited(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
+    ("constant", "most", "document"),
+    [
+        ("MAX_VALUES", 6, "a: &x [1, 2]\nb: *x\n"),
+        ("MAX_VALUES", 6, "a: &x 1\nb: &y [*x]\nc: *y\n"),
+        ("MAX_VALUES", 6, "a: &x {b: 1, c: 1}\nb: {<<: *x, b: 2}\n"),
+        ("MAX_DOCUMENT", 20, f"a: &x {'x' * 10}\nb: *x\n"),
+        ("MAX_DOCUMENT", 20, f"a: &x {{{'x' * 9}: 1}}\nb: *x\n"),
+    ],
+)
+def test_what_aliases_stand_for_is_limited_in_a_stream(
+    constant: str, most: int, document: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, constant, most)
+    allowed = read("---\n".join([document] * 2))
+    assert (len(allowed.documents), allowed.problems) == (2, ())
+    stream = read("---\n".join([document] * 5))
+    (problem,) = stream.problems
+    assert (problem.name, problem.authority) == ("too-many-aliases", "ptcompile")
+    assert problem.span is not None
+    assert problem.span.line == 2 * (document.count("\n") + 1) + 1
+    assert len(stream.documents) == 2
+    assert read("---\n".join([document.partition("\n")[0] + "\n"] * 5)).problems == ()
+
+
+@pytest.mark.parametrize(
     ("text", "count"),
     [
         ("a: 1\n---\nb: 2\n", 2),
