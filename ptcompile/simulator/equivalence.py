@@ -284,10 +284,7 @@ def _name_placeholders(pod: Pod) -> list[tuple[str, str]]:
     names = [
         (pod.rendezvous.host, "<endpoint>"),
         (pod.env.get("MASTER_ADDR", ""), "<endpoint>"),
-        (
-            pod.name if pod.dns else "",
-            "<pod>",
-        ),
+        (pod.name if pod.dns else "", "<pod>"),
     ]
     return [(name, placeholder) for name, placeholder in names if name]
 
@@ -296,7 +293,9 @@ def _replace_names(text: str, placeholders: list[tuple[str, str]], hosts: Hosts)
     if hosts:
         text = _HOST_PATTERN.sub(lambda match: hosts.get(match[0], match[0]), text)
     for name, placeholder in placeholders:
-        text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", placeholder, text)
+        # a pattern is compiled for each name, and few texts have one
+        if name in text:
+            text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", placeholder, text)
     return text
 
 
