@@ -295,9 +295,20 @@ def parse(text: str, *, is_json: bool = False) -> Parsed:
         )
 
     try:
-        return _read_document(text, findings, check_slash=not is_json and "\\/" in text)
+        root, aliases = _read_document(text, findings, check_slash=not is_json and "\\/" in text)
     except UnreadableError as refused:
         return Parsed(None, None, [*findings, _or_template(text, refused.finding)])
+
+    if root is None:
+        return Parsed(None, None, findings)
+
+    return Parsed(
+        root.data,
+        root.node,
+        findings,
+        repeated_values=sum(alias.values for alias in aliases),
+        repeated_characters=sum(alias.size for alias in aliases),
+    )
 
 
 def find_unprintable(text: str) -> re.Match[str] | None:
@@ -358,15 +369,17 @@ def _or_template(text: str, finding: ReaderProblem) -> ReaderProblem:
     return ReaderProblem("yaml-syntax", message, help, mark.start, mark.start + 2)
 
 
-def _read_document(text: str, findings: list[ReaderProblem], *, check_slash: bool) -> Parsed:
+def _read_document(
+    text: str, findings: list[ReaderProblem], *, check_slash: bool
+) -> tuple[ParsedValue | None, list[ParsedValue]]:
+    """Return the root, and what each alias stands for."""
     from yaml import events as kinds
 
     stack: list[Frame] = []
     anchors: dict[str, ParsedValue | None] = {}
     root: ParsedValue | None = None
     total = 0
-    repeated_values = 0
-    repeated_characters = 0
+    aliases: list[ParsedValue] = []
     for event in events(text):
         event_type = type(event)
         if event_type is kinds.ScalarEvent:
@@ -377,8 +390,7 @@ def _read_document(text: str, findings: list[ReaderProblem], *, check_slash: boo
         elif event_type is kinds.AliasEvent:
             value = _alias(event, anchors)
             anchor = None
-            repeated_values += value.values
-            repeated_characters += value.size
+            aliases.append(value)
         elif event_type is kinds.MappingStartEvent or event_type is kinds.SequenceStartEvent:
             _begin(
                 event, {} if event_type is kinds.MappingStartEvent else [], stack, anchors, findings
@@ -401,16 +413,7 @@ def _read_document(text: str, findings: list[ReaderProblem], *, check_slash: boo
         else:
             root = value
 
-    if root is None:
-        return Parsed(None, None, findings)
-
-    return Parsed(
-        root.data,
-        root.node,
-        findings,
-        repeated_values=repeated_values,
-        repeated_characters=repeated_characters,
-    )
+    return root, aliases
 
 
 def _begin(
