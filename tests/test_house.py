@@ -38,7 +38,7 @@ ROOM_TOKENS = {
     "adapters": 5_500,
     "api": 28_750,
     "apiserver": 140_100,
-    "cli": 50_900,
+    "cli": 50_950,
     "compiler": 43_000,
     "converter": 8_750,
     "diagnosis": 7_750,

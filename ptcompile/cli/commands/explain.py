@@ -7,7 +7,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from glob import glob
 
 from ptcompile._internal.files import SUFFIXES
 from ptcompile._internal.lazy import Pattern
@@ -60,7 +59,9 @@ def names_word(options: argparse.Namespace) -> bool:
     """Return whether a code, a field or a message is named, and no file."""
     if options.log or options.spec in (None, "-") or options.path is not None:
         return False
-    return not os.path.exists(options.spec) and not glob(options.spec)
+    if os.path.exists(options.spec):
+        return False
+    return "*" not in options.spec or not any(files.expand(options.spec, lambda _: False, []))
 
 
 def _explain_file(file: InputFile, options: argparse.Namespace, findings: Reporter) -> int:
