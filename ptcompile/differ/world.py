@@ -23,7 +23,7 @@ from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.command import entry_arguments
 from ptcompile.simulator.launchers.rendezvous import DEFAULTS
 from ptcompile.simulator.pod import Pod
-from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
+from ptcompile.simulator.rendezvous import JobRendezvous, volume_sources
 
 MAX_ARGUMENTS = 200
 """Number of arguments above which command lines are shown whole."""
@@ -49,8 +49,8 @@ class _FactRow(NamedTuple):
 
 def compare_worlds(old: SimulatedJob, new: SimulatedJob) -> WorldComparison:
     """Return what two simulated jobs have in common and how they differ."""
-    old_rendezvous = job_rendezvous(old)
-    new_rendezvous = job_rendezvous(new)
+    old_rendezvous = old.rendezvous
+    new_rendezvous = new.rendezvous
     rows = [*_job_rows(old, new), *_rendezvous_rows(old_rendezvous, new_rendezvous)]
     for name, before, after in _compare_quantities(old.totals(), new.totals()):
         rows.append(_FactRow(f"{name} in all", before, after, f"{before} {name}"))

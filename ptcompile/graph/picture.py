@@ -13,7 +13,7 @@ from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulator.meeting import dns_names, services_of
 from ptcompile.simulator.pod import Pod
-from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
+from ptcompile.simulator.rendezvous import JobRendezvous, volume_sources
 
 MAX_CARDS = 3
 """Number of pods drawn for a wide role: the first ones and the last. A single pod is never
@@ -69,7 +69,7 @@ class Picture:
 
 def make_picture(job: SimulatedJob) -> Picture:
     """Return the picture of a job."""
-    rendezvous = job_rendezvous(job)
+    rendezvous = job.rendezvous
     roles = [role for role in job.roles if role.count > 0][:MAX_ROLES]
     groups = tuple(_make_group(job, role, rendezvous) for role in roles)
     volumes = {

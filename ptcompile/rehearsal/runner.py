@@ -26,7 +26,6 @@ from ptcompile.simulator.agents import agents_of
 from ptcompile.simulator.faults import Fault, recreated_with
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.torchrun import has_same_torchrun, torch_of
-from ptcompile.simulator.rendezvous import job_rendezvous
 from ptcompile.source.secrets.masking import masker_of
 
 
@@ -247,7 +246,7 @@ def _long_wait_hint(
     """Return the sentence that suggests --scale if torchrun will wait long for pods that do not
     come, or None.
     """
-    agents = agents_of(job, job_rendezvous(job))
+    agents = agents_of(job)
     if agents is None or settings.scale != 1 or settings.own_command:
         return None
 

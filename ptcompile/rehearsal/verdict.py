@@ -13,7 +13,7 @@ from ptcompile.rehearsal.restarts import Restarts
 from ptcompile.simulator.agents import agents_of
 from ptcompile.simulator.faults import Fault, Prediction, predict, recreated_with
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.rendezvous import can_rendezvous, job_rendezvous
+from ptcompile.simulator.rendezvous import can_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def predict_end(
     `torch` is the PyTorch version, or None for the manifest's. `restarts` is whether the operator
     starts failed pods again.
     """
-    rendezvous = job_rendezvous(job)
+    rendezvous = job.rendezvous
     if rendezvous is None:
         return Prediction("fail", "the job has no training pods")
 
@@ -75,7 +75,7 @@ def predict_end(
         why = "; ".join(rendezvous.notes) or "it depends on things outside the files"
         return Prediction("fail" if can_meet is False else None, why)
 
-    agents = agents_of(job, rendezvous, torch)
+    agents = agents_of(job, torch)
     if not faults:
         return Prediction("all", "nothing in the manifest prevents the pods from meeting")
     if agents is None:

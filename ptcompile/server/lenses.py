@@ -15,7 +15,6 @@ from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import JsonDict, nested_value
 from ptcompile.server.document import OpenDocument
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.rendezvous import job_rendezvous
 from ptcompile.source import emitter
 
 
@@ -153,7 +152,7 @@ def inlay_hints(opened: OpenDocument, within: Range) -> list[InlayHint]:
 
 def _job_totals(job: SimulatedJob) -> Iterator[str]:
     yield pluralize(job.size, "pod")
-    rendezvous = job_rendezvous(job)
+    rendezvous = job.rendezvous
     if rendezvous is not None:
         yield f"{rendezvous.processes_text} process{'' if rendezvous.processes == (1, 1) else 'es'}"
     for name, count in amounts.accelerators(job.totals()).items():

@@ -13,7 +13,6 @@ from ptcompile.simulator.launchers.torchrun import (
 )
 from ptcompile.simulator.meeting import dns_names, torch_of_pod, training_roles
 from ptcompile.simulator.pod import WorkloadPods
-from ptcompile.simulator.rendezvous import JobRendezvous
 
 LAST_CALL_SECONDS = 30
 """Time that c10d waits for more nodes once the minimum has joined (last_call_timeout)."""
@@ -71,28 +70,24 @@ class Agents(NamedTuple):
         return self.backend == "c10d" and self.low < min(self.high, self.pods)
 
 
-def agents_of(
-    job: WorkloadPods, job_rendezvous: JobRendezvous | None, torch: Version | None = None
-) -> Agents | None:
+def agents_of(job: WorkloadPods, torch: Version | None = None) -> Agents | None:
     """Return the agents of a job's rendezvous, or None if torchrun joins no other node or uses
     etcd.
 
     `torch` is the PyTorch version, if it is known more reliably than from the image and the
     profile.
     """
-    leads = training_roles(job)
-    if (
-        job_rendezvous is None
-        or not leads
-        or job_rendezvous.nodes < 2
-        or job_rendezvous.first.launcher not in _TORCHRUN_LAUNCHERS
-    ):
+    rendezvous = job.rendezvous
+    if rendezvous is None or rendezvous.nodes < 2:
         return None
 
-    first = job_rendezvous.first
+    first = rendezvous.first
+    if first.launcher not in _TORCHRUN_LAUNCHERS:
+        return None
     if first.backend not in ("static", "c10d") or first.nodes is None or first.nodes.most < 2:
         return None
 
+    leads = training_roles(job)
     conf = conf_of(first.options.get("rdzv-conf", ""))
     is_static = first.backend == "static"
     versions = [torch or torch_of_pod(lead.pod, job.versions) for lead in leads]
@@ -111,7 +106,7 @@ def agents_of(
         backend=first.backend,
         low=first.nodes.least,
         high=first.nodes.most,
-        pods=job_rendezvous.nodes,
+        pods=rendezvous.nodes,
         restarts=atoi(first.max_restarts) or 0,
         own_store=is_static or not any(map(shares_store, envs, versions)),
         wait_for_first=first_wait,

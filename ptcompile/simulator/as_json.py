@@ -22,7 +22,7 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.simulator.job import SimulatedJob, job_of
 from ptcompile.simulator.pod import Pod, device_claims, owner_of
-from ptcompile.simulator.rendezvous import job_rendezvous, volume_sources
+from ptcompile.simulator.rendezvous import volume_sources
 from ptcompile.source.secrets.scanner import without_secrets
 
 Masker = Callable[[str], str]
@@ -151,7 +151,7 @@ def _truncation_warning(listed: int, total: int) -> Diagnostic:
 
 def job_to_dict(job: SimulatedJob, nodes: Sequence[NodeGroup]) -> JsonDict:
     """Return the JSON form of a job without its pods."""
-    rendezvous = job_rendezvous(job)
+    rendezvous = job.rendezvous
     totals = job.totals()
 
     return {

@@ -32,7 +32,7 @@ from ptcompile.simulator.as_json import env_sources, mask_jobs, mask_pod, node_r
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, IntRange
 from ptcompile.simulator.pod import Pod, claim_text, device_claims, owner_of
-from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
+from ptcompile.simulator.rendezvous import JobRendezvous, volume_sources
 from ptcompile.simulator.world import World
 from ptcompile.source.scalars import is_short_number
 from ptcompile.source.secrets.names import MASK
@@ -111,7 +111,7 @@ def _job_lines(job: SimulatedJob, nodes: Sequence[NodeGroup]) -> Iterator[str]:
     target = f", target {job.target}" if job.target else ""
     api_version, _ = kind_of(job.manifest)
     yield f"{job.title}  ({api_version}, namespace {job.namespace}{target})"
-    rendezvous = job_rendezvous(job)
+    rendezvous = job.rendezvous
     for label, lines in job_facts(job, rendezvous):
         yield from with_label(label, lines)
     yield from with_label("where", job.where(nodes))
@@ -477,7 +477,7 @@ def _pod_lines(pod: Pod) -> Iterator[str]:
 
 def _rendezvous_lines(pod: Pod) -> Iterator[str]:
     rendezvous = pod.rendezvous
-    job_view = job_rendezvous(pod.job)
+    job_view = pod.job.rendezvous
     yield ""
     yield "  rendezvous, as this pod sees it"
     answer = job_view.host if job_view and job_view.first.endpoint == rendezvous.endpoint else None

@@ -15,7 +15,7 @@ from ptcompile.simulator.launchers.command import entry_arguments
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulator.meeting import dns_names
 from ptcompile.simulator.pod import Pod
-from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous
+from ptcompile.simulator.rendezvous import JobRendezvous
 from ptcompile.simulator.world import World
 from ptcompile.source.secrets.masking import masker_of
 from ptcompile.source.secrets.names import mask_value
@@ -53,8 +53,8 @@ def world_differences(old: World, new: World) -> list[str]:
 
     old_job = old.jobs[0]
     new_job = new.jobs[0]
-    first = job_rendezvous(old_job)
-    second = job_rendezvous(new_job)
+    first = old_job.rendezvous
+    second = new_job.rendezvous
     if first is None or second is None:
         if first is second:
             return []
@@ -91,8 +91,8 @@ def matching_pods(old: SimulatedJob, new: SimulatedJob) -> list[tuple[Pod, Pod]]
     """Return the pods of two jobs with the same world in pairs: training pods by rank, then
     those of other roles.
     """
-    first = job_rendezvous(old)
-    second = job_rendezvous(new)
+    first = old.rendezvous
+    second = new.rendezvous
     if first is None or second is None:
         return []
 

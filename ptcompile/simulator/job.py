@@ -43,9 +43,8 @@ class SimulatedJob(WorkloadPods):
         """What happens when a pod fails and when the job ends, one sentence each."""
         from ptcompile.simulator.agents import agents_of
         from ptcompile.simulator.faults import fault_sentences, restarts_as_a_whole
-        from ptcompile.simulator.rendezvous import job_rendezvous
 
-        agents = agents_of(self, job_rendezvous(self))
+        agents = agents_of(self)
         context = KindContext(versions=self.versions, related=self.stream)
         texts = tuple(kind_named(kind_of(self.manifest)).on_failure(self.manifest, context))
         if agents is None:

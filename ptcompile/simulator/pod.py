@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ptcompile.simulator.meeting import Gathering, Meeting
     from ptcompile.simulator.mounted import MountedFile
     from ptcompile.simulator.obstacles import Obstacle
+    from ptcompile.simulator.rendezvous import JobRendezvous
 
 _CLAIM_GROUP = "resource.k8s.io"
 _HOST = "kubernetes.io/hostname"
@@ -383,6 +384,13 @@ class WorkloadPods(_PodFields):
         from ptcompile.simulator.meeting import gatherings_of
 
         return gatherings_of(self)
+
+    @cached_property
+    def rendezvous(self) -> JobRendezvous | None:
+        """The rendezvous of the training pods, or None for a job without pods."""
+        from ptcompile.simulator.rendezvous import job_rendezvous
+
+        return job_rendezvous(self)
 
     @cached_property
     def obstacles(self) -> tuple[Obstacle, ...]:

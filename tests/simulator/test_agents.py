@@ -24,7 +24,7 @@ C10D = "elastic: {nnodes: '2:3', maxRestarts: 3%s}"
 
 def _agents(body: str, target: str = "job", cluster: str | None = None) -> Agents | None:
     job = ptcompile.simulate(smallest(body), target=target, cluster=cluster).jobs[0]
-    return agents_of(job, job_rendezvous(job))
+    return agents_of(job)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from ptcompile.graph.svg_elements import STYLE, escape
 from ptcompile.report.layout import consequence, safe_text
 from ptcompile.simulator import as_text
 from ptcompile.simulator.job import SimulatedJob
-from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous
+from ptcompile.simulator.rendezvous import JobRendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -327,7 +327,7 @@ _MAX_SHOWN = 128
 def pod_lines(listing: Listing) -> Iterator[str]:
     """Yield every job of a target's world, and one picture of all of them."""
     for job in listing.world.jobs:
-        rendezvous = job_rendezvous(job)
+        rendezvous = job.rendezvous
         yield f"<h3>{escape(job.title)}</h3>"
         yield '<dl class="facts">'
         for label, lines in as_text.job_facts(job, rendezvous):

@@ -45,7 +45,6 @@ from ptcompile.kubernetes.unstructured import as_int, get
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.agents import agents_of
-from ptcompile.simulator.rendezvous import job_rendezvous
 
 _SHORT_DEADLINE_SECONDS = 60
 """Shorter deadlines are reported by short-deadline."""
@@ -56,7 +55,7 @@ def check(subject: Subject) -> Findings:
     if job is None or not subject.torchrun_groups:
         return
 
-    agents = agents_of(job, job_rendezvous(job))
+    agents = agents_of(job)
     if agents is None:
         return
 
