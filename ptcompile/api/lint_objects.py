@@ -16,6 +16,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_maps,
 )
 from ptcompile.linter import ANY_POD_RULES, Stream, run
+from ptcompile.linter.rule import subject_of
 from ptcompile.linter.unrendered import is_about_written_text, without_verdicts_on_marks
 from ptcompile.operators.pod import POD_RULES
 from ptcompile.operators.table import kind_named
@@ -142,8 +143,8 @@ class ObjectLinter:
         profile.
         """
         if not self._has_cluster_state and _ADMISSION_KINDS.isdisjoint(self._stream.kinds):
-            texts = self._stream.texts.get(id(manifest))
-            if texts is not None and _PRIORITY_FIELDS.isdisjoint(texts):
+            texts = subject_of(manifest, self._stream).texts
+            if _PRIORITY_FIELDS.isdisjoint(texts):
                 return ()
         from ptcompile.apiserver.admission import admission_problems
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+import yaml
 
 import ptcompile
 from tests.diagnosis.test_cases import CASES
@@ -54,6 +55,36 @@ def test_mistakes_in_the_manifest_never_raise(source: str) -> None:
 
 def test_a_profile_with_mistakes_is_told() -> None:
     assert ptcompile.diagnose(ERROR, smallest(), cluster="kind: x").diagnostics
+
+
+_TOLERANT = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+  containers: [{name: c, image: i}]
+"""
+_FULL_NODES = (
+    "pod/p FailedScheduling 0/6 nodes are available: 1 Insufficient nvidia.com/gpu, "
+    "5 node(s) had untolerated taint(s)."
+)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        _TOLERANT,
+        _TOLERANT.replace("tolerations: [", "tolerations: &all ["),
+        yaml.safe_load(_TOLERANT),
+        json.dumps(yaml.safe_load(_TOLERANT)),
+    ],
+    ids=["text", "anchor", "data", "JSON"],
+)
+def test_a_taint_that_the_pods_tolerate_is_not_the_cause(source: Any) -> None:
+    diagnosis = ptcompile.diagnose({"events.txt": _FULL_NODES}, source)
+    assert diagnosis.first is not None
+    assert diagnosis.first.sighting.message.id == "sched-insufficient"
 
 
 def test_secrets_are_masked() -> None:
