@@ -17,7 +17,7 @@ WIDTHS = (400, 1280)
 SOME_CODES = ("codes/", "codes/PTC103/", "codes/PTC302/", "codes/PTC501/")
 
 
-def visit(tab: Browser, address: str, width: int, scheme: str = "light") -> None:
+def resize(tab: Browser, width: int) -> None:
     tab.call(
         "Emulation.setDeviceMetricsOverride",
         width=width,
@@ -25,6 +25,10 @@ def visit(tab: Browser, address: str, width: int, scheme: str = "light") -> None
         deviceScaleFactor=1,
         mobile=False,
     )
+
+
+def visit(tab: Browser, address: str, width: int, scheme: str = "light") -> None:
+    resize(tab, width)
     tab.call(
         "Emulation.setEmulatedMedia",
         media="",
@@ -50,27 +54,36 @@ def without_search(tab: Browser) -> Iterator[None]:
     tab.call("Network.setBlockedURLs", urls=[])
 
 
+OVERFLOWING = (
+    "[document.documentElement.scrollWidth - document.documentElement.clientWidth, ...[...document"
+    ".querySelectorAll('.md-content *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1"
+    " && !e.closest('pre, .md-typeset__scrollwrap, .md-typeset__table, .highlight')).map((e) => e.outerHTML"
+    ".slice(0, 80))]"
+)
+"""By how much the page is too wide, and the elements that are."""
+
+
 @pytest.mark.usefixtures("without_search")
-@pytest.mark.parametrize("width", WIDTHS)
-def test_no_page_overflows(site: Path, served: str, tab: Browser, width: int) -> None:
+def test_no_page_overflows(site: Path, served: str, tab: Browser) -> None:
     wide = []
     for address in addresses(site):
-        visit(tab, served + address, width)
-        over = tab.run(
-            "[document.documentElement.scrollWidth - document.documentElement.clientWidth, ...[...document"
-            ".querySelectorAll('.md-content *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1"
-            " && !e.closest('pre, .md-typeset__scrollwrap, .md-typeset__table, .highlight')).map((e) => e.outerHTML"
-            ".slice(0, 80))]"
-        )
-        if over[0] > 0 or over[1:]:
-            wide.append((address, over[:3]))
+        visit(tab, served + address, WIDTHS[0])
+        for width in WIDTHS:
+            resize(tab, width)
+            excess, *elements = tab.run(OVERFLOWING)
+            if excess > 0 or elements:
+                wide.append((address, width, excess, elements[:2]))
     assert wide == []
 
 
 def test_an_overflow_is_detected(served: str, tab: Browser) -> None:
     visit(tab, served, 400)
     tab.run("document.querySelector('.md-content p').style.width = '2000px'")
-    assert tab.run("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+    for width in WIDTHS:
+        resize(tab, width)
+        excess, *elements = tab.run(OVERFLOWING)
+        assert excess > 0
+        assert elements
 
 
 def test_dark_mode_follows_the_reader_s_preference(served: str, tab: Browser) -> None:
