@@ -469,13 +469,14 @@ def _is_removable(field: str, block: SpecData) -> bool:
     return field in block and (field != "restartPolicy" or block[field] == "Never")
 
 
-def _without(data: Any, path: KeyPath) -> Any:
-    if not path or not isinstance(data, dict) or path[0] not in data:
+def _without(data: Any, path: Sequence[str]) -> Any:
+    if not path or not isinstance(data, dict):
         return data
-    if len(path) == 1:
-        return without_keys(data, path[0])
-    inner = _without(data[path[0]], path[1:])
-    kept = {key: inner if key == path[0] else value for key, value in data.items()}
-    if inner or path[0] in {"master", "worker", "spec"}:
-        return kept
-    return _without(kept, path[:1])
+    key, *rest = path
+    if key not in data:
+        return data
+
+    inner = _without(data[key], rest)
+    if rest and (inner or key in {"master", "worker", "spec"}):
+        return {**data, key: inner}
+    return without_keys(data, key)
