@@ -134,7 +134,7 @@ def renamed_hosts(pairs: Sequence[PodPair]) -> dict[str, str]:
 def names_host(value: Any, host: str) -> bool:
     """Return whether a string in the data names a host."""
     return any(
-        match[0] == host
+        match.group() == host
         for text in _texts(value)
         if host in text
         for match in _HOST_PATTERN.finditer(text)
@@ -144,7 +144,7 @@ def names_host(value: Any, host: str) -> bool:
 def with_new_hosts(value: Any, renamed: Mapping[str, str]) -> Any:
     """Return the data with the old pods' host names replaced in all strings."""
     if isinstance(value, str):
-        return _HOST_PATTERN.sub(lambda match: renamed.get(match[0]) or match[0], value)
+        return _HOST_PATTERN.sub(lambda match: renamed.get(match.group()) or match.group(), value)
     if isinstance(value, list):
         return [with_new_hosts(inner, renamed) for inner in value]
     if not isinstance(value, Mapping):
@@ -193,7 +193,7 @@ def rewrite_host_files(
 def _words_of(data: JsonDict) -> dict[str, None]:
     """Return the words of an object that may be names of hosts, in order."""
     return dict.fromkeys(
-        match[0] for text in _texts(data) for match in _HOST_PATTERN.finditer(text)
+        match.group() for text in _texts(data) for match in _HOST_PATTERN.finditer(text)
     )
 
 
@@ -248,4 +248,4 @@ def with_new_variables(value: Any, renamed: Mapping[str, str], *, in_command: bo
         return [with_new_variables(inner, renamed, in_command=in_command) for inner in value]
     if not in_command or not isinstance(value, str):
         return value
-    return re.sub(rf"\b(?:{'|'.join(renamed)})\b", lambda match: renamed[match[0]], value)
+    return re.sub(rf"\b(?:{'|'.join(renamed)})\b", lambda match: renamed[match.group()], value)

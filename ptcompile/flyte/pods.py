@@ -14,7 +14,8 @@ from ptcompile.kubernetes.unstructured import JsonDict, without_falsy, without_k
 from ptcompile.spec.checks import MAIN
 
 _IMAGE_TEMPLATE = re.compile(
-    r"\{\{\s*\.images?\.([a-zA-Z0-9_-]+)(?:\.([a-zA-Z0-9_-]+))?\s*\}\}", re.IGNORECASE
+    r"\{\{\s*\.images?\.(?P<name>[a-zA-Z0-9_-]+)(?:\.(?P<part>[a-zA-Z0-9_-]+))?\s*\}\}",
+    re.IGNORECASE,
 )
 """Matches `{{.image.NAME}}`, `{{.image.NAME.fqn}}` and `{{.image.NAME.version}}` (flytekit
 1.16).
@@ -72,7 +73,9 @@ def _fill_templates(
 
     # a version that is a digest is joined with @
     text = re.sub(r":(?=\{\{[^}]*\.version\s*\}\})", "", text)
-    return _IMAGE_TEMPLATE.sub(lambda match: _reference_part(images[match[1]], match[2]), text)
+    return _IMAGE_TEMPLATE.sub(
+        lambda match: _reference_part(images[match["name"]], match["part"]), text
+    )
 
 
 def _reference_part(reference: str, part: str | None) -> str:

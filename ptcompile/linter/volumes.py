@@ -84,7 +84,7 @@ def _substitute(text: str, variables: Mapping[str, str]) -> str:
     """Replace variables that hold absolute paths, as the kubelet or a shell does."""
     if "$" not in text or not variables:
         return text
-    return _VARIABLE.sub(lambda match: variables.get(match["name"], match[0]), text)
+    return _VARIABLE.sub(lambda match: variables.get(match["name"], match.group()), text)
 
 
 def _writes_checkpoints(name: str) -> bool | None:

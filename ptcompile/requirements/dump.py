@@ -167,8 +167,8 @@ def _cluster_domain(config_maps: Sequence[Json]) -> str | None:
 
     for config_map in config_maps:
         text = nested_string(config_map, "data", "Corefile")
-        if domain := search(r"(?m)^\s*kubernetes\s+([a-z0-9.-]+)", text):
-            name = domain[1].removesuffix(".")
+        if match := search(r"(?m)^\s*kubernetes\s+(?P<domain>[a-z0-9.-]+)", text):
+            name = match["domain"].removesuffix(".")
             if name == default_cluster().spec.cluster_domain:
                 return None
             return name

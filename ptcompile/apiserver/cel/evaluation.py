@@ -237,7 +237,7 @@ def unescape(name: str) -> str:
     """Return the field that an escaped name means: `a__dash__b` is `a-b`, `__if__` is `if`."""
     if name.startswith("__") and name.endswith("__") and name[2:-2].isalpha():
         return name[2:-2]
-    return _ESCAPED.sub(lambda match: _FIELD_ESCAPES[match[0]], name)
+    return _ESCAPED.sub(lambda match: _FIELD_ESCAPES[match.group()], name)
 
 
 def _compile_member(node: MemberAccess, names: frozenset[str]) -> Run:

@@ -254,7 +254,7 @@ def _substitute(content: bytes, values: dict[str, str], filename: str | None = N
         return content
     filled = re.sub(
         r"\$(\{)?(?P<name>[A-Za-z_]\w*)(?(1)\})",
-        lambda match: values.get(match["name"], match[0]),
+        lambda match: values.get(match["name"], match.group()),
         text,
     )
     return filled.encode("utf-8", errors="surrogateescape")

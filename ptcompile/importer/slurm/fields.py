@@ -329,11 +329,11 @@ def _written(name: str) -> str:
 def _hint(job: ScriptJob, name: str) -> str:
     """Return what takes the place of a variable of Slurm, or what the script assigns to another."""
     meaning = load_table("linter/slurm.json")["instead"].get(name)
-    match = re.search(rf"(?m)^[ \t]*(?:export[ \t]+)?{re.escape(name)}=(\S.*)$", job.text)
+    match = re.search(rf"(?m)^[ \t]*(?:export[ \t]+)?{re.escape(name)}=(?P<value>\S.*)$", job.text)
     if meaning:
         return f": use {meaning}"
     if match is not None:
-        return f": it is {shortened([match[1]])} in the script"
+        return f": it is {shortened([match['value']])} in the script"
     return ""
 
 

@@ -185,7 +185,7 @@ def resolve_options(
     return resolved
 
 
-_setting = Pattern(r"(?m)^([a-z_]+):[ \t]*([^\s#]+)").finditer
+_setting = Pattern(r"(?m)^(?P<name>[a-z_]+):[ \t]*(?P<value>[^\s#]+)").finditer
 
 
 def read_config(text: str) -> Mapping[str, str]:
@@ -197,7 +197,8 @@ def read_config(text: str) -> Mapping[str, str]:
     """
     torchrun_names = {name: option for option, name in LAUNCHERS["accelerate"].names.items()}
     settings = {
-        match[1].replace("_", "-"): match[2].strip("'\"") for match in _setting(text[: 1 << 16])
+        match["name"].replace("_", "-"): match["value"].strip("'\"")
+        for match in _setting(text[: 1 << 16])
     }
     return {
         torchrun_names[name]: value for name, value in settings.items() if name in torchrun_names
