@@ -569,7 +569,7 @@ def _writer_has_ended(name: str) -> bool:
     its process is gone.
     """
     namespace, _, rest = name.removeprefix(_TEMPORARY_PREFIX).partition("-")
-    pid = rest.partition("-")[0]
+    pid, _, _ = rest.partition("-")
     if (
         not namespace
         or namespace != _process_namespace()

@@ -99,7 +99,7 @@ def compare(values: Mapping[str, str], world: World) -> Iterator[str]:
     host = values.get("host", "")
     count = values.get("world", "")
     titles = ", ".join(job.title for job in jobs)
-    first_pods = [pod for job in jobs for _, pod in job.first_pods()]
+    first_pods = [pod for job in jobs for _, pod in job.first_pods]
 
     if host and first_pods and all(address_of(pod, host).is_unknown for pod in first_pods):
         known = {name for pod in first_pods for name in dns_names(pod.view)[-1:]}

@@ -296,7 +296,7 @@ def _without_defaults(holder: Json, key: str, filled: Json) -> JsonDict:
 
 
 _SWITCHES = frozenset({"standalone", "module"})
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_VARIABLE = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<bare>\w+))")
 
 
 def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
@@ -373,7 +373,7 @@ def _to_kubelet_variables(arg: str, variables: Collection[str]) -> str | None:
     names = [braced or bare for braced, bare in _VARIABLE.findall(arg)]
     if any(name not in variables for name in names) or "$" in _VARIABLE.sub("", arg):
         return None
-    return _VARIABLE.sub(lambda match: f"$({match[1] or match[2]})", arg)
+    return _VARIABLE.sub(lambda match: f"$({match['braced'] or match['bare']})", arg)
 
 
 def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
@@ -418,7 +418,7 @@ def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
 
 def _master_port(rendezvous: Rendezvous, fields: SpecData) -> SpecData:
     """Return the port at which the nodes join, unless the object sets one itself."""
-    port = rendezvous.endpoint.rpartition(":")[2]
+    port = rendezvous.port
     is_set = (
         "masterPort" in fields
         or fields["target"] == "pytorchjob"
@@ -461,14 +461,14 @@ def _without_nulls(
     """Return a copy without the nulls below a path, or only those of these names, and without
     what that empties.
     """
-    if path and path[0] not in block:
-        return block
     if path:
-        inner = _without_nulls(block[path[0]], path[1:], names)
-        kept = {field: inner if field == path[0] else value for field, value in block.items()}
-        if inner or path[0] in {"master", "worker"}:
-            return kept
-        return without_keys(kept, path[0])
+        key, *rest = path
+        if key not in block:
+            return block
+        inner = _without_nulls(block[key], rest, names)
+        if inner or key in {"master", "worker"}:
+            return {**block, key: inner}
+        return without_keys(block, key)
 
     kept = {
         field: _without_nulls(value, (), names) if isinstance(value, dict) else value

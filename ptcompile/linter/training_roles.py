@@ -241,7 +241,7 @@ class TrainingRole:
         """The first argument for each option, keyed by dashed name."""
         paths: dict[str, Path] = {}
         for path, token in self.container.argv:
-            name = token.partition("=")[0]
+            name, _, _ = token.partition("=")
             if name.startswith("-"):
                 if self.is_torchrun:
                     dashed = option_name(name)

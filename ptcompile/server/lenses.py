@@ -78,7 +78,7 @@ def pods(opened: OpenDocument, number: int) -> TextView | None:
     if obj is None or not jobs:
         return None
 
-    descriptions = [pod_text(pod, job) for job in mask_jobs(jobs) for _, pod in job.first_pods()]
+    descriptions = [pod_text(pod, job) for job in mask_jobs(jobs) for _, pod in job.first_pods]
     text = "\n".join([overview(World(jobs=tuple(jobs))), *descriptions])
 
     return TextView(f"{_file_stem(obj)}-pods.txt", "plaintext", text)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.index import USER_SERVED, is_headless, selector, service_selects
+from ptcompile.kubernetes.names import first_label
 from ptcompile.kubernetes.unstructured import (
     Json,
     kind_of,
@@ -298,7 +299,7 @@ def _service_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     job = gathering.job
     guide = gathering.guide
     services = [*services_at(job, guide.rendezvous.host.removesuffix(".").lower())]
-    subdomains = {pod.view.subdomain for _, pod in job.first_pods()}
+    subdomains = {pod.view.subdomain for _, pod in job.first_pods}
     if not services or any(
         # may have addresses without a matching selector, or is the pods' headless subdomain
         not selector(service)
@@ -471,7 +472,7 @@ def is_outside(member: MeetingMember) -> bool:
         or member.rendezvous.backend in ("static", "env")
     ):
         return False
-    return pod_with_hostname(member.pod.job, host.partition(".")[0]) is None
+    return pod_with_hostname(member.pod.job, first_label(host)) is None
 
 
 def _rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:

@@ -98,7 +98,7 @@ class WorldPods(Sequence[Pod]):
         """Return the approximate number of characters in all variables and command lines, from the
         first pod of each role.
         """
-        firsts = ((role.count, pod) for job in self.jobs for role, pod in job.first_pods())
+        firsts = ((role.count, pod) for job in self.jobs for role, pod in job.first_pods)
         return sum(
             count * sum(map(len, (*pod.env.values(), *(pod.command or ()), *(pod.args or ()))))
             for count, pod in firsts

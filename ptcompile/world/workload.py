@@ -280,7 +280,7 @@ class Workload:
 
         roles: list[WorkloadRole] = []
         earlier: Counter[str] = Counter()
-        for expanded, pod in self.job.first_pods():
+        for expanded, pod in self.job.first_pods:
             name = expanded.name.lower()
             templates = self.templates if len(self.templates) == 1 else by_name.get(name, [])
             # the operator's order tells roles of one name apart

@@ -10,6 +10,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import LAST_APPLIED, placed_values, without_keys
 from ptcompile.source.secrets.commands import command_intervals, is_program
 from ptcompile.source.secrets.names import FIELDS, MASK, is_plain, is_searched, is_secret
@@ -180,10 +181,11 @@ def _add_arguments(items: Sequence[object], path: Path, secrets: dict[Path, Secr
         return
 
     words = [item if isinstance(item, str) else "" for item in items]
-    _, _, program = words[0].rpartition("/")
-    intervals = [*command_intervals(" ".join([program, *words[1:]]))]
+    program, *arguments = words
+    program = basename(program)
+    intervals = [*command_intervals(" ".join([program, *arguments]))]
     offset = len(program) + 1
-    for index, word in enumerate(words[1:], start=1):
+    for index, word in enumerate(arguments, start=1):
         parts = [(max(0, start - offset), min(len(word), end - offset)) for start, end in intervals]
         parts = merge_intervals([*parts, *secret_parts(word)])
         if parts:

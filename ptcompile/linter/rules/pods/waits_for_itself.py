@@ -76,7 +76,7 @@ def check(subject: Subject) -> Findings:
         return
 
     host = rendezvous.host
-    port = rendezvous.endpoint.rpartition(":")[2]
+    port = rendezvous.port
     for container in serving.template.containers:
         for word in waiting.get(container.path, ()):
             if host in word.text and port in word.text:

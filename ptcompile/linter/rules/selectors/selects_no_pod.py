@@ -138,7 +138,7 @@ def _pod_labels(stream: Stream) -> dict[str, list[_PodLabels]]:
             job = subject_of(manifest, stream).job
             label = kind_named(kind).additions.job_label
             name_label = f"{label}={object_name(manifest)}" if label else ""
-            for _, pod in job.first_pods() if job is not None else ():
+            for _, pod in job.first_pods if job is not None else ():
                 key = (frozenset(pod.view.labels.items()), True, is_related)
                 local_pods.setdefault(
                     key, _PodLabels(title, pod.view.labels, name_label, True, is_related)
