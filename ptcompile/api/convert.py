@@ -181,10 +181,9 @@ def _new_findings(
     report = lint_inputs(options.inputs(File(from_data(output))), options)
     findings = [item for item in report.diagnostics if item.severity != "note"]
     known: defaultdict[str, set[str]] = defaultdict(set)
-    for finding in (
-        lint_inputs(options.inputs(inputs.files[0]), options).diagnostics if findings else ()
-    ):
-        known[_name_in(finding)].add(finding.code)
+    if findings:
+        for finding in lint_inputs(options.inputs(inputs.files[0]), options).diagnostics:
+            known[_name_in(finding)].add(finding.code)
 
     everywhere = set().union(*known.values())
     by_name = {spec.origin.partition("/")[2]: spec for spec in imported.found}

@@ -305,10 +305,11 @@ def _import_all(
     auxiliary = [item for item in objects if kind_of(item.manifest) not in _IMPORTABLE]
     stream = Objects(item.manifest for item in objects)
     accepted: list[JsonDict] = []
-    for item in auxiliary if jobs else ():
-        rejections = _rejections(item.manifest, stream, profile, inputs.definitions)
-        diagnostics += [_to_diagnostic(problem, item) for problem in rejections]
-        accepted += [] if rejections else [dict(item.manifest)]
+    if jobs:
+        for item in auxiliary:
+            rejections = _rejections(item.manifest, stream, profile, inputs.definitions)
+            diagnostics += [_to_diagnostic(problem, item) for problem in rejections]
+            accepted += [] if rejections else [dict(item.manifest)]
 
     related = Objects(accepted)
     decoded = Objects(map(without_nulls, accepted))

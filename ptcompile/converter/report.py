@@ -52,7 +52,10 @@ def to_markdown(files: Sequence[ConvertedFile], target: str) -> str:
     moved = sum(row.outcome == "moved" for row in jobs)
     causes: dict[str, list[str]] = {}
     for row in jobs:
-        for reason in row.reasons if row.outcome == "stayed" else ():
+        if row.outcome != "stayed":
+            continue
+
+        for reason in row.reasons:
             causes.setdefault(reason.partition(_UNRENDERED)[1] or reason, []).append(
                 f"{row.object} in {row.file}"
             )

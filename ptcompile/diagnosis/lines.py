@@ -73,10 +73,12 @@ class Logs:
         """Read one log. Bytes that are no UTF-8 are replaced."""
         reader = _LogReader(self, file)
         objects = _objects(content)
-        for text in _lines(content) if objects is None else ():
-            reader.add(text)
-        for pod, time, text in () if objects is None else _states(objects):
-            reader.add_state(pod, time, text)
+        if objects is None:
+            for text in _lines(content):
+                reader.add(text)
+        else:
+            for pod, time, text in _states(objects):
+                reader.add_state(pod, time, text)
         reader.end()
 
 

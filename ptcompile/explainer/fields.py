@@ -125,7 +125,9 @@ def leaves(node: SchemaNode, depth: int = 8) -> Iterator[SchemaNode]:
     ]
     if "properties" in schema or "enum" in schema or not alternatives or not depth:
         yield node
-    for alternative in alternatives if depth else ():
+    if not depth:
+        return
+    for alternative in alternatives:
         yield from leaves(node._replace(schema=alternative), depth - 1)
 
 

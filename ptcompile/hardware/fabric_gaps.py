@@ -378,9 +378,10 @@ _TUNERS = {"tuner_config_a3u.txtpb": "nvidia-h200-141gb", "tuner_config_a4.txtpb
 def _tuner_gaps(container: _Container, spec: Json) -> Iterator[FabricGap]:
     """Yield a gap if the tuner configuration is for another machine than the pod selects."""
     accelerator = _TUNERS.get(basename(container.env.get(TUNER, "")))
-    for _, values in (
-        pinned_values(spec, "cloud.google.com/gke-accelerator") if accelerator is not None else ()
-    ):
+    if accelerator is None:
+        return
+
+    for _, values in pinned_values(spec, "cloud.google.com/gke-accelerator"):
         if accelerator not in values:
             message = f"{TUNER} is for {accelerator}, but the pod selects {', '.join(values)}"
             yield container.gap(TUNER, message, "use the configuration of that machine")

@@ -184,7 +184,10 @@ def _block_of(job: SpecData, pods: ReadRole, *, alone: bool) -> SpecData:
 def _locate_role(gap: ImportGap, manifest: Json, read: Read) -> tuple[ReadRole | None, NamedPath]:
     """Return the role whose pod template contains the gap, and the path below the template."""
     for pods in read.pods:
-        for path in (pods.path, *pods.other_paths) if pods.holder == gap.holder else ():
+        if pods.holder != gap.holder:
+            continue
+
+        for path in (pods.path, *pods.other_paths):
             if path is None:
                 continue
             under = _with_item_names((manifest, *read.objects)[pods.holder], path)

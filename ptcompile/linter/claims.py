@@ -113,7 +113,10 @@ def places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozense
             if label in labels:
                 yield label, frozenset(labels[label].split("__")), owner
         terms = nested_maps(volume, "spec", "nodeAffinity", "required", "nodeSelectorTerms")
-        for expression in nested_maps(terms[0], "matchExpressions") if len(terms) == 1 else ():
+        if len(terms) != 1:
+            continue
+
+        for expression in nested_maps(terms[0], "matchExpressions"):
             if expression.get("operator") == "In":
                 values = frozenset(nested_strings(expression, "values"))
                 yield nested_string(expression, "key"), values, owner

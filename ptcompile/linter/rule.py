@@ -142,13 +142,16 @@ class Subject(Workload):
         """Return a fix with the paths of the file, or None if it changes what this object does
         not have.
         """
+        if fix is None:
+            return None
+
         edits = []
-        for edit in fix.edits if fix is not None else ():
+        for edit in fix.edits:
             place = self.place_of(edit.path)
             if place is not None and place.writer:
                 return None
             edits.append(edit if place is None else edit._replace(path=place.path))
-        return None if fix is None else fix._replace(edits=tuple(edits))
+        return fix._replace(edits=tuple(edits))
 
     @cached_property
     def every_training_role(self) -> TrainingRoles:

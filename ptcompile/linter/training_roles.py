@@ -407,8 +407,11 @@ class RoleObstacle(NamedTuple):
 
 def obstacles_of(subject: Workload, roles: TrainingRoles) -> Iterator[RoleObstacle]:
     """Yield what keeps the roles from meeting."""
+    if subject.job is None:
+        return
+
     role_of = {id(role.member): role for role in roles}
-    for obstacle in subject.job.obstacles if subject.job is not None else ():
+    for obstacle in subject.job.obstacles:
         role = role_of.get(id(obstacle.member))
         if role is not None:
             is_certain = obstacle.is_certain and not role.misplaced_options

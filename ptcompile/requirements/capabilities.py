@@ -60,7 +60,9 @@ def _queue_probes() -> Iterator[Probe]:
         profile: JsonDict = {"queueSystem": operator.queue_system, **_LEVELS}
         yield Probe(f"queue of {operator.title}", {"queue": "q", "priority": "high"}, profile)
         yield Probe(f"queue of {operator.title}, topology", _QUEUED_TOPOLOGY, profile)
-        for name, spec, more in () if operator.gang_scheduler else operator.probes:
+        if operator.gang_scheduler:
+            continue
+        for name, spec, more in operator.probes:
             yield Probe(name, spec, {**more, **_LEVELS})
 
 

@@ -275,7 +275,10 @@ def _feature_gates(containers: Iterable[Json]) -> JsonDict:
     gates: defaultdict[str, dict[str, bool]] = defaultdict(dict)
     for container in containers:
         field = _software_of(nested_string(container, "image"))
-        for value in _flag_values(container, "feature-gates") if field in software else ():
+        if field not in software:
+            continue
+
+        for value in _flag_values(container, "feature-gates"):
             for pair in value.split(","):
                 gate, _, switch = pair.strip().partition("=")
                 if gate and switch.lower() in {"true", "false"}:

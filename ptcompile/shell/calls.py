@@ -246,7 +246,10 @@ def _broken_lines(script: str) -> Iterator[str]:
     from ptcompile.shell.parser import parse
 
     for command in nodes.walk(parse(script).body):
-        for word in command.words if isinstance(command, nodes.Simple) else ():
+        if not isinstance(command, nodes.Simple):
+            continue
+
+        for word in command.words:
             rest, newline, _ = script[word.end :].partition("\n")
             is_here = _ends_in_space(word.source) and script.startswith(word.source, word.start)
             if is_here and newline and not rest.strip():

@@ -615,11 +615,10 @@ def _places(member: MeetingMember) -> Iterator[tuple[str, ...]]:
     """
     job, (backend, name, *rest) = member.pod.job, member.key
     names = {name: None}
-    for service in (
-        job.stream.services_selecting(member.pod.view.labels) if member.address.is_own else ()
-    ):
-        if namespace_of(service) == job.namespace:
-            names[object_name(service)] = None
+    if member.address.is_own:
+        for service in job.stream.services_selecting(member.pod.view.labels):
+            if namespace_of(service) == job.namespace:
+                names[object_name(service)] = None
     yield from ((job.namespace, backend, name, *rest) for name in names)
 
 

@@ -278,9 +278,10 @@ def karpenter_group(pool: Json) -> NodeGroup:
         each for each in known if all(each.get(key, 0) <= limit for key, limit in limits.items())
     ]
     sizes: dict[str, int] = {}
-    for machine in possible if is_known else ():
-        for resource, amount in machine.items():
-            sizes[resource] = max(amount, sizes.get(resource, 0))
+    if is_known:
+        for machine in possible:
+            for resource, amount in machine.items():
+                sizes[resource] = max(amount, sizes.get(resource, 0))
     sizes |= {key: min(limit, sizes.get(key, limit)) for key, limit in limits.items()}
     nodes = [limits["nodes"]] if "nodes" in limits else []
     replicas = nested_value(pool, "spec", "replicas")

@@ -302,7 +302,10 @@ class Workload:
         """
         for role in self.roles:
             views = {(view.name, view.init): view for view in role.pod.containers}
-            for container in role.template.containers if role.template is not None else ():
+            if role.template is None:
+                continue
+
+            for container in role.template.containers:
                 if (container.name, container.is_init) in views:
                     yield (
                         container.path,

@@ -175,7 +175,10 @@ def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iter
 def _pattern_properties(
     validator: Any, patterns: Json, instance: Any, _schema: Any
 ) -> Iterator[Any]:
-    for pattern, inner in patterns.items() if isinstance(instance, dict) else ():
+    if not isinstance(instance, dict):
+        return
+
+    for pattern, inner in patterns.items():
         current_evaluations().spend(len(instance))
         for key, value in instance.items():
             if matches(pattern, key):

@@ -102,7 +102,10 @@ def check_host_ports(containers: Iterable[FieldValue], fill: bool) -> None:
     """
     seen: set[str] = set()
     for container in containers:
-        for port in container["ports"].objects() if container.get("ports") else ():
+        if not container.get("ports"):
+            continue
+
+        for port in container["ports"].objects():
             host = port.get("hostPort") or (port.get("containerPort") if fill else None)
             if type(host) is int and host != 0:
                 shown = f"{port.get('protocol') or 'TCP'}/{port.get('hostIP') or ''}/{host}"

@@ -186,9 +186,12 @@ def _security_annotation_warnings(
     context = nested_map(spec, "securityContext")
     if annotation_map.get(_SECCOMP_POD) is not None and context.get("seccompProfile") is None:
         yield deprecated((*path, _SECCOMP_POD), _SECCOMP_TEXT, "set securityContext.seccompProfile")
+    if not annotation_map:
+        return
+
     is_template = path != ("metadata", "annotations")
     is_windows = nested_value(spec, "os", "name") == "windows"
-    for container, _ in containers if annotation_map else ():
+    for container, _ in containers:
         security = nested_map(container, "securityContext")
         name = container.get("name")
         key = f"{_SECCOMP_CONTAINER}{name}"

@@ -122,7 +122,10 @@ def unread_annotations(job: Job, target: Target) -> Problems:
     """Yield a warning for each annotation of the job by which another operator would place its
     pods.
     """
-    for operator in OPERATORS if job.annotations else ():
+    if not job.annotations:
+        return
+
+    for operator in OPERATORS:
         for key, purpose in operator.placing_annotations.items():
             if key in job.annotations and operator.target_name != target.name:
                 path = ("metadata", "annotations", key)

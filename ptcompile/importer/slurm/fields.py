@@ -311,7 +311,9 @@ def _report_unknown(job: ScriptJob, fields: Mapping[str, Any], swept: Collection
         findings.miss(place, f"{_written(name)} is not known{hint}", help)
 
     for name, value in env.items():
-        for inner in unresolved(value, known) if isinstance(value, str) else ():
+        if not isinstance(value, str):
+            continue
+        for inner in unresolved(value, known):
             text = f"env.{name} has {_written(inner)}, which no pod sets{_hint(job, inner)}"
             findings.miss(place, text, f"write the value of env.{name}")
 
