@@ -144,7 +144,8 @@ def convert_inputs(
     if manifests:
         findings = list(_new_findings(output, imported, request))
         diagnostics += findings
-        output = [] if has_error(findings) else output
+        if has_error(findings):
+            output = []
 
     limited = tuple(streams.limit_findings((*imported.diagnostics, *diagnostics), inputs.filename))
     return Result(tuple(output), limited)
@@ -380,7 +381,8 @@ def _with_new_names(
         return result, new_world, []
 
     job = with_new_hosts(spec["spec"], hosts)
-    job = with_new_variables(job, variables) if variables else job
+    if variables:
+        job = with_new_variables(job, variables)
     notes = [
         f"the host {name}, which the manifest names, becomes {now}, the pod of the same rank"
         for name, now in hosts.items()

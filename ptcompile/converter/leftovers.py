@@ -203,7 +203,8 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _texts(inner) if key != "name" else ()
+            if key != "name":
+                yield from _texts(inner)
     elif isinstance(value, list):
         for inner in value:
             yield from _texts(inner)

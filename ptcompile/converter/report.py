@@ -94,7 +94,8 @@ def _rows(file: ConvertedFile) -> Iterator[_Row]:
         elif kind_of(data) in _JOBS:
             failed = _reasons(errors, title) or ([] if file.manifests else _reasons(errors, None))
             placeholders = placeholders_of(data) if failed else []
-            failed = [_UNRENDERED + ", ".join(placeholders)] if placeholders else failed
+            if placeholders:
+                failed = [_UNRENDERED + ", ".join(placeholders)]
             outcome = "stayed" if failed else "moved"
             yield _Row(file.name, title, outcome, failed or _reasons(warnings, title), is_job=True)
         elif not file.manifests:

@@ -125,7 +125,9 @@ def _is_plain(selector: JsonDict) -> bool:
 
 
 def _as_selector(selector: JsonDict) -> JsonDict:
-    return {"matchLabels": selector} if _is_plain(selector) else selector
+    if _is_plain(selector):
+        return {"matchLabels": selector}
+    return selector
 
 
 def _replacement(

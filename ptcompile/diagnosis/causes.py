@@ -88,7 +88,9 @@ def _weigh(
             return WeighedCause(cause, None, line, _VALUE if is_value else _FIELD)
 
     is_outside = not cause.code and not cause.at
-    return WeighedCause(cause, None, 0, _NOWHERE) if is_outside else None
+    if is_outside:
+        return WeighedCause(cause, None, 0, _NOWHERE)
+    return None
 
 
 def compare(values: Mapping[str, str], world: World) -> Iterator[str]:

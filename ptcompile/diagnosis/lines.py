@@ -188,7 +188,8 @@ class _LogReader:
         self._before = line
 
     def _pod(self, name: str) -> _Pod:
-        name = name if len(self._pods) < _MOST_PODS or name in self._pods else self._name
+        if len(self._pods) >= _MOST_PODS and name not in self._pods:
+            name = self._name
         return self._pods.setdefault(name, _Pod())
 
     def _notice_form(self, line: str) -> None:
@@ -210,7 +211,8 @@ class _LogReader:
         rank = _rank_of(line)
         for index in pod.unclocked:
             sighting = self._logs.sightings[index]
-            sighting = sighting if time is None else _timed(sighting, time)
+            if time is not None:
+                sighting = _timed(sighting, time)
             self._logs.sightings[index] = sighting._replace(rank=sighting.rank or rank)
 
         if rank:

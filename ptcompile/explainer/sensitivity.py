@@ -233,7 +233,8 @@ def _indistinct_items(value: Any, path: Path = (), field: str = "") -> Iterator[
         names = [repr(item) if (name := identity(item, field)) is None else name for item in value]
         counts = Counter(names)
         for i, item in enumerate(value):
-            yield from [(*path, i)] if counts[names[i]] > 1 else []
+            if counts[names[i]] > 1:
+                yield (*path, i)
             yield from _indistinct_items(item, (*path, i), field)
 
 

@@ -199,7 +199,9 @@ class _Round:
             return first or second
 
         both = [*first, *second]
-        return first if len(both) == len(plans) or self._why_not(both) else both
+        if len(both) == len(plans) or self._why_not(both):
+            return first
+        return both
 
     def _why_not(self, plans: Sequence[_Plan]) -> CannotFix | None:
         try:

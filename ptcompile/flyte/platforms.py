@@ -95,7 +95,9 @@ def string_pairs(settings: ConfigSection, key: str) -> dict[str, str]:
 
 
 def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
 
 
 _CLASS_NAMES = {"nvidia": "nvidia_gpu", "tpu": "google_tpu"}

@@ -29,7 +29,9 @@ def image_of(
     name of an ImageSpec.
     """
     if value is None or isinstance(value, str):
-        return _fill_templates(value, path, images, problems) if value else None
+        if value:
+            return _fill_templates(value, path, images, problems)
+        return None
 
     name = getattr(value, "image_name", None)
     text = name() if callable(name) else None
@@ -231,7 +233,8 @@ def read_secrets(requests: Iterable[Any], problems: CallProblems) -> Secrets:
         version = getattr(request, "group_version", None)
         env_var = getattr(request, "env_var", None)
         kind = getattr(request, "mount_requirement", "ANY")
-        kind = kind if isinstance(kind, str) else getattr(kind, "name", "ANY")
+        if not isinstance(kind, str):
+            kind = getattr(kind, "name", "ANY")
         if kind == "ENV_VAR" and not key:
             problems.error(
                 "spec-missing-field",

@@ -191,7 +191,8 @@ def _candidate_limits(objects: tuple[Json, ...]) -> list[Any]:
                 number = as_int(inner) - (key == "maxRetry")
                 limits["Unlimited" if inner >= _UNLIMITED else max(0, number)] = None
             stack.append(inner)
-        stack += value if isinstance(value, list) else []
+        if isinstance(value, list):
+            stack += value
 
     return [*limits, *(number for number in (6, 0, 2) if number not in limits)]
 
@@ -257,7 +258,8 @@ def _unrestricted_block(block: Json) -> JsonDict:
         pod_patch = {"spec": _unrestricted_pod(pod)} if _unrestricted_pod(pod) else {}
         template = {**without_keys(out["podTemplate"], "spec"), **pod_patch}
         out = without_keys(out, "podTemplate")
-        out |= {"podTemplate": template} if template else {}
+        if template:
+            out["podTemplate"] = template
 
     return out
 
@@ -493,7 +495,8 @@ def lift_queue(
     best = compile_candidate(spec, cluster)
     fewest = None
     for queued_spec in _queued_specs(spec, manifest, related, cluster):
-        fewest = _count_differences(best, manifest, related) if fewest is None else fewest
+        if fewest is None:
+            fewest = _count_differences(best, manifest, related)
         if fewest == 0:
             break
         candidate = compile_candidate(queued_spec, cluster)

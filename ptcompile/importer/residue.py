@@ -398,7 +398,9 @@ def _trials(
 def _marks_of(path: KeyPath) -> set[str]:
     """Return the parts that the path of a gap has if a role's field or a variable is the cause."""
     marks = {f"[{path[2]}]"} if path[1] == "roles" else set()
-    return marks | {"env", f"[{path[-1]}]"} if path[-2] == "env" else marks
+    if path[-2] != "env":
+        return marks
+    return marks | {"env", f"[{path[-1]}]"}
 
 
 def _without_all(spec: SpecData, paths: Sequence[KeyPath]) -> SpecData:

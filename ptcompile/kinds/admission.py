@@ -179,7 +179,8 @@ class JobAdmission(NamedTuple):
             f"  preempts {victim.name} in {victim.namespace} ({victim.how})"
             for victim in self.victims
         ]
-        out += [f"  help: {self.advice}"] if self.advice else []
+        if self.advice:
+            out += [f"  help: {self.advice}"]
         return out + [f"  note: {note}" for note in self.notes]
 
     def _summary(self) -> str:

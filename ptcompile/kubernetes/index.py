@@ -266,7 +266,9 @@ class Objects(Sequence["Json"]):
 
 def objects(manifests: Iterable[Json]) -> Objects:
     """Return the objects with their index; an existing index is kept."""
-    return manifests if isinstance(manifests, Objects) else Objects(manifests)
+    if isinstance(manifests, Objects):
+        return manifests
+    return Objects(manifests)
 
 
 def selector(service: Json) -> dict[str, str]:

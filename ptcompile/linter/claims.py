@@ -88,7 +88,9 @@ def driver_of_volume(subject: Subject, volume: Json) -> str:
     """
     inline = nested_string(volume, "csi", "driver")
     claim = None if inline else _claim_of_volume(subject, volume)
-    return inline if claim is None else driver_of_claim(subject.stream, claim)
+    if claim is None:
+        return inline
+    return driver_of_claim(subject.stream, claim)
 
 
 def driver_of_claim(stream: Stream, claim: Json) -> str:

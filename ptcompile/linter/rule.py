@@ -386,7 +386,9 @@ def fix_removing(title: str, path: Path, *, safe: bool = False) -> Fix:
 
 def edit_adding(written: object, path: Path, item: Any) -> Edit:
     """Return an edit that adds an item to a list, or writes the list where no list is."""
-    return Edit("append", path, item) if isinstance(written, list) else Edit("set", path, [item])
+    if isinstance(written, list):
+        return Edit("append", path, item)
+    return Edit("set", path, [item])
 
 
 def fix_removing_variable(entry: EnvEntry) -> Fix:

@@ -340,7 +340,9 @@ def image_path(role: TrainingRole) -> Path:
     """Return the path of the role's image; in a TrainJob, whose runtime has the image, that of
     the command.
     """
-    return (*role.path, "image") if "image" in role.spec else role.command_path
+    if "image" not in role.spec:
+        return role.command_path
+    return (*role.path, "image")
 
 
 def mentions_launcher(template: ManifestTemplate) -> bool:

@@ -75,7 +75,8 @@ def written_checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
         return
     is_training: bool | None = None
     for checkpoint in checkpoints(container):
-        is_training = starts_training(container) if is_training is None else is_training
+        if is_training is None:
+            is_training = starts_training(container)
         if is_training or checkpoint.is_output:
             yield checkpoint
 

@@ -269,7 +269,8 @@ def operators_of(
         if queue_of(spec, cluster):
             operators.append(queue_operator(target, cluster))
         scheduler = _gang_scheduler(spec, cluster)
-        operators += [scheduler] if scheduler is not None else []
+        if scheduler is not None:
+            operators += [scheduler]
         operators += drivers(claimed_classes(spec, target, cluster))
 
     return list(dict.fromkeys(operators))

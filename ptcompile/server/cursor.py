@@ -338,7 +338,8 @@ def cursor_at(text: str, offset: int) -> Cursor:
     begin, end = document_bounds(text, offset)
     line_start = max(text.rfind("\n", 0, offset) + 1, begin)
     line_end = text.find("\n", offset)
-    line_end = len(text) if line_end < 0 else line_end
+    if line_end < 0:
+        line_end = len(text)
     outline = Outline()
     line_offset = begin
     for line in text[begin:line_start].split("\n")[:-1]:

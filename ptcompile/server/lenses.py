@@ -113,7 +113,9 @@ def page(opened: OpenDocument, scheme: str = "") -> TextView:
 
 
 def _find_object(opened: OpenDocument, number: int) -> Item | None:
-    return opened.objects[number] if 0 <= number < len(opened.objects) else None
+    if 0 <= number < len(opened.objects):
+        return opened.objects[number]
+    return None
 
 
 def _file_stem(obj: Item) -> str:

@@ -169,7 +169,9 @@ def split_line(line: str) -> list[str]:
     split = [
         None if word is None else _as_written(word, prefix) for prefix, word in (*values, *words)
     ]
-    return [] if None in split else [word for word in split if word is not None]
+    if None in split:
+        return []
+    return [word for word in split if word is not None]
 
 
 def _only_command(text: str) -> Simple | None:

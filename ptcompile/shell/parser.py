@@ -532,7 +532,9 @@ class _ScriptParser:
     def escaped(self, quoted: bool) -> Parts:
         following = self.text[self.at + 1 : self.at + 2]
         self.at = min(self.at + 2, self.size)
-        return [] if following == "\n" else [Literal(following or "\\", True)]
+        if following == "\n":
+            return []
+        return [Literal(following or "\\", True)]
 
     def single(self, quoted: bool) -> Parts:
         return [Literal(self.taken(_SINGLE)["text"], True)]
@@ -574,7 +576,9 @@ class _ScriptParser:
         if match := self.take(_NAME):
             return [Parameter(match.group(), quoted, self.text[start : self.at])]
 
-        return [] if following == '"' and not quoted else [Literal("$", quoted)]
+        if following == '"' and not quoted:
+            return []
+        return [Literal("$", quoted)]
 
     def command_or_arithmetic(self, quoted: bool) -> Part:
         start = self.at
@@ -612,7 +616,9 @@ class _ScriptParser:
 
         source = self.text[start : self.at]
         if match is None:
-            return Parameter("#", quoted, source) if source == "${#}" else Opaque(source, quoted)
+            if source == "${#}":
+                return Parameter("#", quoted, source)
+            return Opaque(source, quoted)
 
         prefix, name, index, operator = match.groups(default="")
         if (prefix and operator) or (parts and not operator):

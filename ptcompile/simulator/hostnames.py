@@ -423,4 +423,6 @@ def _service_mistake(pod: Pod, name: _ClusterName, services: Sequence[Json]) -> 
             name="selector" if any(map(is_headless, services)) else "cluster IP"
         )
 
-    return None if pod.view.hostname else mistake._replace(name="hostname")
+    if pod.view.hostname:
+        return None
+    return mistake._replace(name="hostname")

@@ -211,7 +211,9 @@ def command_line(
     budget = budget or Budget()
 
     def expand(words: tuple[str, ...] | None) -> list[str] | None:
-        return None if words is None else [expand_vars(word, env, budget) for word in words]
+        if words is None:
+            return None
+        return [expand_vars(word, env, budget) for word in words]
 
     return expand(container.command), expand(container.args)
 

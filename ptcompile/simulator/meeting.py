@@ -420,7 +420,8 @@ def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> MeetingM
         last = pod.job.last_pod(role)
         seen_by_last = address_of(last, last.rendezvous.host)
         is_apart = seen_by_last.is_own
-        address = seen_by_last if address.is_blind and not is_apart else address
+        if address.is_blind and not is_apart:
+            address = seen_by_last
     return MeetingMember(
         role=role, pod=pod, rendezvous=rendezvous, address=address, is_apart=is_apart
     )

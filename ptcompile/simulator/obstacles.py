@@ -228,7 +228,8 @@ def _local_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
                 f"nothing tells {first.rendezvous.launcher} where the first of {gathering.pods} "
                 "pods is"
             )
-            sentence += f", unless {config} does" if config else ""
+            if config:
+                sentence += f", unless {config} does"
             # deepspeed then asks the first host of its host file, over ssh
             is_certain = not config and first.rendezvous.launcher != "deepspeed"
             yield Obstacle("local-endpoint", sentence, first, is_certain, pods=gathering.pods)

@@ -341,7 +341,8 @@ def hostname_stem(label: str) -> str:
     """Return a host name without the indexes at its end: `train-node` for `train-node-0-3`."""
     for _ in range(2):
         head, dash, index = label.rpartition("-")
-        label = head if dash and index.isdigit() else label
+        if dash and index.isdigit():
+            label = head
     return label
 
 
@@ -412,7 +413,9 @@ class WorkloadPods(_PodFields):
         from ptcompile.simulator.mounted import MountedFile
 
         source = self.find("ConfigMap", name)
-        return None if source is None else MountedFile(source, key).known_text
+        if source is None:
+            return None
+        return MountedFile(source, key).known_text
 
     @property
     def kind(self) -> str:

@@ -62,7 +62,9 @@ def resolve(text: str) -> Scalar:
     value = _go_value(text)
     if isinstance(value, float):
         return through_json(value)
-    return float(value) if type(value) is int and value >= _INT64 else value
+    if type(value) is int and value >= _INT64:
+        return float(value)
+    return value
 
 
 def _go_value(text: str) -> Scalar:

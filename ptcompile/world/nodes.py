@@ -166,8 +166,10 @@ def _machine_facts(machine: str, cloud: str | None) -> tuple[dict[str, str], dic
     entry = devices.built_in_accelerator(row.accelerator, cloud)
     sizes = {measure: allocatable(row.machine, measure, row.cloud) for measure in ("cpu", "memory")}
     if entry is not None:
-        labels |= entry.node_labels if cloud == row.cloud else {}
-        sizes |= {entry.resource_name: row.machine.devices * NANO} if entry.resource_name else {}
+        if cloud == row.cloud:
+            labels |= entry.node_labels
+        if entry.resource_name:
+            sizes[entry.resource_name] = row.machine.devices * NANO
     for fabric, count in row.machine.fabrics.items():
         if resource := devices.counted_resource(fabric, row.cloud):
             sizes[resource] = count * NANO
@@ -287,7 +289,8 @@ def karpenter_group(pool: Json) -> NodeGroup:
     replicas = nested_value(pool, "spec", "replicas")
     if isinstance(replicas, int) and replicas >= 0:  # a static pool
         nodes.append(replicas * NANO)
-    nodes += [0] if is_known and not possible else []
+    if is_known and not possible:
+        nodes += [0]
 
     return NodeGroup(
         names=(name,),

@@ -383,7 +383,9 @@ def _get_optional_item(key: Run, scope: Bindings, value: Any) -> Optional:
         return ABSENT
     if type(value) is dict:
         map_key = values.key_of(index_value)
-        return Optional(True, value[map_key]) if map_key in value else ABSENT
+        if map_key not in value:
+            return ABSENT
+        return Optional(True, value[map_key])
 
     raise no_overload()
 

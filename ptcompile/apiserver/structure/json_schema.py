@@ -349,7 +349,8 @@ def _to_problem(error: Any, filename: str) -> Problem:
         properties = schema_properties(error.schema)
         instance = error.instance if isinstance(error.instance, dict) else {}
         unknown = next((key for key in instance if key not in properties), None)
-        path = (*path, unknown) if isinstance(unknown, str) else path
+        if isinstance(unknown, str):
+            path = (*path, unknown)
 
     text = str(error.message)[: MESSAGE_MAX - len(message_at(path, ""))]
     return problem_at(name, path, text, f"see the schema in {filename}", on_key=on_key)

@@ -24,7 +24,9 @@ def amount_of(value: Any) -> int:
     """Return the number of an integer or a percentage, or 0 for any other value."""
     if type(value) is int:
         return value
-    return int(value[:-1]) if type(value) is str and _PERCENT(value) else 0
+    if type(value) is str and _PERCENT(value):
+        return int(value[:-1])
+    return 0
 
 
 def check_amount_or_percent(amount: FieldValue, *, limit_to_100: bool = True) -> None:
@@ -167,7 +169,9 @@ def check_token_seconds(seconds: FieldValue) -> None:
 def service_name_rule(context: ApiServer) -> TextRule:
     """Return the rule for the names of Services. Until 1.35 a name must begin with a letter."""
     relaxed = context.has_gate("RelaxedServiceNameValidation", 36)
-    return names.why_not_dns_label if relaxed else names.why_not_dns_1035_label
+    if relaxed:
+        return names.why_not_dns_label
+    return names.why_not_dns_1035_label
 
 
 _DRIVER_NAME_MAX = 63

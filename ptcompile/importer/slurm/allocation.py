@@ -110,7 +110,8 @@ def _resources(options: Options, nodes: int, tasks: int, doubts: dict[str, str])
         per_task.append(gpus)
     elif gpus := amount("gpus"):
         resources.append(gpus._replace(amount=ceil(gpus.amount / nodes)))
-        doubts |= {"gpus": _UNEVEN_GPUS} if gpus.amount % nodes else {}
+        if gpus.amount % nodes:
+            doubts["gpus"] = _UNEVEN_GPUS
 
     return [*resources, *[each._replace(amount=each.amount * tasks) for each in per_task]]
 

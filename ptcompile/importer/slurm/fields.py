@@ -110,7 +110,9 @@ def _image(step: ScriptStep, findings: ScriptFindings) -> str:
 
 def _folder(job: ScriptJob) -> str:
     folder = job.step.container.folder or job.options.value("chdir")
-    return folder if folder.startswith("/") and "$" not in folder else ""
+    if folder.startswith("/") and "$" not in folder:
+        return folder
+    return ""
 
 
 def _volumes(step: ScriptStep, findings: ScriptFindings) -> JsonDict:

@@ -133,7 +133,9 @@ def exports_of_shell(text: str) -> dict[str, Offsets]:
 def shortened(words: Iterable[str]) -> str:
     """Return a command line as findings quote it."""
     text = " ".join(words)
-    return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 3]}..."
+    if len(text) <= _MAX_QUOTED:
+        return text
+    return f"{text[: _MAX_QUOTED - 3]}..."
 
 
 _reference = re.compile(

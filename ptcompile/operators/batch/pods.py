@@ -233,7 +233,9 @@ def lost_pod(spec: Json) -> LostPod:
 def _retry_limit(spec: Json) -> int:
     """Return the number of failures that the Job, or each of its indexes, may have."""
     per_index = spec.get("backoffLimitPerIndex")
-    return nested_int(spec, "backoffLimit", default=6) if per_index is None else as_int(per_index)
+    if per_index is None:
+        return nested_int(spec, "backoffLimit", default=6)
+    return as_int(per_index)
 
 
 def _disruption_action(spec: Json) -> str:
@@ -300,7 +302,9 @@ def failure_reason(spec: Json) -> str:
     """Return the reason with which a Job of this spec fails when it loses a pod that it does not
     recreate.
     """
-    return "PodFailurePolicy" if _disruption_action(spec) == "FailJob" else limit_reason(spec)
+    if _disruption_action(spec) == "FailJob":
+        return "PodFailurePolicy"
+    return limit_reason(spec)
 
 
 def limit_reason(spec: Json) -> str:

@@ -110,7 +110,9 @@ def launcher_of(argv: Sequence[str]) -> LauncherCall | None:
         ):
             return None
         by_module = _BY_MODULE.get(argv[index])
-        return None if by_module is None else LauncherCall(by_module, index + 1)
+        if by_module is None:
+            return None
+        return LauncherCall(by_module, index + 1)
 
     name = _BY_PROGRAM.get(program)
     if name is None:

@@ -45,7 +45,9 @@ class IntRange(NamedTuple):
     @property
     def text(self) -> str:
         """`4` or `2 to 4`."""
-        return str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
+        if self.least == self.most:
+            return str(self.least)
+        return f"{self.least} to {self.most}"
 
 
 class Rendezvous(NamedTuple):

@@ -46,7 +46,7 @@ def check(subject: Subject) -> Findings:
             continue
 
         for entry in container.variables:
-            if stack is None or entry.name not in stack.visible or entry.value is None:
+            if entry.name not in stack.visible or entry.value is None:
                 continue
 
             problem = _problem(entry.value, container.accelerators)
