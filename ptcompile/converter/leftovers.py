@@ -20,7 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     without_keys,
 )
 from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
-from ptcompile.operators.table import KINDS
+from ptcompile.operators.table import KINDS, operator_of
 from ptcompile.simulator.meeting import dns_names
 
 TYPE_CHECKING = False
@@ -51,8 +51,8 @@ def without_old_metadata(
         for key in _metadata_keys(old_job.manifest)
         if key.partition("/")[0] in domains and not key.startswith(EMITTED_PREFIXES)
     }
-    operator = KINDS[kind_of(old_job.manifest)][0]
-    if operator is not KINDS[kind_of(new_job.manifest)][0]:
+    operator = operator_of(kind_of(old_job.manifest))
+    if operator is not operator_of(kind_of(new_job.manifest)):
         stale |= operator.placing_annotations.keys() & set(_metadata_keys(old_job.manifest))
     present = sorted(stale.intersection(key for data in objects for key in _metadata_keys(data)))
     title = operator.title or kind_of(old_job.manifest).name

@@ -161,7 +161,8 @@ class _Round:
         entry = twins.get(offset - document.start())
         if entry is None:
             raise CannotFix("the key does not exist")
-        if shares(entry[0].entries[entry[1]].node):
+        mapping, index = entry
+        if shares(mapping.entries[index].node):
             raise CannotFix("an alias shares the value")
 
         return _Plan(diagnostic, document.index, (), entry)

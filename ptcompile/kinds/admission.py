@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 TYPE_CHECKING = False
@@ -68,7 +69,7 @@ class AdmittedPodSet(NamedTuple):
         hidden = len(self.domains) - _MAX_SHOWN
         more = f", and {hidden} more domains" if hidden > 0 else ""
 
-        pods = f"{self.name}: {self.count} pod{'' if self.count == 1 else 's'}"
+        pods = f"{self.name}: {pluralize(self.count, 'pod')}"
         return ", ".join(filter(None, [pods, flavors])) + (f": {places}{more}" if places else "")
 
     def to_dict(self) -> JsonDict:

@@ -219,9 +219,14 @@ class Subject(Workload):
         """
         if not is_overridden(self.record, Kind.lacks_rendezvous):
             return False
-        return self.record.lacks_rendezvous(
-            self.manifest, self.training_roles[0].launch.options if self.training_roles else {}
-        )
+        return self.record.lacks_rendezvous(self.manifest, self.launch_options)
+
+    @property
+    def launch_options(self) -> Mapping[str, str]:
+        """The launcher's options in the first role that trains; empty without such a role."""
+        for role in self.training_roles:
+            return role.launch.options
+        return {}
 
     @cached_property
     def waiting_roles(self) -> dict[str, Rendezvous]:

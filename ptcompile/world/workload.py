@@ -192,14 +192,15 @@ class Workload:
         """The pod templates as their controller completes them and admission leaves them, in their
         own order; empty for kinds without pods. Their paths lead into `made`.
         """
-        return self._admitted[0]
+        templates, _ = self._admitted
+        return templates
 
     @cached_property
     def origins(self) -> OriginMap | None:
         """Where the parts of the templates were written, or None if all are in this object at
         their paths.
         """
-        writers = self._admitted[1]
+        _, writers = self._admitted
         if self._made is None and not writers:
             return None
         from ptcompile.world.origin import OriginMap

@@ -158,9 +158,8 @@ def _one_of(validator: Any, branches: list[Any], instance: Any, _schema: Any) ->
     if not holding:
         yield _validation_error(f"{instance!r} is not valid under any of the given schemas")
     elif len(holding) > 1:
-        yield _validation_error(
-            f"{instance!r} is valid under each of {holding[1]!r}, {holding[0]!r}"
-        )
+        first, second = holding
+        yield _validation_error(f"{instance!r} is valid under each of {second!r}, {first!r}")
 
 
 def _holds(validator: Any, branch: Any, instance: Any) -> bool:
@@ -347,7 +346,7 @@ def _to_problem(error: Any, filename: str) -> Problem:
     on_key = name == "unknown-field"
     if on_key:
         properties = schema_properties(error.schema)
-        instance = error.instance if isinstance(error.instance, dict) else {}
+        instance = as_mapping(error.instance)
         unknown = next((key for key in instance if key not in properties), None)
         if isinstance(unknown, str):
             path = (*path, unknown)

@@ -40,7 +40,7 @@ from ptcompile.operators.shared.emitting import (
     role_path,
     unsupported_by_target,
 )
-from ptcompile.operators.table import BY_GANG_SCHEDULER, OPERATORS, has_feature
+from ptcompile.operators.table import BY_GANG_SCHEDULER, OPERATORS, has_feature, main_kind
 from ptcompile.spec.checks import NON_SCHEDULERS
 
 TYPE_CHECKING = False
@@ -129,7 +129,7 @@ def unread_annotations(job: Job, target: Target) -> Problems:
         for key, purpose in operator.placing_annotations.items():
             if key in job.annotations and operator.target_name != target.name:
                 path = ("metadata", "annotations", key)
-                owner = operator.title or f"{operator.kinds[0].name} objects"
+                owner = operator.title or f"{main_kind(operator).name} objects"
                 message = f"{purpose} with {owner} alone; {target.name} ignores it"
                 help = f"remove it, or use the target {operator.target_name}"
                 yield own_problem(

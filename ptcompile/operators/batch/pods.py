@@ -25,6 +25,7 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_int,
+    as_list,
     namespace_of,
     nested_int,
     nested_map,
@@ -290,10 +291,8 @@ def _exit_action(spec: Json, exit_code: int) -> str:
     """Return the action of the first rule of podFailurePolicy for an exit status, or Count."""
     for rule in nested_maps(spec, "podFailurePolicy", "rules"):
         on_codes = nested_map(rule, "onExitCodes")
-        values = on_codes.get("values")
-        if on_codes and (exit_code in (values if isinstance(values, list) else [])) == (
-            on_codes.get("operator") == "In"
-        ):
+        is_listed = exit_code in as_list(on_codes.get("values"))
+        if on_codes and is_listed == (on_codes.get("operator") == "In"):
             return nested_string(rule, "action")
     return "Count"
 

@@ -11,7 +11,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import basename
-from ptcompile.kubernetes.unstructured import LAST_APPLIED, placed_values, without_keys
+from ptcompile.kubernetes.unstructured import LAST_APPLIED, as_string, placed_values, without_keys
 from ptcompile.source.secrets.commands import command_intervals, is_program
 from ptcompile.source.secrets.names import FIELDS, MASK, is_plain, is_searched, is_secret
 from ptcompile.source.secrets.texts import (
@@ -157,7 +157,8 @@ def _walk_mapping(
             kind == "secret"
             and name not in _IDENTITY
             and path[-1:] != ("ownerReferences",)
-            and _is_object(mapping)
+            # a reference has the kind, the name and the namespace of its object
+            and "name" not in mapping
         ):
             _add_leaves(inner, value_path, None, secrets)
         elif kind == "secret" and name == "metadata" and isinstance(inner, Mapping):
@@ -180,8 +181,7 @@ def _add_arguments(items: Sequence[object], path: Path, secrets: dict[Path, Secr
     if len(items) < 2 or not isinstance(items[0], str) or not is_program(items[0]):
         return
 
-    words = [item if isinstance(item, str) else "" for item in items]
-    program, *arguments = words
+    program, *arguments = map(as_string, items)
     program = basename(program)
     intervals = [*command_intervals(" ".join([program, *arguments]))]
     offset = len(program) + 1
@@ -191,13 +191,6 @@ def _add_arguments(items: Sequence[object], path: Path, secrets: dict[Path, Secr
         if parts:
             secrets[(*path, index)] = SecretScalar((*path, index), word, tuple(parts), True)
         offset += len(word) + 1
-
-
-def _is_object(mapping: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping of this kind is the object itself rather than a reference to it
-    (`kind`, `name`, `namespace`).
-    """
-    return "name" not in mapping
 
 
 def _add_last_applied(
