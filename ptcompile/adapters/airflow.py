@@ -125,9 +125,10 @@ class PtcompileOperator(BaseOperator):
 
     def _finish(self, job: ptcompile.Reference, event: Event) -> None:
         live = cluster.find(self._api, job)
-        for replica in cluster.replicas(self._api, live)[:1] if live is not None else ():
-            for line in cluster.log(self._api, replica):
-                self.log.info("[node 0] %s", line)
+        if live is not None:
+            for replica in cluster.replicas(self._api, live)[:1]:
+                for line in cluster.log(self._api, replica):
+                    self.log.info("[node 0] %s", line)
         if event["state"] != "succeeded":
             why = ": ".join(str(event[key]) for key in ("reason", "message") if event.get(key))
             raise AirflowException(

@@ -18,7 +18,7 @@ from ptcompile.kinds.status import Status
 from ptcompile.kubernetes.names import why_not_dns_label
 from ptcompile.kubernetes.unstructured import Json, JsonDict, nested_map, nested_string
 from ptcompile.operators.handles import Handle, Reference, RolePods, handles
-from ptcompile.operators.table import BY_TARGET, KINDS, status_of
+from ptcompile.operators.table import BY_TARGET, main_kind, operator_of, status_of
 
 if TYPE_CHECKING:
     from ptcompile.api.compile import Result
@@ -50,7 +50,7 @@ def reference(target: str, namespace: str, name: str) -> Reference:
     operator = BY_TARGET.get(target)
     if operator is None:
         raise ValueError(f"no target {target!r}")
-    kind = operator.kinds[0]
+    kind = main_kind(operator)
     following = kind.following()
     if following is None:
         raise ValueError(f"target {target!r} makes no job that can be followed")
@@ -59,7 +59,7 @@ def reference(target: str, namespace: str, name: str) -> Reference:
 
 def target_of(job: Reference) -> str:
     """Return the target that emits jobs of this kind."""
-    return KINDS[job.api_version, job.kind][0].target_name
+    return operator_of((job.api_version, job.kind)).target_name
 
 
 def handle_of(live: Json) -> Handle:

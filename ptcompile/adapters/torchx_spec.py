@@ -77,7 +77,7 @@ def spec_of(app: Any, name: str) -> JsonDict:
         if isinstance(value, str) and (match := _UNSUPPORTED_MACRO.search(value)):
             field = ".".join(map(str, path))
             raise ValueError(
-                f"{app.name}: {field} has {match[0]}, which no target of ptcompile fills in"
+                f"{app.name}: {field} has {match.group()}, which no target of ptcompile fills in"
             )
 
     return {

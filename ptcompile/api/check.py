@@ -132,7 +132,8 @@ def is_unedited(text: str) -> bool:
     is a job.
     """
     head = _header.match(text)
-    text = text[head.end() :] if head else text
+    if head:
+        text = text[head.end() :]
     objects = _read_objects(text)
     if not objects or not any(kind_of(manifest) in JOB_KINDS for manifest in objects):
         return False

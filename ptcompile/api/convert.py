@@ -144,7 +144,8 @@ def convert_inputs(
     if manifests:
         findings = list(_new_findings(output, imported, request))
         diagnostics += findings
-        output = [] if has_error(findings) else output
+        if has_error(findings):
+            output = []
 
     limited = tuple(streams.limit_findings((*imported.diagnostics, *diagnostics), inputs.filename))
     return Result(tuple(output), limited)
@@ -181,10 +182,9 @@ def _new_findings(
     report = lint_inputs(options.inputs(File(from_data(output))), options)
     findings = [item for item in report.diagnostics if item.severity != "note"]
     known: defaultdict[str, set[str]] = defaultdict(set)
-    for finding in (
-        lint_inputs(options.inputs(inputs.files[0]), options).diagnostics if findings else ()
-    ):
-        known[_name_in(finding)].add(finding.code)
+    if findings:
+        for finding in lint_inputs(options.inputs(inputs.files[0]), options).diagnostics:
+            known[_name_in(finding)].add(finding.code)
 
     everywhere = set().union(*known.values())
     by_name = {spec.origin.partition("/")[2]: spec for spec in imported.found}
@@ -272,8 +272,8 @@ def _convert_one(
         result, new_world, diagnostics = _convert_spec(spec, imported, request, old_world)
         manifests = list(result.manifests)
         others = objects
-        if is_moved and manifests and old_world.jobs and new_world.jobs:
-            jobs = old_world.jobs[0], new_world.jobs[0]
+        jobs = _first_jobs(old_world, new_world)
+        if is_moved and manifests and jobs is not None:
             manifests, others, problems = _rewrite_references(manifests, objects, *jobs, request)
             diagnostics += [
                 _from_problem(item, imported, request.filename, lossy=request.lossy)
@@ -285,6 +285,11 @@ def _convert_one(
         outcomes.append(diagnostics)
 
     return [], objects, outcomes[0]
+
+
+def _first_jobs(old_world: World, new_world: World) -> tuple[SimulatedJob, SimulatedJob] | None:
+    """Return the first job of each world, or None if one of them has none."""
+    return next(zip(old_world.jobs, new_world.jobs, strict=False), None)
 
 
 def _rewrite_references(
@@ -348,13 +353,16 @@ def _convert_spec(
         severity = "error" if is_lost and not lossy else diagnostic.severity
         diagnostics.append(_spec_finding(diagnostic, imported, filename, severity))
 
-    has_jobs = bool(old_world.jobs and new_world.jobs)
-    if has_jobs:
-        problems += gang_differences(queueing, queueing_of(new_world.jobs[0]), request.target)
+    jobs = _first_jobs(old_world, new_world)
+    if jobs is not None:
+        _, new_job = jobs
+        problems += gang_differences(queueing, queueing_of(new_job), request.target)
     if result.manifests:
-        problems += _world_problems(old_world, new_world)
-    if has_jobs:
-        jobs = old_world.jobs[0], new_world.jobs[0]
+        problems += [
+            conversion_problem(f"it would not run the same: {text}")
+            for text in world_differences(old_world, new_world)
+        ]
+    if jobs is not None:
         facts = [fact for fact in compare_worlds(*jobs).facts if fact.what in _ENDING_FACTS]
         problems += _changed_settings(facts)
         diagnostics += _ending_finding(facts, *jobs, imported, filename)
@@ -370,10 +378,11 @@ def _with_new_names(
     manifest names those of the old ones, its world, and a note for each.
     """
     new_world = request.world(result.manifests)
-    if not (old_world.jobs and new_world.jobs):
+    jobs = _first_jobs(old_world, new_world)
+    if jobs is None:
         return result, new_world, []
 
-    pods = matching_pods(old_world.jobs[0], new_world.jobs[0])
+    pods = matching_pods(*jobs)
     hosts = renamed_hosts([PodPair(old.view, new.view) for old, new in pods])
     hosts = {name: now for name, now in hosts.items() if now and names_host(spec["spec"], name)}
     variables = renamed_variables(spec["spec"], pods)
@@ -381,7 +390,8 @@ def _with_new_names(
         return result, new_world, []
 
     job = with_new_hosts(spec["spec"], hosts)
-    job = with_new_variables(job, variables) if variables else job
+    if variables:
+        job = with_new_variables(job, variables)
     notes = [
         f"the host {name}, which the manifest names, becomes {now}, the pod of the same rank"
         for name, now in hosts.items()
@@ -470,12 +480,6 @@ def _from_problem(
     is_accepted = lossy and problem.severity == "error"
     severity, help = ("warning", None) if is_accepted else (problem.severity, problem.help)
     return _diagnostic(problem.name, problem.message, help, imported, filename, severity)
-
-
-def _world_problems(old_world: World, new_world: World) -> Problems:
-    """Yield an error for each difference between the two worlds."""
-    for text in world_differences(old_world, new_world):
-        yield conversion_problem(f"it would not run the same: {text}")
 
 
 def _changed_settings(facts: Sequence[Fact]) -> Problems:

@@ -22,7 +22,7 @@ from ptcompile.differ.model import Apply
 from ptcompile.differ.pairing import is_created, same_objects
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import Json, kind_of, namespace_of, nested_map
-from ptcompile.operators.table import OPERATORS
+from ptcompile.operators.table import OPERATORS, main_kind
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ptcompile.extending import Extensions
 
 _TARGET_OF_KIND = {
-    operator.kinds[0].key: operator.target_name for operator in OPERATORS if operator.target_name
+    main_kind(operator).key: operator.target_name for operator in OPERATORS if operator.target_name
 }
 """The target that emits each kind."""
 

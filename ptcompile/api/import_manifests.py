@@ -83,7 +83,8 @@ class ImportedSpec(NamedTuple):
         from ptcompile.spec.text import write_yaml
 
         proof = ": same world" if self.same_world else ": not the same world"
-        proof += ", same manifest" if self.same_manifest else ""
+        if self.same_manifest:
+            proof += ", same manifest"
         head = [f"imported from {self.origin}{proof if self.target else ''}"]
         head += [f"differs: {text}" for text in self.differences]
         head += self.remarks
@@ -305,10 +306,12 @@ def _import_all(
     auxiliary = [item for item in objects if kind_of(item.manifest) not in _IMPORTABLE]
     stream = Objects(item.manifest for item in objects)
     accepted: list[JsonDict] = []
-    for item in auxiliary if jobs else ():
-        rejections = _rejections(item.manifest, stream, profile, inputs.definitions)
-        diagnostics += [_to_diagnostic(problem, item) for problem in rejections]
-        accepted += [] if rejections else [dict(item.manifest)]
+    if jobs:
+        for item in auxiliary:
+            rejections = _rejections(item.manifest, stream, profile, inputs.definitions)
+            diagnostics += [_to_diagnostic(problem, item) for problem in rejections]
+            if not rejections:
+                accepted += [dict(item.manifest)]
 
     related = Objects(accepted)
     decoded = Objects(map(without_nulls, accepted))

@@ -512,13 +512,15 @@ class Inputs:
         diagnostics: list[Diagnostic] = []
         for item in self.items:
             if not item.is_spec:
-                items += [] if streams.is_ours(item.manifest) else [item]
+                if not streams.is_ours(item.manifest):
+                    items += [item]
                 continue
 
             has_own = nested_value(item.manifest, "spec", "target")
             compiled = self.compile(item.manifest, target or (None if has_own else fallback))
             diagnostics += map(item.to_diagnostic, compiled.problems)
-            diagnostics += self.refusals(item, compiled) if judged else ()
+            if judged:
+                diagnostics += self.refusals(item, compiled)
             items += [
                 item._replace(manifest=manifest, is_compiled=True)
                 for manifest in compiled.manifests

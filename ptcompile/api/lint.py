@@ -250,7 +250,9 @@ def _with_namespace(diagnostics: list[Diagnostic], note: Diagnostic) -> list[Dia
     was missing.
     """
     others = [d for d in diagnostics if d.name != "required-value" or d.path[-1:] != ("namespace",)]
-    return others if len(others) == len(diagnostics) else [*others, note]
+    if len(others) == len(diagnostics):
+        return others
+    return [*others, note]
 
 
 def _digests(inputs: Inputs) -> tuple[tuple[ObjectIdentity, str], ...]:

@@ -209,7 +209,8 @@ class ObjectLinter:
         if kind not in self._noted_kinds:
             self._noted_kinds.add(kind)
             note = structure_only_note(kind, self._inputs.versions.kubernetes)
-            yield from () if note is None else (note,)
+            if note is not None:
+                yield note
 
     def _server_warnings(self, manifest: Json, findings: Sequence[Problem]) -> Iterable[Problem]:
         """Return the warnings that the API server sends and that are not among the findings."""

@@ -261,7 +261,10 @@ def _differences(
     """Yield what differs in the pods, and in the manifests that a spec compiles to."""
     earlier = DiffSide([item.manifest for item in old], before.versions, before.related)
     later = DiffSide([item.manifest for item in new], after.versions, after.related)
-    for difference in compare(earlier, later) if earlier.manifests and later.manifests else ():
+    if not earlier.manifests or not later.manifests:
+        return
+
+    for difference in compare(earlier, later):
         title = object_title(difference, ("the old releases", "the new ones"))
         yield from (
             UpgradeEffect(after.filename, title, "differs", text) for text in _sentences(difference)

@@ -147,7 +147,9 @@ def check_api_version(manifest: Json, kubernetes: Version) -> list[Problem] | No
         or (name not in _AMBIGUOUS_KINDS and name in {kind for _, kind in _custom_kinds()})
     )
 
-    return [not_served((api_version, name), kubernetes)] if is_known else None
+    if is_known:
+        return [not_served((api_version, name), kubernetes)]
+    return None
 
 
 _OLDER_API_VERSIONS = frozenset(

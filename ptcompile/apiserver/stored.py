@@ -24,7 +24,7 @@ from ptcompile.apiserver.defaulting.decoding import (
 from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.kubernetes.unstructured import Json, JsonDict, get, kind_of, placed_values
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.operators.table import KINDS, OPERATORS, kind_named
+from ptcompile.operators.table import KINDS, OPERATORS, kind_named, operator_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _stages(
     """
     decoding: WritingStage = (API_SERVER, with_built_in_defaults)
     if not is_built_in(kind):
-        name = f"{KINDS[kind][0].authority} CRD" if kind in KINDS else "CRD"
+        name = f"{operator_of(kind).authority} CRD" if kind in KINDS else "CRD"
         decoding = (name, partial(with_crd_defaults, definitions=definitions))
     yield decoding
     if is_built_in(kind):
@@ -147,7 +147,7 @@ def _stages(
             yield plugin, partial(_mutated, mutate=mutate, state=state)
 
     if kind in KINDS:
-        operator, _ = KINDS[kind]
+        operator = operator_of(kind)
         yield (
             f"{operator.authority} webhook",
             partial(_after_webhook, release=operator.release_in(releases)),

@@ -140,8 +140,11 @@ def default_folder() -> str | None:
     else:
         # the XDG specification ignores a relative path
         base = os.environ.get("XDG_CACHE_HOME", "")
-        base = base if os.path.isabs(base) else os.path.join(home, ".cache")
-    return os.path.join(base, "ptcompile") if os.path.isabs(base) else None
+        if not os.path.isabs(base):
+            base = os.path.join(home, ".cache")
+    if os.path.isabs(base):
+        return os.path.join(base, "ptcompile")
+    return None
 
 
 class ResultCache:

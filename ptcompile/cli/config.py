@@ -94,7 +94,9 @@ class Config(NamedTuple):
     @property
     def codes(self) -> Mapping[str, str]:
         """Codes of the rules that plugins and the configuration add, by rule name."""
-        return NO_CODES if self.extensions is None else self.extensions.codes
+        if self.extensions is None:
+            return NO_CODES
+        return self.extensions.codes
 
     @property
     def all_codes(self) -> Mapping[str, str]:
@@ -198,7 +200,9 @@ def load(path: str | None, *, isolated: bool = False, start: str | None = None) 
     table: object = parse_toml(filename, files.read(filename), _MAX_BYTES)
     if os.path.basename(filename) == "pyproject.toml":
         table = nested_value(table, "tool", "ptcompile")
-    return _parse_config(table, filename) if isinstance(table, Mapping) else Config()
+    if isinstance(table, Mapping):
+        return _parse_config(table, filename)
+    return Config()
 
 
 def profile_path(options: Namespace, settings: Config) -> str | None:

@@ -211,7 +211,9 @@ def _read_gitignore(folder: str) -> tuple[_Patterns, ...]:
         files.print_error(f"ptcompile: {path} is not used: git does not follow links")
         return ()
     content = _read_limited(path, _MAX_GITIGNORE_BYTES)
-    return (_Patterns(folder, matcher(lines_of(content))),) if content else ()
+    if content:
+        return (_Patterns(folder, matcher(lines_of(content))),)
+    return ()
 
 
 def _read_limited(path: str, limit: int) -> bytes:

@@ -528,7 +528,9 @@ def exit_process(status: int) -> None:
             sys.stdout.flush()
     except OSError:
         status = 2
-    os._exit(status) if not _needs_clean_exit() else sys.exit(status)
+    if _needs_clean_exit():
+        sys.exit(status)
+    os._exit(status)
 
 
 def _needs_clean_exit() -> bool:
@@ -561,7 +563,8 @@ def sweep(folder: str) -> None:
             ):
                 is_stale = time.time() - entry.stat(follow_symlinks=False).st_mtime > _STALE_SECONDS
                 with suppress(OSError):
-                    os.unlink(entry.path) if is_stale or _writer_has_ended(entry.name) else None
+                    if is_stale or _writer_has_ended(entry.name):
+                        os.unlink(entry.path)
 
 
 def _writer_has_ended(name: str) -> bool:
@@ -569,7 +572,7 @@ def _writer_has_ended(name: str) -> bool:
     its process is gone.
     """
     namespace, _, rest = name.removeprefix(_TEMPORARY_PREFIX).partition("-")
-    pid = rest.partition("-")[0]
+    pid, _, _ = rest.partition("-")
     if (
         not namespace
         or namespace != _process_namespace()

@@ -124,7 +124,10 @@ class RelatedObjects:
         """Yield the indexes of the Services that a file may name or whose pods it may have; most
         files have neither.
         """
-        for part in self._services.keys() & _parts(content) if self._services else ():
+        if not self._services:
+            return
+
+        for part in self._services.keys() & _parts(content):
             for i, word in self._services[part]:
                 if word in content:
                     yield i
@@ -186,7 +189,10 @@ def repeated_objects(digests: Iterable[tuple[str, ObjectDigests]]) -> RepeatedOb
     for path, objects in digests:
         folder = folder_of(path)
         name = os.path.basename(path)
-        for key, digest in objects if path != "<stdin>" else ():
+        if path == "<stdin>":
+            continue
+
+        for key, digest in objects:
             earlier, content = first.setdefault((folder, key), (name, digest))
             same = digest != "" and digest == content
             if earlier != name and not same and not kustomized(folder):

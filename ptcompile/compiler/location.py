@@ -243,7 +243,8 @@ def _locate_problem(
     has_line = path != SPEC
     if finding.stage != SERVER and not (has_line and get(data, path) is not None):
         likely = likely_cause(problem, trace(), owner, data)
-        path = path if has_line and likely == SPEC else likely
+        if not has_line or likely != SPEC:
+            path = likely
     # a name is a key in a spec
     is_env_name = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)
     unfixable = problem._replace(on_key=problem.on_key or is_env_name, fix=None)

@@ -108,15 +108,14 @@ def without_mistakes(data: Json, mistakes: Iterable[Problem]) -> tuple[JsonDict 
 
 def _replace_value(data: JsonDict, path: Path) -> bool:
     """Replace a required value with a valid one. Return False if the value is optional."""
-    holder = get(data, path[:-1])
+    *parents, key = path
+    holder = get(data, parents)
     if path == ("metadata", "name") and isinstance(holder, dict):
         holder["name"] = nearest_label(str(holder.get("name") or ""))[:20].strip("-") or "name"
         return True
     placeholders = _TABLE["placeholders"]
-    if isinstance(holder, dict) and (
-        path in _NEEDED or (path[-1] in placeholders and path[-1] in holder)
-    ):
-        holder[str(path[-1])] = _NEEDED.get(path) or placeholders[path[-1]]
+    if isinstance(holder, dict) and (path in _NEEDED or (key in placeholders and key in holder)):
+        holder[str(key)] = _NEEDED.get(path) or placeholders[key]
         return True
 
     return False
@@ -128,10 +127,11 @@ def _remove_value(data: JsonDict, path: Path, removed: set[str]) -> bool:
         path = path[:-1]
     if len(path) < 2 and path[:1] in ((), ("spec",), ("metadata",)):
         return False
-    holder = get(data, path[:-1])
+    *parents, key = path
+    holder = get(data, parents)
     removed.update(str(part) for part in path)
     if isinstance(holder, dict):
-        holder.pop(path[-1], None)
+        holder.pop(key, None)
     return True
 
 

@@ -141,7 +141,9 @@ def source_path(value: Any) -> Path | None:
         paths = [path for item in value.values() if (path := source_path(item)) is not None]
         path = _common_prefix(paths)
         is_only_source = len(value) == 1 or len(paths) < len(value)
-        return path[:-1] if path and is_only_source and path in paths else path
+        if path and is_only_source and path in paths:
+            return path[:-1]
+        return path
     if isinstance(value, list | tuple):
         path = _common_prefix([path for item in value if (path := source_path(item)) is not None])
         while path and isinstance(path[-1], int):
@@ -355,7 +357,9 @@ def _trace_value(value: Any, path: Path) -> Any:
         }
     if isinstance(value, list):
         return [_trace_value(item, (*path, i)) for i, item in enumerate(value)]
-    return value if value is False else with_origin(value, Origin((path,)))
+    if value is False:
+        return value
+    return with_origin(value, Origin((path,)))
 
 
 def _trace_node_counts(job: Job, spec: Spec) -> Job:
@@ -427,7 +431,9 @@ def _record_job_writer(job: Job, before: Job, writer: str) -> Job:
 
 
 def _with_writer_if_new(value: Any, writer: str) -> Any:
-    return value if origin_of(value).paths else with_writer(value, writer)
+    if origin_of(value).paths:
+        return value
+    return with_writer(value, writer)
 
 
 def _record_role_writer(role: Role, writer: str, before: Role | None) -> Role:

@@ -20,7 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     without_keys,
 )
 from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
-from ptcompile.operators.table import KINDS
+from ptcompile.operators.table import KINDS, operator_of
 from ptcompile.simulator.meeting import dns_names
 
 TYPE_CHECKING = False
@@ -51,8 +51,8 @@ def without_old_metadata(
         for key in _metadata_keys(old_job.manifest)
         if key.partition("/")[0] in domains and not key.startswith(EMITTED_PREFIXES)
     }
-    operator = KINDS[kind_of(old_job.manifest)][0]
-    if operator is not KINDS[kind_of(new_job.manifest)][0]:
+    operator = operator_of(kind_of(old_job.manifest))
+    if operator is not operator_of(kind_of(new_job.manifest)):
         stale |= operator.placing_annotations.keys() & set(_metadata_keys(old_job.manifest))
     present = sorted(stale.intersection(key for data in objects for key in _metadata_keys(data)))
     title = operator.title or kind_of(old_job.manifest).name
@@ -134,7 +134,7 @@ def renamed_hosts(pairs: Sequence[PodPair]) -> dict[str, str]:
 def names_host(value: Any, host: str) -> bool:
     """Return whether a string in the data names a host."""
     return any(
-        match[0] == host
+        match.group() == host
         for text in _texts(value)
         if host in text
         for match in _HOST_PATTERN.finditer(text)
@@ -144,7 +144,7 @@ def names_host(value: Any, host: str) -> bool:
 def with_new_hosts(value: Any, renamed: Mapping[str, str]) -> Any:
     """Return the data with the old pods' host names replaced in all strings."""
     if isinstance(value, str):
-        return _HOST_PATTERN.sub(lambda match: renamed.get(match[0]) or match[0], value)
+        return _HOST_PATTERN.sub(lambda match: renamed.get(match.group()) or match.group(), value)
     if isinstance(value, list):
         return [with_new_hosts(inner, renamed) for inner in value]
     if not isinstance(value, Mapping):
@@ -193,7 +193,7 @@ def rewrite_host_files(
 def _words_of(data: JsonDict) -> dict[str, None]:
     """Return the words of an object that may be names of hosts, in order."""
     return dict.fromkeys(
-        match[0] for text in _texts(data) for match in _HOST_PATTERN.finditer(text)
+        match.group() for text in _texts(data) for match in _HOST_PATTERN.finditer(text)
     )
 
 
@@ -203,7 +203,8 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _texts(inner) if key != "name" else ()
+            if key != "name":
+                yield from _texts(inner)
     elif isinstance(value, list):
         for inner in value:
             yield from _texts(inner)
@@ -248,4 +249,4 @@ def with_new_variables(value: Any, renamed: Mapping[str, str], *, in_command: bo
         return [with_new_variables(inner, renamed, in_command=in_command) for inner in value]
     if not in_command or not isinstance(value, str):
         return value
-    return re.sub(rf"\b(?:{'|'.join(renamed)})\b", lambda match: renamed[match[0]], value)
+    return re.sub(rf"\b(?:{'|'.join(renamed)})\b", lambda match: renamed[match.group()], value)

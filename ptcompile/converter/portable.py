@@ -44,14 +44,16 @@ def without_path(data: Any, path: Sequence[str | int]) -> Any:
 
     Blocks that become empty are removed too.
     """
-    if not path or not isinstance(data, Mapping) or path[0] not in data:
+    if not path or not isinstance(data, Mapping):
         return data
-    if len(path) == 1:
-        return without_keys(data, path[0])
-    inner = without_path(data[path[0]], path[1:])
-    if inner == {} and data[path[0]] != {}:
-        return without_keys(data, path[0])
-    return {key: inner if key == path[0] else value for key, value in data.items()}
+    key, *rest = path
+    if key not in data:
+        return data
+
+    inner = without_path(data[key], rest)
+    if not rest or (inner == {} and data[key] != {}):
+        return without_keys(data, key)
+    return {**data, key: inner}
 
 
 def is_absence(document: Json, path: Path) -> bool:

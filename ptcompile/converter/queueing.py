@@ -85,7 +85,7 @@ def _gang_of(job: SimulatedJob) -> Gang | None:
         queue if queue and queue != _DEFAULT_QUEUE else None,
         as_string(priority) or None,
         "onlyWith" in group
-        and not any(pod.view.spec.get("schedulerName") for _, pod in job.first_pods()),
+        and not any(pod.view.spec.get("schedulerName") for _, pod in job.first_pods),
     )
 
 
@@ -93,13 +93,13 @@ def _pod_priority(job: SimulatedJob, group: Any) -> Any:
     """Return the priority class of the first pod, if the PodGroup takes its own from there."""
     if "priorityClassName" in group or group.get("scheduler") is None:
         return None
-    return next((pod.view.spec.get("priorityClassName") for _, pod in job.first_pods()), None)
+    return next((pod.view.spec.get("priorityClassName") for _, pod in job.first_pods), None)
 
 
 def _annotated_queue(job: SimulatedJob) -> str:
     """Return the queue that an annotation of the first pod or of the runtime names."""
     runtime = kind_named(kind_of(job.manifest)).runtime(job.manifest, job.stream, job.versions)
-    holders = [pod.view.annotations for _, pod in job.first_pods()]
+    holders = [pod.view.annotations for _, pod in job.first_pods]
     if runtime is not None:
         holders.append(nested_map(runtime.source, "spec", "template", "metadata", "annotations"))
     return next(

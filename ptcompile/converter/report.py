@@ -52,7 +52,10 @@ def to_markdown(files: Sequence[ConvertedFile], target: str) -> str:
     moved = sum(row.outcome == "moved" for row in jobs)
     causes: dict[str, list[str]] = {}
     for row in jobs:
-        for reason in row.reasons if row.outcome == "stayed" else ():
+        if row.outcome != "stayed":
+            continue
+
+        for reason in row.reasons:
             causes.setdefault(reason.partition(_UNRENDERED)[1] or reason, []).append(
                 f"{row.object} in {row.file}"
             )
@@ -91,7 +94,8 @@ def _rows(file: ConvertedFile) -> Iterator[_Row]:
         elif kind_of(data) in _JOBS:
             failed = _reasons(errors, title) or ([] if file.manifests else _reasons(errors, None))
             placeholders = placeholders_of(data) if failed else []
-            failed = [_UNRENDERED + ", ".join(placeholders)] if placeholders else failed
+            if placeholders:
+                failed = [_UNRENDERED + ", ".join(placeholders)]
             outcome = "stayed" if failed else "moved"
             yield _Row(file.name, title, outcome, failed or _reasons(warnings, title), is_job=True)
         elif not file.manifests:

@@ -125,7 +125,9 @@ def _is_plain(selector: JsonDict) -> bool:
 
 
 def _as_selector(selector: JsonDict) -> JsonDict:
-    return {"matchLabels": selector} if _is_plain(selector) else selector
+    if _is_plain(selector):
+        return {"matchLabels": selector}
+    return selector
 
 
 def _replacement(
@@ -187,16 +189,17 @@ def _without_changed_keys(selector: JsonDict, pairs: Sequence[PodPair]) -> JsonD
     }
 
 
-def _with_value(data: Any, path: Path, value: Any) -> Any:
+def _with_value(data: Any, path: Sequence[str | int], value: Any) -> Any:
     """Return a copy of the data with the value at `path`."""
     if not path:
         return value
+    key, *rest = path
     if isinstance(data, list):
         return [
-            _with_value(item, path[1:], value) if index == path[0] else item
+            _with_value(item, rest, value) if index == key else item
             for index, item in enumerate(data)
         ]
-    return {**data, path[0]: _with_value(data[path[0]], path[1:], value)}
+    return {**data, key: _with_value(data[key], rest, value)}
 
 
 def _finding(where: str, selector: JsonDict, replacement: JsonDict | None) -> Problem:

@@ -46,7 +46,8 @@ def own_settings(spec: Json, source: str) -> Settings:
     left_behind: list[Path] = []
     for path, value in set_values(spec.get("manifest", {}).get(source, {})):
         if path in ignorable:
-            left_behind += [path] if ignorable[path].word in str(value) else []
+            if ignorable[path].word in str(value):
+                left_behind += [path]
         elif not any(path[: len(prefix)] == prefix for prefix in covered):
             lost.append(path)
 

@@ -88,7 +88,9 @@ def _weigh(
             return WeighedCause(cause, None, line, _VALUE if is_value else _FIELD)
 
     is_outside = not cause.code and not cause.at
-    return WeighedCause(cause, None, 0, _NOWHERE) if is_outside else None
+    if is_outside:
+        return WeighedCause(cause, None, 0, _NOWHERE)
+    return None
 
 
 def compare(values: Mapping[str, str], world: World) -> Iterator[str]:
@@ -99,7 +101,7 @@ def compare(values: Mapping[str, str], world: World) -> Iterator[str]:
     host = values.get("host", "")
     count = values.get("world", "")
     titles = ", ".join(job.title for job in jobs)
-    first_pods = [pod for job in jobs for _, pod in job.first_pods()]
+    first_pods = [pod for job in jobs for _, pod in job.first_pods]
 
     if host and first_pods and all(address_of(pod, host).is_unknown for pod in first_pods):
         known = {name for pod in first_pods for name in dns_names(pod.view)[-1:]}

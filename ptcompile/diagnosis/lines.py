@@ -73,10 +73,12 @@ class Logs:
         """Read one log. Bytes that are no UTF-8 are replaced."""
         reader = _LogReader(self, file)
         objects = _objects(content)
-        for text in _lines(content) if objects is None else ():
-            reader.add(text)
-        for pod, time, text in () if objects is None else _states(objects):
-            reader.add_state(pod, time, text)
+        if objects is None:
+            for text in _lines(content):
+                reader.add(text)
+        else:
+            for pod, time, text in _states(objects):
+                reader.add_state(pod, time, text)
         reader.end()
 
 
@@ -186,7 +188,8 @@ class _LogReader:
         self._before = line
 
     def _pod(self, name: str) -> _Pod:
-        name = name if len(self._pods) < _MOST_PODS or name in self._pods else self._name
+        if len(self._pods) >= _MOST_PODS and name not in self._pods:
+            name = self._name
         return self._pods.setdefault(name, _Pod())
 
     def _notice_form(self, line: str) -> None:
@@ -208,7 +211,8 @@ class _LogReader:
         rank = _rank_of(line)
         for index in pod.unclocked:
             sighting = self._logs.sightings[index]
-            sighting = sighting if time is None else _timed(sighting, time)
+            if time is not None:
+                sighting = _timed(sighting, time)
             self._logs.sightings[index] = sighting._replace(rank=sighting.rank or rank)
 
         if rank:

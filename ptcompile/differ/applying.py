@@ -176,7 +176,8 @@ def apply_outcome(
     if mode.server_side:
         merged, server_problems = stored_after_apply(old, new, definitions)
         if is_live:
-            server_problems += conflicts(old, new) if not mode.force_conflicts else ()
+            if not mode.force_conflicts:
+                server_problems += conflicts(old, new)
             new = merged = merge(old, merged)
     elif is_live:
         new = merged = three_way_merge(old, new)

@@ -158,10 +158,11 @@ class Compared(NamedTuple):
 
     def to_dict(self) -> JsonDict:
         """Return the JSON form (schemas/diff.schema.json)."""
+        old, new = self.names
         return {
             "version": VERSION,
-            "from": self.names[0],
-            "to": self.names[1],
+            "from": old,
+            "to": new,
             "differs": self.differs,
             "objects": [obj.to_dict() for obj in self.objects],
             "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],

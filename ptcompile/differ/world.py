@@ -158,7 +158,7 @@ def _sample_nodes(job: SimulatedJob, rendezvous: JobRendezvous | None) -> list[P
 def _auxiliary_pods(job: SimulatedJob, rendezvous: JobRendezvous | None) -> dict[str, Pod]:
     """Return the first pod of each auxiliary role, by role name."""
     training = rendezvous.role_names if rendezvous is not None else set()
-    return {role.name: pod for role, pod in job.first_pods() if role.name not in training}
+    return {role.name: pod for role, pod in job.first_pods if role.name not in training}
 
 
 def _node_facts(a: list[Pod], b: list[Pod]) -> Iterator[Fact]:

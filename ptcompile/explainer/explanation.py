@@ -180,7 +180,10 @@ class Explanation(NamedTuple):
         `env.NCCL_DEBUG`, `volumes`.
         """
         query_parts = path_parts(query)
-        for inside in (False, True) if query_parts else ():
+        if not query_parts:
+            return ()
+
+        for inside in (False, True):
             matching = tuple(
                 cause
                 for cause in self.causes

@@ -141,7 +141,8 @@ def is_address(word: str) -> bool:
     """Return whether a word begins as the address of a field does: with `spec`, `metadata` or a
     known kind.
     """
-    first = word.rpartition("/")[2].partition(".")[0]
+    _, _, fields = word.rpartition("/")
+    first, _, _ = fields.partition(".")
     return first in _OUR_FIELDS or bool(_kinds_named(first))
 
 

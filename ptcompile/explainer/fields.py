@@ -23,7 +23,7 @@ from ptcompile.apiserver.structure.checks import is_in_version
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json
-from ptcompile.operators.table import OPERATORS
+from ptcompile.operators.table import OPERATORS, main_kind
 
 Schema = Json
 
@@ -38,7 +38,7 @@ is a list of it.
 """
 
 _TARGET_KINDS = {
-    operator.target_name: operator.kinds[0].key for operator in OPERATORS if operator.target_name
+    operator.target_name: main_kind(operator).key for operator in OPERATORS if operator.target_name
 }
 
 
@@ -125,7 +125,9 @@ def leaves(node: SchemaNode, depth: int = 8) -> Iterator[SchemaNode]:
     ]
     if "properties" in schema or "enum" in schema or not alternatives or not depth:
         yield node
-    for alternative in alternatives if depth else ():
+    if not depth:
+        return
+    for alternative in alternatives:
         yield from leaves(node._replace(schema=alternative), depth - 1)
 
 

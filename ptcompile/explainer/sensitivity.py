@@ -233,7 +233,8 @@ def _indistinct_items(value: Any, path: Path = (), field: str = "") -> Iterator[
         names = [repr(item) if (name := identity(item, field)) is None else name for item in value]
         counts = Counter(names)
         for i, item in enumerate(value):
-            yield from [(*path, i)] if counts[names[i]] > 1 else []
+            if counts[names[i]] > 1:
+                yield (*path, i)
             yield from _indistinct_items(item, (*path, i), field)
 
 
@@ -283,10 +284,14 @@ def _similar_texts(value: str) -> Iterator[str]:
     """Yield the text with every number plus one (`2:4`, `64Gi`, `img:1.2`), with only the last one
     (`1.34`), or with a suffix.
     """
-    yield re.sub(r"[0-9]{1,9}", lambda digits: str(int(digits[0]) + 1), value)
-    yield re.sub(r"[0-9]{1,9}(?=[^0-9]*$)", lambda digits: str(int(digits[0]) + 1), value)
+    yield re.sub(r"[0-9]{1,9}", _incremented, value)
+    yield re.sub(r"[0-9]{1,9}(?=[^0-9]*$)", _incremented, value)
     yield f"{value}-x"
     yield f"{value}x"
+
+
+def _incremented(number: re.Match[str]) -> str:
+    return str(int(number.group()) + 1)
 
 
 MAX_SINGLE = 12

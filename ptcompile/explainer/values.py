@@ -241,7 +241,8 @@ def shown_path(path: Path, data: Any, named: ItemNames | None = None) -> str:
     """
     out = ""
     field = ""
-    named = {} if named is None else named
+    if named is None:
+        named = {}
     for part in path:
         items = data
         data = data[part]

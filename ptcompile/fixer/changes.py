@@ -222,15 +222,16 @@ def apply_changes(data: Any, changes: Iterable[NodeChange]) -> Any:
     return data
 
 
-def _change_inside(data: Any, path: Path, changes: list[NodeChange]) -> Any:
+def _change_inside(data: Any, path: Sequence[Any], changes: list[NodeChange]) -> Any:
     if not path:
         if isinstance(data, dict):
             return _change_mapping(data, changes)
         return _change_list(data, changes)
-    inner = _change_inside(data[path[0]], path[1:], changes)
+    key, *rest = path
+    inner = _change_inside(data[key], rest, changes)
     if isinstance(data, dict):
-        return {**data, path[0]: inner}
-    return [*data[: path[0]], inner, *data[int(path[0]) + 1 :]]
+        return {**data, key: inner}
+    return [*data[:key], inner, *data[key + 1 :]]
 
 
 def _change_mapping(data: JsonDict, changes: list[NodeChange]) -> JsonDict:

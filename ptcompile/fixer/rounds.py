@@ -161,7 +161,8 @@ class _Round:
         entry = twins.get(offset - document.start())
         if entry is None:
             raise CannotFix("the key does not exist")
-        if shares(entry[0].entries[entry[1]].node):
+        mapping, index = entry
+        if shares(mapping.entries[index].node):
             raise CannotFix("an alias shares the value")
 
         return _Plan(diagnostic, document.index, (), entry)
@@ -199,7 +200,9 @@ class _Round:
             return first or second
 
         both = [*first, *second]
-        return first if len(both) == len(plans) or self._why_not(both) else both
+        if len(both) == len(plans) or self._why_not(both):
+            return first
+        return both
 
     def _why_not(self, plans: Sequence[_Plan]) -> CannotFix | None:
         try:

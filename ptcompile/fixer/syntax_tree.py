@@ -244,8 +244,9 @@ def _close(node: SyntaxNode, event: Any) -> None:
 def _block_scalar_end(text: str, node: SyntaxNode) -> int:
     """Return the end of a block scalar's last line; with `+`, trailing empty lines are content."""
     end = node.end
-    header = text[node.start : text.find("\n", node.start) + 1 or None].partition("#")[0]
-    if "+" in header.rpartition(node.style)[2]:
+    header, _, _ = text[node.start : text.find("\n", node.start) + 1 or None].partition("#")
+    _, _, indicators = header.rpartition(node.style)
+    if "+" in indicators:
         if text[:end].endswith("\n"):
             return len(text[:end].removesuffix("\n").removesuffix("\r"))
         return end

@@ -23,7 +23,7 @@ from ptcompile.flyte.resources import (
     device_slices,
     node_device_name,
 )
-from ptcompile.kubernetes.unstructured import Json, JsonDict, without_falsy
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mapping, without_falsy
 from ptcompile.source import documents as source
 from ptcompile.spec.checks import MAIN
 
@@ -95,7 +95,9 @@ def string_pairs(settings: ConfigSection, key: str) -> dict[str, str]:
 
 
 def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
 
 
 _CLASS_NAMES = {"nvidia": "nvidia_gpu", "tpu": "google_tpu"}
@@ -157,8 +159,7 @@ def _read_class(settings: ConfigSection, kind: str) -> _DeviceClass:
         str(k).lower().replace("-", "_"): v
         for k, v in settings.mapping("accelerator-device-classes").items()
     }
-    data = classes.get(_CLASS_NAMES[kind])
-    new = ConfigSection(data if isinstance(data, Mapping) else {}, settings.problems)
+    new = ConfigSection(as_mapping(classes.get(_CLASS_NAMES[kind])), settings.problems)
     old = settings if kind == "nvidia" else ConfigSection({}, settings.problems)
 
     return _DeviceClass(

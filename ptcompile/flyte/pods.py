@@ -14,7 +14,8 @@ from ptcompile.kubernetes.unstructured import JsonDict, without_falsy, without_k
 from ptcompile.spec.checks import MAIN
 
 _IMAGE_TEMPLATE = re.compile(
-    r"\{\{\s*\.images?\.([a-zA-Z0-9_-]+)(?:\.([a-zA-Z0-9_-]+))?\s*\}\}", re.IGNORECASE
+    r"\{\{\s*\.images?\.(?P<name>[a-zA-Z0-9_-]+)(?:\.(?P<part>[a-zA-Z0-9_-]+))?\s*\}\}",
+    re.IGNORECASE,
 )
 """Matches `{{.image.NAME}}`, `{{.image.NAME.fqn}}` and `{{.image.NAME.version}}` (flytekit
 1.16).
@@ -28,7 +29,9 @@ def image_of(
     name of an ImageSpec.
     """
     if value is None or isinstance(value, str):
-        return _fill_templates(value, path, images, problems) if value else None
+        if value:
+            return _fill_templates(value, path, images, problems)
+        return None
 
     name = getattr(value, "image_name", None)
     text = name() if callable(name) else None
@@ -72,7 +75,9 @@ def _fill_templates(
 
     # a version that is a digest is joined with @
     text = re.sub(r":(?=\{\{[^}]*\.version\s*\}\})", "", text)
-    return _IMAGE_TEMPLATE.sub(lambda match: _reference_part(images[match[1]], match[2]), text)
+    return _IMAGE_TEMPLATE.sub(
+        lambda match: _reference_part(images[match["name"]], match["part"]), text
+    )
 
 
 def _reference_part(reference: str, part: str | None) -> str:
@@ -228,7 +233,8 @@ def read_secrets(requests: Iterable[Any], problems: CallProblems) -> Secrets:
         version = getattr(request, "group_version", None)
         env_var = getattr(request, "env_var", None)
         kind = getattr(request, "mount_requirement", "ANY")
-        kind = kind if isinstance(kind, str) else getattr(kind, "name", "ANY")
+        if not isinstance(kind, str):
+            kind = getattr(kind, "name", "ANY")
         if kind == "ENV_VAR" and not key:
             problems.error(
                 "spec-missing-field",

@@ -326,7 +326,9 @@ def with_plain_numbers(resources: Any) -> Any:
     """Return resources with integers instead of quoted numbers."""
     if isinstance(resources, dict):
         return {key: with_plain_numbers(value) for key, value in resources.items()}
-    return _plain_number(resources) if isinstance(resources, str) else resources
+    if isinstance(resources, str):
+        return _plain_number(resources)
+    return resources
 
 
 def _plain_number(text: str) -> str | int:

@@ -96,8 +96,8 @@ def _elastic_layout(config: Any, knobs: Knobs, problems: CallProblems) -> RoleLa
     job = _common_fields(config, knobs, problems)
     nnodes = config.nnodes.strip() if isinstance(config.nnodes, str) else config.nnodes
     is_single = str(nnodes) in {"1", "1:1"}
-    fixed = re.fullmatch(r"0*([1-9][0-9]{0,8})(?::0*\1)?", str(nnodes), re.ASCII)
-    nodes = int(fixed[1]) if fixed else None
+    fixed = re.fullmatch(r"0*(?P<nodes>[1-9][0-9]{0,8})(?::0*(?P=nodes))?", str(nnodes), re.ASCII)
+    nodes = int(fixed["nodes"]) if fixed else None
     elastic = {"nnodes": nodes or nnodes, "nprocPerNode": config.nproc_per_node}
     # Flyte always uses c10d; a single node here needs no rendezvous
     elastic["rdzvBackend"] = None if is_single else getattr(config, "rdzv_backend", "c10d")

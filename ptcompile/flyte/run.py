@@ -428,7 +428,9 @@ def _read_stored(hint: Any, uri: str) -> Any:
 def _parse_plain(text: str, hint: Any) -> Any:
     """Return a value of a plain type from a command-line argument."""
     try:
-        return _BOOLEANS[text.strip().lower()] if hint is bool else hint(text)
+        if hint is bool:
+            return _BOOLEANS[text.strip().lower()]
+        return hint(text)
     except (KeyError, ValueError):
         raise TaskCallError(f"is not {_with_article(hint)}") from None
 

@@ -185,7 +185,9 @@ def _job_name(node: Any, task: Task) -> str | None:
     """Return the job's name, if the workflow names the node."""
     name = node.metadata.name if node.metadata.name != task.function.__name__ else None
     name = name or (None if re.fullmatch(r"(.*-)?n[0-9]+", node.id) else node.id)
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") if name else None
+    if name:
+        return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return None
 
 
 def _with_reason(problem: Problem, values: Mapping[str, Any], job: str) -> Problem:

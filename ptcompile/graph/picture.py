@@ -118,8 +118,7 @@ def _rendezvous_label(rendezvous: JobRendezvous) -> str:
     if first.backend == "none" or rendezvous.nodes < 2:
         return ""
     name = {"env": "env://"}.get(first.backend, first.backend)
-    port = first.endpoint.rpartition(":")[2] if ":" in first.endpoint else ""
-    endpoint = f":{port}" if rendezvous.host and port else first.endpoint
+    endpoint = f":{first.port}" if rendezvous.host and first.port else first.endpoint
     return f"{name} {endpoint}"
 
 

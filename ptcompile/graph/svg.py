@@ -98,7 +98,8 @@ def _job_elements(picture: Picture, width: float, y: float) -> tuple[list[str], 
     middles = [_middle_of_users(groups, name, services=True) for name in picture.services]
     services = _pill_positions([f"Service {name}" for name in picture.services], middles, width)
     service_y = y
-    y += PILL_H + 34 if services else 0
+    if services:
+        y += PILL_H + 34
     lane = LANE_H if picture.meeting else GAP
     bottom = y + 40 + CARD_H + lane
     middles = [_middle_of_users(groups, key, services=False) for key, _, _ in picture.volumes]

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import (
@@ -376,10 +377,11 @@ _TUNERS = {"tuner_config_a3u.txtpb": "nvidia-h200-141gb", "tuner_config_a4.txtpb
 
 def _tuner_gaps(container: _Container, spec: Json) -> Iterator[FabricGap]:
     """Yield a gap if the tuner configuration is for another machine than the pod selects."""
-    accelerator = _TUNERS.get(container.env.get(TUNER, "").rpartition("/")[2])
-    for _, values in (
-        pinned_values(spec, "cloud.google.com/gke-accelerator") if accelerator is not None else ()
-    ):
+    accelerator = _TUNERS.get(basename(container.env.get(TUNER, "")))
+    if accelerator is None:
+        return
+
+    for _, values in pinned_values(spec, "cloud.google.com/gke-accelerator"):
         if accelerator not in values:
             message = f"{TUNER} is for {accelerator}, but the pod selects {', '.join(values)}"
             yield container.gap(TUNER, message, "use the configuration of that machine")

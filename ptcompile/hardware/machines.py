@@ -157,7 +157,10 @@ def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Itera
             yield Misfit(ask, most.name, format_capacity(most, ask.what), None)
         rest = enough or rest
 
-    for ask in asks if fits else ():
+    if not fits:
+        return
+
+    for ask in asks:
         enough = tuple(
             [machine for machine in rest if guaranteed_amount(machine, ask.what, cloud) >= ask.nano]
         )

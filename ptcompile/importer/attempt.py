@@ -420,7 +420,10 @@ def differences(attempt: Attempt) -> Iterator[str]:
                 f"{fact.subject}: {fact.what} changes from {fact.before or 'absent'} to "
                 f"{fact.after or 'absent'}"
             )
-        for change in () if obj.facts else obj.changes:
+        if obj.facts:
+            continue
+
+        for change in obj.changes:
             is_same = is_ignored(change.path) or _is_legacy_selector(change.path)
             if not is_same and not (attempt.lifted and _is_launch_path(change.path)):
                 yield f"{obj.before}: {'.'.join(change.path)} is {change.kind}"

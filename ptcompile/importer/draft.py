@@ -150,9 +150,12 @@ def _pod_blocks(read: Read, gpu: str) -> SpecData:
     pod_blocks = [without_keys(block, _SHM_FIELD) for block in pod_blocks]
     job = _common_fields(pod_blocks)
     out = job | ({_SHM_FIELD: shm[0]} if shm else {})
-    for pods, block in zip(training, pod_blocks, strict=True) if len(training) > 1 else ():
-        role_fields = {field: value for field, value in block.items() if job.get(field) != value}
-        out[pods.role] = {**_replicas(pods), **role_fields}
+    if len(training) > 1:
+        for pods, block in zip(training, pod_blocks, strict=True):
+            role_fields = {
+                field: value for field, value in block.items() if job.get(field) != value
+            }
+            out[pods.role] = {**_replicas(pods), **role_fields}
     auxiliary = {
         pods.role: (pods, _auxiliary_fields(pods, gpu, shm))
         for pods in read.pods

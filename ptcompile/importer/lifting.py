@@ -191,7 +191,8 @@ def _candidate_limits(objects: tuple[Json, ...]) -> list[Any]:
                 number = as_int(inner) - (key == "maxRetry")
                 limits["Unlimited" if inner >= _UNLIMITED else max(0, number)] = None
             stack.append(inner)
-        stack += value if isinstance(value, list) else []
+        if isinstance(value, list):
+            stack += value
 
     return [*limits, *(number for number in (6, 0, 2) if number not in limits)]
 
@@ -257,7 +258,8 @@ def _unrestricted_block(block: Json) -> JsonDict:
         pod_patch = {"spec": _unrestricted_pod(pod)} if _unrestricted_pod(pod) else {}
         template = {**without_keys(out["podTemplate"], "spec"), **pod_patch}
         out = without_keys(out, "podTemplate")
-        out |= {"podTemplate": template} if template else {}
+        if template:
+            out["podTemplate"] = template
 
     return out
 
@@ -296,7 +298,7 @@ def _without_defaults(holder: Json, key: str, filled: Json) -> JsonDict:
 
 
 _SWITCHES = frozenset({"standalone", "module"})
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_VARIABLE = re.compile(r"\$(?:\{(?P<braced>\w+)\}|(?P<bare>\w+))")
 
 
 def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
@@ -373,7 +375,7 @@ def _to_kubelet_variables(arg: str, variables: Collection[str]) -> str | None:
     names = [braced or bare for braced, bare in _VARIABLE.findall(arg)]
     if any(name not in variables for name in names) or "$" in _VARIABLE.sub("", arg):
         return None
-    return _VARIABLE.sub(lambda match: f"$({match[1] or match[2]})", arg)
+    return _VARIABLE.sub(lambda match: f"$({match['braced'] or match['bare']})", arg)
 
 
 def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
@@ -418,7 +420,7 @@ def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
 
 def _master_port(rendezvous: Rendezvous, fields: SpecData) -> SpecData:
     """Return the port at which the nodes join, unless the object sets one itself."""
-    port = rendezvous.endpoint.rpartition(":")[2]
+    port = rendezvous.port
     is_set = (
         "masterPort" in fields
         or fields["target"] == "pytorchjob"
@@ -461,14 +463,14 @@ def _without_nulls(
     """Return a copy without the nulls below a path, or only those of these names, and without
     what that empties.
     """
-    if path and path[0] not in block:
-        return block
     if path:
-        inner = _without_nulls(block[path[0]], path[1:], names)
-        kept = {field: inner if field == path[0] else value for field, value in block.items()}
-        if inner or path[0] in {"master", "worker"}:
-            return kept
-        return without_keys(kept, path[0])
+        key, *rest = path
+        if key not in block:
+            return block
+        inner = _without_nulls(block[key], rest, names)
+        if inner or key in {"master", "worker"}:
+            return {**block, key: inner}
+        return without_keys(block, key)
 
     kept = {
         field: _without_nulls(value, (), names) if isinstance(value, dict) else value
@@ -493,7 +495,8 @@ def lift_queue(
     best = compile_candidate(spec, cluster)
     fewest = None
     for queued_spec in _queued_specs(spec, manifest, related, cluster):
-        fewest = _count_differences(best, manifest, related) if fewest is None else fewest
+        if fewest is None:
+            fewest = _count_differences(best, manifest, related)
         if fewest == 0:
             break
         candidate = compile_candidate(queued_spec, cluster)

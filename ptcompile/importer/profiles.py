@@ -89,12 +89,13 @@ def factor_out_profile(
     """
     profile = {**MINIMAL, "spec": dict((needed or {}).get("spec", {}))}
     remaining = list(specs)
-    for fields in _common_defaults(remaining) if len(remaining) >= MIN_JOBS else ():
-        new_profile = _with_defaults(profile, fields)
-        new_specs = [_without(spec, fields) for spec in remaining]
-        if _compile_alike(remaining, profile, new_specs, new_profile):
-            remaining = new_specs
-            profile = new_profile
+    if len(remaining) >= MIN_JOBS:
+        for fields in _common_defaults(remaining):
+            new_profile = _with_defaults(profile, fields)
+            new_specs = [_without(spec, fields) for spec in remaining]
+            if _compile_alike(remaining, profile, new_specs, new_profile):
+                remaining = new_specs
+                profile = new_profile
 
     notes = list(_near_misses(remaining)) if len(remaining) >= MIN_JOBS else []
     return remaining, profile if profile["spec"] else needed, notes

@@ -184,7 +184,10 @@ def _block_of(job: SpecData, pods: ReadRole, *, alone: bool) -> SpecData:
 def _locate_role(gap: ImportGap, manifest: Json, read: Read) -> tuple[ReadRole | None, NamedPath]:
     """Return the role whose pod template contains the gap, and the path below the template."""
     for pods in read.pods:
-        for path in (pods.path, *pods.other_paths) if pods.holder == gap.holder else ():
+        if pods.holder != gap.holder:
+            continue
+
+        for path in (pods.path, *pods.other_paths):
             if path is None:
                 continue
             under = _with_item_names((manifest, *read.objects)[pods.holder], path)
@@ -395,7 +398,9 @@ def _trials(
 def _marks_of(path: KeyPath) -> set[str]:
     """Return the parts that the path of a gap has if a role's field or a variable is the cause."""
     marks = {f"[{path[2]}]"} if path[1] == "roles" else set()
-    return marks | {"env", f"[{path[-1]}]"} if path[-2] == "env" else marks
+    if path[-2] != "env":
+        return marks
+    return marks | {"env", f"[{path[-1]}]"}
 
 
 def _without_all(spec: SpecData, paths: Sequence[KeyPath]) -> SpecData:
@@ -469,13 +474,14 @@ def _is_removable(field: str, block: SpecData) -> bool:
     return field in block and (field != "restartPolicy" or block[field] == "Never")
 
 
-def _without(data: Any, path: KeyPath) -> Any:
-    if not path or not isinstance(data, dict) or path[0] not in data:
+def _without(data: Any, path: Sequence[str]) -> Any:
+    if not path or not isinstance(data, dict):
         return data
-    if len(path) == 1:
-        return without_keys(data, path[0])
-    inner = _without(data[path[0]], path[1:])
-    kept = {key: inner if key == path[0] else value for key, value in data.items()}
-    if inner or path[0] in {"master", "worker", "spec"}:
-        return kept
-    return _without(kept, path[:1])
+    key, *rest = path
+    if key not in data:
+        return data
+
+    inner = _without(data[key], rest)
+    if rest and (inner or key in {"master", "worker", "spec"}):
+        return {**data, key: inner}
+    return without_keys(data, key)

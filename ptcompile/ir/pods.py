@@ -322,7 +322,9 @@ def _deep_copy(value: Any) -> Any:
     if value_type is list or value_type is tuple:
         return [inner if type(inner) is str else _deep_copy(inner) for inner in value]
 
-    return _deep_copy({**value}) if isinstance(value, Mapping) else value
+    if isinstance(value, Mapping):
+        return _deep_copy({**value})
+    return value
 
 
 def _write_container(container: Container, name: str | None) -> JsonDict:

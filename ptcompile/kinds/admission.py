@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 TYPE_CHECKING = False
@@ -68,7 +69,7 @@ class AdmittedPodSet(NamedTuple):
         hidden = len(self.domains) - _MAX_SHOWN
         more = f", and {hidden} more domains" if hidden > 0 else ""
 
-        pods = f"{self.name}: {self.count} pod{'' if self.count == 1 else 's'}"
+        pods = f"{self.name}: {pluralize(self.count, 'pod')}"
         return ", ".join(filter(None, [pods, flavors])) + (f": {places}{more}" if places else "")
 
     def to_dict(self) -> JsonDict:
@@ -179,7 +180,8 @@ class JobAdmission(NamedTuple):
             f"  preempts {victim.name} in {victim.namespace} ({victim.how})"
             for victim in self.victims
         ]
-        out += [f"  help: {self.advice}"] if self.advice else []
+        if self.advice:
+            out += [f"  help: {self.advice}"]
         return out + [f"  note: {note}" for note in self.notes]
 
     def _summary(self) -> str:

@@ -132,7 +132,9 @@ def _with_values(value: Any) -> Any:
         return {key: _with_values(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_with_values(item) for item in value]
-    return _TRIAL_PARAMETER.sub("1", value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return _TRIAL_PARAMETER.sub("1", value)
+    return value
 
 
 def _cron_job(cron: Json) -> WrappedObject:

@@ -10,6 +10,7 @@ from operator import is_
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import cast
 from ptcompile._internal.schema_files import load_table
+from ptcompile.kubernetes.names import first_label
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mapping,
@@ -199,7 +200,7 @@ class Objects(Sequence["Json"]):
 
         Any API group counts: `kind: Service` is enough.
         """
-        matches = self._services.get(host.partition(".")[0], ())
+        matches = self._services.get(first_label(host), ())
         if self._related is None:
             return matches
         return [*matches, *self._visible(self._related.services_at(host))]
@@ -237,7 +238,7 @@ class Objects(Sequence["Json"]):
     @cached_property
     def _services(self) -> dict[str, list[Json]]:
         return _grouped(
-            (object_name(manifest).partition(".")[0], manifest)
+            (first_label(object_name(manifest)), manifest)
             for manifest in self._kinds.get(SERVICE, ())
         )
 
@@ -265,7 +266,9 @@ class Objects(Sequence["Json"]):
 
 def objects(manifests: Iterable[Json]) -> Objects:
     """Return the objects with their index; an existing index is kept."""
-    return manifests if isinstance(manifests, Objects) else Objects(manifests)
+    if isinstance(manifests, Objects):
+        return manifests
+    return Objects(manifests)
 
 
 def selector(service: Json) -> dict[str, str]:

@@ -90,7 +90,9 @@ def patched_places(
 
 
 def _item_name(item: Any, name: str) -> Any:
-    return _hashable(item.get(name)) if isinstance(item, Mapping) else None
+    if isinstance(item, Mapping):
+        return _hashable(item.get(name))
+    return None
 
 
 def _hashable(value: Any) -> Any:

@@ -115,6 +115,12 @@ def is_dns_subdomain(text: str) -> bool:
     return len(text) <= DNS_SUBDOMAIN_MAX and _is_subdomain(text)
 
 
+def first_label(host: str) -> str:
+    """Return the first label of a host name: `worker-0` for `worker-0.train.ns.svc`."""
+    label, _, _ = host.partition(".")
+    return label
+
+
 def mask_dash(prefix: str) -> str:
     """Return a name prefix with a final dash replaced, together with the character before it, as
     the API server does: the generated name will not end with it.

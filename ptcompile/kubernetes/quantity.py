@@ -157,7 +157,9 @@ def _scaled(digits: int, power: int) -> int:
 
 
 def _round_up(nano: int, unit: int) -> int:
-    return -(-nano // unit) * unit if nano >= 0 else nano // unit * unit
+    if nano >= 0:
+        return -(-nano // unit) * unit
+    return nano // unit * unit
 
 
 def to_string(quantity: Quantity) -> str:

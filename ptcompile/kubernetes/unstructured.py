@@ -273,7 +273,9 @@ def _has_null(value: Any) -> bool:
 def _drop_nulls(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _drop_nulls(v) for k, v in value.items() if v is not None}
-    return [_drop_nulls(v) for v in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_drop_nulls(v) for v in value]
+    return value
 
 
 Missing = type("Missing", (), {"__slots__": (), "__repr__": lambda _self: "MISSING"})

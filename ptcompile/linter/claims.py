@@ -88,7 +88,9 @@ def driver_of_volume(subject: Subject, volume: Json) -> str:
     """
     inline = nested_string(volume, "csi", "driver")
     claim = None if inline else _claim_of_volume(subject, volume)
-    return inline if claim is None else driver_of_claim(subject.stream, claim)
+    if claim is None:
+        return inline
+    return driver_of_claim(subject.stream, claim)
 
 
 def driver_of_claim(stream: Stream, claim: Json) -> str:
@@ -113,7 +115,10 @@ def places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozense
             if label in labels:
                 yield label, frozenset(labels[label].split("__")), owner
         terms = nested_maps(volume, "spec", "nodeAffinity", "required", "nodeSelectorTerms")
-        for expression in nested_maps(terms[0], "matchExpressions") if len(terms) == 1 else ():
+        if len(terms) != 1:
+            continue
+
+        for expression in nested_maps(terms[0], "matchExpressions"):
             if expression.get("operator") == "In":
                 values = frozenset(nested_strings(expression, "values"))
                 yield nested_string(expression, "key"), values, owner

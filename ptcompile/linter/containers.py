@@ -85,7 +85,8 @@ def idle_command(container: ManifestContainer) -> str | None:
     """
     call = container.call
     words = call.text.strip().rstrip(";").split() if call is not None else [*container.tokens[:4]]
-    words = words[1:] if words[:1] == ["exec"] else words
+    if words[:1] == ["exec"]:
+        words = words[1:]
     command = (basename(words[0]), *words[1:]) if words else ()
     return " ".join(command) if command in _IDLE_COMMANDS else None
 

@@ -24,7 +24,7 @@ FINDING_MARK = "# <--"
 _GUTTER_COLUMNS = 2
 """Columns before an example's lines: `- ` in bad ones, `+ ` in good ones, spaces in shared ones."""
 
-_find_key = re.compile(r" *(- \{?name: [\w.-]+|[\w./-]+(?=:))").match
+_find_key = re.compile(r" *(?P<key>- \{?name: [\w.-]+|[\w./-]+(?=:))").match
 
 
 def example_files(section: str) -> tuple[str, str]:
@@ -54,16 +54,16 @@ def _expand(base: str, text: str) -> str:
 
 def _changed_base(base: str, change: str) -> str:
     key = _key_of(change)
-    place = re.search(rf"^( *)(?=\S){re.escape(key)}(?=:|$)", base, re.MULTILINE)
+    place = re.search(rf"^(?P<indent> *)(?=\S){re.escape(key)}(?=:|$)", base, re.MULTILINE)
     if place is None:
         raise ValueError(f"the base of an example has no key {key!r}")
 
     siblings = next(
         block
-        for block in re.finditer(rf"(?:^{place[1]}.*\n)+", base, re.MULTILINE)
+        for block in re.finditer(rf"(?:^{place['indent']}.*\n)+", base, re.MULTILINE)
         if block.end() > place.start()
     )
-    return base[: siblings.start()] + _merge(siblings[0], change) + base[siblings.end() :]
+    return base[: siblings.start()] + _merge(siblings.group(), change) + base[siblings.end() :]
 
 
 def _merge(base: str, change: str) -> str:
@@ -109,4 +109,4 @@ def _parts_of(text: str) -> dict[str, str]:
 
 def _key_of(text: str) -> str:
     match = _find_key(text)
-    return match[1].replace("{", "") if match else ""
+    return match["key"].replace("{", "") if match else ""

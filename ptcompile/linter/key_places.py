@@ -151,7 +151,9 @@ def _holders(subject: Subject) -> Iterator[_Holder]:
         return
 
     yield _Holder((), subject.manifest, frozenset({OBJECT, kind}))
-    for template in subject.templates if subject.made is subject.manifest else ():
+    if subject.made is not subject.manifest:
+        return
+    for template in subject.templates:
         yield _Holder(template.path, template.data, frozenset({POD}), template)
 
 

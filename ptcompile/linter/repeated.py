@@ -11,7 +11,7 @@ from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Problem, own_problem
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.unstructured import Json, namespace_of, nested_string
-from ptcompile.operators.table import BY_TARGET
+from ptcompile.operators.table import BY_TARGET, main_kind
 from ptcompile.source import documents as source
 from ptcompile.source.documents import Source
 from ptcompile.source.streams import is_ours, objects_in, resource_name
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.kubernetes.index import ObjectIdentity
 
-CREATED_KINDS = frozenset(operator.kinds[0].name for operator in BY_TARGET.values())
+CREATED_KINDS = frozenset(main_kind(operator).name for operator in BY_TARGET.values())
 """Kinds that are created rather than applied again: the API server rejects the second one even
 if it is equal.
 """

@@ -142,13 +142,16 @@ class Subject(Workload):
         """Return a fix with the paths of the file, or None if it changes what this object does
         not have.
         """
+        if fix is None:
+            return None
+
         edits = []
-        for edit in fix.edits if fix is not None else ():
+        for edit in fix.edits:
             place = self.place_of(edit.path)
             if place is not None and place.writer:
                 return None
             edits.append(edit if place is None else edit._replace(path=place.path))
-        return None if fix is None else fix._replace(edits=tuple(edits))
+        return fix._replace(edits=tuple(edits))
 
     @cached_property
     def every_training_role(self) -> TrainingRoles:
@@ -216,9 +219,14 @@ class Subject(Workload):
         """
         if not is_overridden(self.record, Kind.lacks_rendezvous):
             return False
-        return self.record.lacks_rendezvous(
-            self.manifest, self.training_roles[0].launch.options if self.training_roles else {}
-        )
+        return self.record.lacks_rendezvous(self.manifest, self.launch_options)
+
+    @property
+    def launch_options(self) -> Mapping[str, str]:
+        """The launcher's options in the first role that trains; empty without such a role."""
+        for role in self.training_roles:
+            return role.launch.options
+        return {}
 
     @cached_property
     def waiting_roles(self) -> dict[str, Rendezvous]:
@@ -383,7 +391,9 @@ def fix_removing(title: str, path: Path, *, safe: bool = False) -> Fix:
 
 def edit_adding(written: object, path: Path, item: Any) -> Edit:
     """Return an edit that adds an item to a list, or writes the list where no list is."""
-    return Edit("append", path, item) if isinstance(written, list) else Edit("set", path, [item])
+    if isinstance(written, list):
+        return Edit("append", path, item)
+    return Edit("set", path, [item])
 
 
 def fix_removing_variable(entry: EnvEntry) -> Fix:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptcompile.diagnostics import Diagnostic, problem_at
-from ptcompile.operators.table import BY_TARGET, KINDS
+from ptcompile.operators.table import BY_TARGET, KINDS, main_kind
 from ptcompile.source import streams
 from ptcompile.source.documents import Source
 
@@ -31,7 +31,7 @@ def successor_notes(source: Source, filename: str | None) -> Iterable[Diagnostic
                 continue
 
             operator, target = _SUCCESSORS[api_version, kind]
-            successor = BY_TARGET[target].kinds[0].name
+            successor = main_kind(BY_TARGET[target]).name
             owner = operator.install.software or operator.folder
             message = f"{kind} ({owner}, {api_version}) has a successor: {successor}"
             help = (

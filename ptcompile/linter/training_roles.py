@@ -241,7 +241,7 @@ class TrainingRole:
         """The first argument for each option, keyed by dashed name."""
         paths: dict[str, Path] = {}
         for path, token in self.container.argv:
-            name = token.partition("=")[0]
+            name, _, _ = token.partition("=")
             if name.startswith("-"):
                 if self.is_torchrun:
                     dashed = option_name(name)
@@ -340,7 +340,9 @@ def image_path(role: TrainingRole) -> Path:
     """Return the path of the role's image; in a TrainJob, whose runtime has the image, that of
     the command.
     """
-    return (*role.path, "image") if "image" in role.spec else role.command_path
+    if "image" not in role.spec:
+        return role.command_path
+    return (*role.path, "image")
 
 
 def mentions_launcher(template: ManifestTemplate) -> bool:
@@ -407,8 +409,11 @@ class RoleObstacle(NamedTuple):
 
 def obstacles_of(subject: Workload, roles: TrainingRoles) -> Iterator[RoleObstacle]:
     """Yield what keeps the roles from meeting."""
+    if subject.job is None:
+        return
+
     role_of = {id(role.member): role for role in roles}
-    for obstacle in subject.job.obstacles if subject.job is not None else ():
+    for obstacle in subject.job.obstacles:
         role = role_of.get(id(obstacle.member))
         if role is not None:
             is_certain = obstacle.is_certain and not role.misplaced_options

@@ -75,7 +75,8 @@ def written_checkpoints(container: ManifestContainer) -> Iterator[Checkpoint]:
         return
     is_training: bool | None = None
     for checkpoint in checkpoints(container):
-        is_training = starts_training(container) if is_training is None else is_training
+        if is_training is None:
+            is_training = starts_training(container)
         if is_training or checkpoint.is_output:
             yield checkpoint
 
@@ -84,7 +85,7 @@ def _substitute(text: str, variables: Mapping[str, str]) -> str:
     """Replace variables that hold absolute paths, as the kubelet or a shell does."""
     if "$" not in text or not variables:
         return text
-    return _VARIABLE.sub(lambda match: variables.get(match["name"], match[0]), text)
+    return _VARIABLE.sub(lambda match: variables.get(match["name"], match.group()), text)
 
 
 def _writes_checkpoints(name: str) -> bool | None:

@@ -37,7 +37,7 @@ _MAX_MESSAGE_CHARACTERS = 1 << 24
 escaped.
 """
 _PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-_escape = re.compile(rf"({_PAIR})|\\u[dD][89a-fA-F][0-9a-fA-F]{{2}}|(\\.)")
+_escape = re.compile(rf"(?P<pair>{_PAIR})|\\u[dD][89a-fA-F][0-9a-fA-F]{{2}}|(?P<other>\\.)")
 """A pair of surrogates, half of one, or another escape."""
 
 
@@ -58,7 +58,7 @@ class _Lines:
             rest = self._stream.readline(_MAX_MESSAGE_CHARACTERS)
         if "\\ud" not in line and "\\uD" not in line:
             return line
-        return _escape.sub(lambda escape: escape[1] or escape[2] or r"\ufffd", line)
+        return _escape.sub(lambda match: match["pair"] or match["other"] or r"\ufffd", line)
 
 
 def make_server(

@@ -180,7 +180,8 @@ def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[
             index_label=_index_label(job, following, alone=is_separate),
             container=main if trains else next(iter(names), ""),
         )
-        rank += template.replicas if trains else 0
+        if trains:
+            rank += template.replicas
 
 
 def _index_label(job: Json, following: Following, *, alone: bool) -> str | None:

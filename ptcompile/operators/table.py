@@ -59,6 +59,17 @@ def kind_named(key: GroupVersionKind) -> Kind:
     return kind
 
 
+def operator_of(key: GroupVersionKind) -> Operator:
+    """Return the operator of a kind. Raises KeyError for a kind that none has."""
+    operator, _ = KINDS[key]
+    return operator
+
+
+def main_kind(operator: Operator) -> Kind:
+    """Return the kind of an operator that its target emits."""
+    return operator.kinds[0]
+
+
 def kinds_with(method: Callable[..., Any]) -> frozenset[GroupVersionKind]:
     """Return the kinds whose classes override a method of `Kind`, such as `Kind.pods`."""
     return frozenset(key for key, (_, kind) in KINDS.items() if is_overridden(kind, method))

@@ -102,7 +102,7 @@ def _remove_leftovers(parent: str) -> None:
     with processes.
     """
     for name in os.listdir(parent):
-        folder = name.rpartition("-")[0]
+        folder, _, _ = name.rpartition("-")
         if name.startswith(PREFIX) and not os.path.exists(
             os.path.join(tempfile.gettempdir(), folder)
         ):

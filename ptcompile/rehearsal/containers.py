@@ -217,9 +217,10 @@ class Containers:
     def signal(self, pod: int, number: int) -> None:
         """Send a signal to a pod's first process."""
         if pod in self._running:
+            _, name, _ = self._running[pod]
             # the container has just exited
             with contextlib.suppress(RehearsalError):
-                self._engine.run("kill", f"--signal={number}", self._running[pod][1])
+                self._engine.run("kill", f"--signal={number}", name)
 
     def training_pods(self) -> dict[int, Joined] | None:
         """Return None: engines do not show the connections of a container."""

@@ -550,7 +550,9 @@ class Course:
         """
         if self._settings.blind:
             return {*(self._worlds() or ())}
-        return {*self._running_pods()} if self._are_all_training() else set()
+        if self._are_all_training():
+            return {*self._running_pods()}
+        return set()
 
     def _is_quiet(self, seconds: float = QUIET_SECONDS) -> bool:
         return self.now - max(self._last_change, self._last_fault) > seconds

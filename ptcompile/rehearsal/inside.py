@@ -196,9 +196,9 @@ def read_mount(line: bytes) -> "tuple[str, str]":
     """Return the mount point and the options of a line of mountinfo, where white space and
     backslashes are octal.
     """
-    fields = line.split(b" ")
-    path = re.sub(rb"\\([0-7]{3})", lambda match: bytes([int(match[1], 8)]), fields[4])
-    return os.fsdecode(path), os.fsdecode(fields[5])
+    _id, _parent, _device, _root, point, options, *_ = line.split(b" ")
+    path = re.sub(rb"\\(?P<octal>[0-7]{3})", lambda sign: bytes([int(sign["octal"], 8)]), point)
+    return os.fsdecode(path), os.fsdecode(options)
 
 
 def is_of_kernel(path: str) -> bool:

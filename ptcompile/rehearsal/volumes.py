@@ -92,7 +92,9 @@ def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
 
 def _bytes(value: object) -> int | None:
     amount = quantity.parse(str(value)) if isinstance(value, (str, int)) else None
-    return amount.value if amount is not None and amount.value > 0 else None
+    if amount is not None and amount.value > 0:
+        return amount.value
+    return None
 
 
 def claims_of(pod: Pod) -> list[str]:

@@ -118,7 +118,9 @@ def safe_text(text: str) -> str:
     text = escape_unprintable(mask_formats(text))
     if "##" in text:
         text = hash_command.sub(r"#\\x23\1", text)
-    return _colon_command.sub(r"\1\\x3a:\2", text) if "::" in text else text
+    if "::" not in text:
+        return text
+    return _colon_command.sub(r"\1\\x3a:\2", text)
 
 
 def format_json(data: object) -> str:

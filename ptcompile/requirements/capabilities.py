@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.about import SITE
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
+from ptcompile._internal.spelling import pluralize
 from ptcompile.compiler.checks.targets import room
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.pipeline import compile_document
@@ -60,7 +61,9 @@ def _queue_probes() -> Iterator[Probe]:
         profile: JsonDict = {"queueSystem": operator.queue_system, **_LEVELS}
         yield Probe(f"queue of {operator.title}", {"queue": "q", "priority": "high"}, profile)
         yield Probe(f"queue of {operator.title}, topology", _QUEUED_TOPOLOGY, profile)
-        for name, spec, more in () if operator.gang_scheduler else operator.probes:
+        if operator.gang_scheduler:
+            continue
+        for name, spec, more in operator.probes:
             yield Probe(name, spec, {**more, **_LEVELS})
 
 
@@ -101,8 +104,7 @@ def capability_table() -> dict[str, JsonDict]:
         for probe in PROBES
     }
     sizes = {
-        f"longest name, {size} {'node' if size == 1 else 'nodes'}": _longest_names(size)
-        for size in NAME_SIZES
+        f"longest name, {pluralize(size, 'node')}": _longest_names(size) for size in NAME_SIZES
     }
 
     return {

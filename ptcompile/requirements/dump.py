@@ -167,8 +167,8 @@ def _cluster_domain(config_maps: Sequence[Json]) -> str | None:
 
     for config_map in config_maps:
         text = nested_string(config_map, "data", "Corefile")
-        if domain := search(r"(?m)^\s*kubernetes\s+([a-z0-9.-]+)", text):
-            name = domain[1].removesuffix(".")
+        if match := search(r"(?m)^\s*kubernetes\s+(?P<domain>[a-z0-9.-]+)", text):
+            name = match["domain"].removesuffix(".")
             if name == default_cluster().spec.cluster_domain:
                 return None
             return name
@@ -275,7 +275,10 @@ def _feature_gates(containers: Iterable[Json]) -> JsonDict:
     gates: defaultdict[str, dict[str, bool]] = defaultdict(dict)
     for container in containers:
         field = _software_of(nested_string(container, "image"))
-        for value in _flag_values(container, "feature-gates") if field in software else ():
+        if field not in software:
+            continue
+
+        for value in _flag_values(container, "feature-gates"):
             for pair in value.split(","):
                 gate, _, switch = pair.strip().partition("=")
                 if gate and switch.lower() in {"true", "false"}:

@@ -34,7 +34,8 @@ from ptcompile.operators.table import (
     BY_TARGET,
     GROUP_MARKS,
     JOB_KINDS,
-    KINDS,
+    main_kind,
+    operator_of,
 )
 from ptcompile.world.workload import Stream, Workload
 
@@ -221,7 +222,7 @@ def requires_spec(
     ]
     queues = queue_system.queues() if queue_system is not None else None
     out += class_objects(classes, queues, cluster)
-    kinds = [BY_TARGET[target_name].kinds[0].key]
+    kinds = [main_kind(BY_TARGET[target_name]).key]
     out += framework_objects(kinds, queues, cluster)
     out += [Requirement("resource", name, "", "on its nodes") for name in extended_resources(pods)]
 
@@ -269,7 +270,8 @@ def operators_of(
         if queue_of(spec, cluster):
             operators.append(queue_operator(target, cluster))
         scheduler = _gang_scheduler(spec, cluster)
-        operators += [scheduler] if scheduler is not None else []
+        if scheduler is not None:
+            operators += [scheduler]
         operators += drivers(claimed_classes(spec, target, cluster))
 
     return list(dict.fromkeys(operators))
@@ -349,7 +351,7 @@ def gang_settings(spec: Spec, cluster: ClusterProfile, target: str) -> list[Requ
 def _settings(manifests: Iterable[Json]) -> list[Requirement]:
     """Return the APIs and feature gates that the PodGroups among the manifests need."""
     systems = [
-        (KINDS[kind_of(group)][0], dict(group))
+        (operator_of(kind_of(group)), dict(group))
         for group in manifests
         if kind_of(group) in GROUP_MARKS
     ]
@@ -494,8 +496,8 @@ def requires_manifests(
 
 
 def _operators_of_job(job: Json) -> Iterator[Operator]:
-    operator, _ = KINDS[kind_of(job)]
-    return _installed(operator, *(system for system, _ in _admitting_systems(job)))
+    systems = (system for system, _ in _admitting_systems(job))
+    return _installed(operator_of(kind_of(job)), *systems)
 
 
 def _admitting_systems(job: Json) -> Iterator[tuple[Operator, str]]:

@@ -59,7 +59,8 @@ def _needs_of_job(subject: Subject, pools: Pools | None) -> Iterator[Requirement
         size = f"{template.replicas} with {', '.join(needs) or 'no requests'}"
         yield Requirement("pods", size, "", f"{role}{gang * (id(template) in waiting)}")
         yield from _marks(placement.pod.spec, role)
-        yield from [Requirement("nodes", placement.text(), "", role)] if known.groups else ()
+        if known.groups:
+            yield Requirement("nodes", placement.text(), "", role)
 
     for workload_role in subject.roles:
         yield from _images(workload_role, job)

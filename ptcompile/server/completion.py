@@ -218,7 +218,7 @@ _KINDS = {
     "host": CompletionItemKind.Constant,
 }
 _ignore_comment = re.compile(
-    r"#[ \t]*ptcompile:[ \t]*ignore(?:-file)?\[(?:[^\]]*,[ \t]*)?([\w-]*)$"
+    r"#[ \t]*ptcompile:[ \t]*ignore(?:-file)?\[(?:[^\]]*,[ \t]*)?(?P<code>[\w-]*)$"
 ).search
 _is_plain = re.compile(r"[A-Za-z_./][\w./-]*").fullmatch
 _YAML_CONSTANTS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
@@ -341,7 +341,7 @@ def _code_items(opened: OpenDocument, cursor: Cursor) -> Iterator[CompletionItem
     from ptcompile.diagnostics.codes import CODES
 
     reported = {diagnostic.name for diagnostic in opened.report.diagnostics}
-    typed_range = opened.lines.range(cursor.end - len(typed[1]), cursor.end)
+    typed_range = opened.lines.range(cursor.end - len(typed["code"]), cursor.end)
     for name, code in CODES.items():
         yield CompletionItem(
             label=code,

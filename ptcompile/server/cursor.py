@@ -62,6 +62,11 @@ class Flow:
         """The current path, including a key once its colon has been read."""
         return (*self.base, *(frame.part for frame in self.frames if frame.valued))
 
+    @property
+    def frame(self) -> _Frame:
+        """The innermost open bracket."""
+        return self.frames[-1]
+
     def feed(self, text: str, offset: int) -> Iterator[OutlineEntry]:
         """Read `text` up to the end of the outermost bracket, and yield each entry when it ends."""
         for index, character in enumerate(text):
@@ -81,9 +86,8 @@ class Flow:
                 else:
                     self._next()
             elif self._ends_key(character, text[index + 1 : index + 2]):
-                frame = self.frames[-1]
-                frame.part = unquote(self.word)
-                frame.valued = True
+                self.frame.part = unquote(self.word)
+                self.frame.valued = True
                 self.word = ""
             elif character == "#" and text[index - 1 : index] in ("", " ", "\t"):
                 return
@@ -98,28 +102,24 @@ class Flow:
         self.word += character
 
     def _ends_key(self, character: str, following: str) -> bool:
-        frame = self.frames[-1]
         return (
             character == ":"
-            and not frame.is_list
-            and not frame.valued
+            and not self.frame.is_list
+            and not self.frame.valued
             and following in ("", " ", "\t", "\n")
         )
 
     def _close_entry(self) -> Iterator[OutlineEntry]:
-        if self.frames and (
-            self.word.strip() or (self.frames[-1].valued and not self.frames[-1].is_list)
-        ):
-            key = () if self.frames[-1].valued else (unquote(self.word),)
+        if self.frames and (self.word.strip() or (self.frame.valued and not self.frame.is_list)):
+            key = () if self.frame.valued else (unquote(self.word),)
             yield OutlineEntry((*self.path, *key), self.start, self.word.strip() if not key else "")
         self.word = ""
 
     def _next(self) -> None:
-        frame = self.frames[-1]
-        if frame.is_list:
-            frame.part = int(frame.part) + 1
+        if self.frame.is_list:
+            self.frame.part = int(self.frame.part) + 1
         else:
-            frame.valued = False
+            self.frame.valued = False
         self.word = ""
 
 
@@ -338,7 +338,8 @@ def cursor_at(text: str, offset: int) -> Cursor:
     begin, end = document_bounds(text, offset)
     line_start = max(text.rfind("\n", 0, offset) + 1, begin)
     line_end = text.find("\n", offset)
-    line_end = len(text) if line_end < 0 else line_end
+    if line_end < 0:
+        line_end = len(text)
     outline = Outline()
     line_offset = begin
     for line in text[begin:line_start].split("\n")[:-1]:
@@ -404,7 +405,7 @@ def _cursor_in_flow(flow: Flow, typed: str, offset: int) -> Cursor:
     if not flow.frames:
         return _NO_CURSOR
 
-    frame = flow.frames[-1]
+    frame = flow.frame
     word = flow.word.lstrip()
     start = offset + len(typed) - len(word)
     part: Literal["key", "value", "item"] = "value" if frame.valued else "key"

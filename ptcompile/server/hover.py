@@ -110,7 +110,9 @@ def _torchrun_value(pod: Pod, name: str) -> str | None:
 
 
 def _format_ranks(first: int, count: int) -> str:
-    return str(first) if count == 1 else f"{first} to {first + count - 1}"
+    if count == 1:
+        return str(first)
+    return f"{first} to {first + count - 1}"
 
 
 def _format_code(value: str | None) -> str:
@@ -253,7 +255,9 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
 
 def _markdown(parts: list[str]) -> Hover | None:
     text = _SEPARATOR.join(part for part in parts if part)
-    return Hover(MarkupContent(MarkupKind.Markdown, text)) if text else None
+    if text:
+        return Hover(MarkupContent(MarkupKind.Markdown, text))
+    return None
 
 
 def _value_text(obj: Item, path: Path) -> str:

@@ -77,7 +77,7 @@ def pods(opened: OpenDocument, number: int) -> TextView | None:
     if obj is None or not jobs:
         return None
 
-    descriptions = [pod_text(pod, job) for job in mask_jobs(jobs) for _, pod in job.first_pods()]
+    descriptions = [pod_text(pod, job) for job in mask_jobs(jobs) for _, pod in job.first_pods]
     text = "\n".join([overview(World(jobs=tuple(jobs))), *descriptions])
 
     return TextView(f"{_file_stem(obj)}-pods.txt", "plaintext", text)
@@ -112,7 +112,9 @@ def page(opened: OpenDocument, scheme: str = "") -> TextView:
 
 
 def _find_object(opened: OpenDocument, number: int) -> Item | None:
-    return opened.objects[number] if 0 <= number < len(opened.objects) else None
+    if 0 <= number < len(opened.objects):
+        return opened.objects[number]
+    return None
 
 
 def _file_stem(obj: Item) -> str:

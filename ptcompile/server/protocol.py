@@ -22,7 +22,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from ptcompile._internal.about import __version__
 from ptcompile._internal.deadline import deadline
 from ptcompile._internal.limits import UNTRUSTED_SECONDS, NotFinishedError
-from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mapping
 from ptcompile.operators.targets import TARGETS
 from ptcompile.server import completion, definition, diagnostics as actions, hover, lenses, symbols
 from ptcompile.server.document import OpenDocument, Texts
@@ -202,8 +202,7 @@ class Server:
         self.pygls.command("ptcompile.explainPage")(_as_function(self._explain_page))
 
     def _initialize(self, params: lsp.InitializeParams) -> None:
-        options = params.initialization_options
-        self._configuration = options if isinstance(options, Mapping) else {}
+        self._configuration = as_mapping(params.initialization_options)
         self._texts = self._new_texts()
 
     def _new_texts(self) -> Texts:

@@ -170,7 +170,9 @@ def _wait(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus
         return OK
 
     status = _status_of(arguments[0])
-    return ExitStatus(None, frozenset(waited)) if status == UNKNOWN else status
+    if status != UNKNOWN:
+        return status
+    return ExitStatus(None, frozenset(waited))
 
 
 def _read(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:

@@ -169,7 +169,9 @@ def split_line(line: str) -> list[str]:
     split = [
         None if word is None else _as_written(word, prefix) for prefix, word in (*values, *words)
     ]
-    return [] if None in split else [word for word in split if word is not None]
+    if None in split:
+        return []
+    return [word for word in split if word is not None]
 
 
 def _only_command(text: str) -> Simple | None:
@@ -246,7 +248,10 @@ def _broken_lines(script: str) -> Iterator[str]:
     from ptcompile.shell.parser import parse
 
     for command in nodes.walk(parse(script).body):
-        for word in command.words if isinstance(command, nodes.Simple) else ():
+        if not isinstance(command, nodes.Simple):
+            continue
+
+        for word in command.words:
             rest, newline, _ = script[word.end :].partition("\n")
             is_here = _ends_in_space(word.source) and script.startswith(word.source, word.start)
             if is_here and newline and not rest.strip():

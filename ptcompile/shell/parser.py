@@ -74,7 +74,7 @@ _ESCAPE = re.compile(r"\\(?P<sign>[ntr\\'\"])")
 _OTHER_ESCAPE = re.compile(r"(?s)[^\\](?:\\\\)*\\[^ntr\\'\"]").search
 _ANSI_TEXT = re.compile(r"(?s)\$'(?:[^'\\]|\\.)*'").match
 _SINGLE = re.compile(r"'(?P<text>[^']*)'").match
-_BACKQUOTED = re.compile(r"(?s)`((?:[^`\\]|\\.)*)`").match
+_BACKQUOTED = re.compile(r"(?s)`(?P<script>(?:[^`\\]|\\.)*)`").match
 _BALANCED = re.compile(r"(?s)\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"|[()]")
 _REGEX = re.compile(r"(?:\\.|\([^)]{0,200}\)|\[[^]]{0,200}\]|[^\s\\])+").match
 _TEST_OPERATOR = re.compile(r"&&|\|\||[()<>]").match
@@ -173,7 +173,7 @@ class _ScriptParser:
         """Return the operator or the reserved word that is next, or an empty text."""
         self.skip_space()
         match = pattern.match(self.text, self.at)
-        return match[0] if match else ""
+        return match.group() if match else ""
 
     def expect(self, word: str) -> None:
         self.skip_lines()
@@ -484,10 +484,11 @@ class _ScriptParser:
         while not self.take(_TEST_END):
             first = self.at
             if words and words[-1].source == "=~":
-                pattern = self.taken(_REGEX)[0]
+                pattern = self.taken(_REGEX).group()
                 words.append(Word((Opaque(pattern),), first, self.at, pattern))
             elif match := self.take(_TEST_OPERATOR):
-                words.append(Word((Literal(match[0]),), first, self.at, match[0]))
+                operator = match.group()
+                words.append(Word((Literal(operator),), first, self.at, operator))
             else:
                 words.append(self.needed_word())
             self.skip_lines()
@@ -499,7 +500,7 @@ class _ScriptParser:
         parts: Parts = []
         while self.at < self.size:
             if match := self.take(_PLAIN):
-                parts.append(Literal(match[0]))
+                parts.append(Literal(match.group()))
                 continue
 
             sign = self.text[self.at]
@@ -531,7 +532,9 @@ class _ScriptParser:
     def escaped(self, quoted: bool) -> Parts:
         following = self.text[self.at + 1 : self.at + 2]
         self.at = min(self.at + 2, self.size)
-        return [] if following == "\n" else [Literal(following or "\\", True)]
+        if following == "\n":
+            return []
+        return [Literal(following or "\\", True)]
 
     def single(self, quoted: bool) -> Parts:
         return [Literal(self.taken(_SINGLE)["text"], True)]
@@ -545,7 +548,7 @@ class _ScriptParser:
         parts: Parts = []
         while self.at < self.size:
             if match := self.take(_IN_DOUBLE if end else _IN_BODY):
-                parts.append(Literal(match[0], True))
+                parts.append(Literal(match.group(), True))
             elif end and self.has(end):
                 self.at += 1
                 return parts
@@ -565,15 +568,17 @@ class _ScriptParser:
         if following == "{":
             return [self.braces(quoted)]
         if following == "'" and not quoted:
-            source = self.taken(_ANSI_TEXT)[0]
+            source = self.taken(_ANSI_TEXT).group()
             text = _ESCAPE.sub(lambda match: _ESCAPED[match["sign"]], source[2:-1])
             return [Literal(text, True) if not _OTHER_ESCAPE(source) else Opaque(source)]
 
         self.at += 1
         if match := self.take(_NAME):
-            return [Parameter(match[0], quoted, self.text[start : self.at])]
+            return [Parameter(match.group(), quoted, self.text[start : self.at])]
 
-        return [] if following == '"' and not quoted else [Literal("$", quoted)]
+        if following == '"' and not quoted:
+            return []
+        return [Literal("$", quoted)]
 
     def command_or_arithmetic(self, quoted: bool) -> Part:
         start = self.at
@@ -600,7 +605,7 @@ class _ScriptParser:
             if self.at >= self.size:
                 raise self.fail()
             if text := self.take(_IN_BRACES):
-                parts.append(Literal(text[0], quoted))
+                parts.append(Literal(text.group(), quoted))
             elif self.has("'") and quoted:
                 parts += self.plain_sign(quoted)
             else:
@@ -611,7 +616,9 @@ class _ScriptParser:
 
         source = self.text[start : self.at]
         if match is None:
-            return Parameter("#", quoted, source) if source == "${#}" else Opaque(source, quoted)
+            if source == "${#}":
+                return Parameter("#", quoted, source)
+            return Opaque(source, quoted)
 
         prefix, name, index, operator = match.groups(default="")
         if (prefix and operator) or (parts and not operator):
@@ -620,12 +627,12 @@ class _ScriptParser:
         return Parameter(name, quoted, source, operator or prefix, merged(parts), index)
 
     def backquote(self, quoted: bool) -> Parts:
-        source = self.taken(_BACKQUOTED)
-        text = re.sub(r'\\([$`\\"])' if quoted else r"\\([$`\\])", r"\1", source[1])
+        match = self.taken(_BACKQUOTED)
+        text = re.sub(r'\\([$`\\"])' if quoted else r"\\([$`\\])", r"\1", match["script"])
         tree = _ScriptParser(text, self.deeper()).tree()
         if tree.error is not None:
             raise self.fail()
-        return [Substitution(tree.body, quoted, source[0])]
+        return [Substitution(tree.body, quoted, match.group())]
 
     def inner(self, start: int, end: int) -> tuple[Part, ...]:
         """Return the parts of an arithmetic expression."""
@@ -641,7 +648,8 @@ class _ScriptParser:
         """Return the offset after the closing sign that matches an opened parenthesis, or None."""
         depth = 0
         for match in _BALANCED.finditer(self.text, start):
-            depth += (match[0] == "(") - (match[0] == ")")
+            sign = match.group()
+            depth += (sign == "(") - (sign == ")")
             if depth < 0:
                 if self.text.startswith(close, match.start()):
                     return match.start() + len(close)

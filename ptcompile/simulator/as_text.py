@@ -135,19 +135,19 @@ def job_facts(
     yield "asks for", [totals_text(job.totals()) or "nothing"]
     yield (
         "node",
-        _distinct_lines(list(node_requirements(pod.view.spec)) for _, pod in job.first_pods()),
+        _distinct_lines(list(node_requirements(pod.view.spec)) for _, pod in job.first_pods),
     )
     yield (
         "volumes",
         _distinct_lines(
             [volume_text(*volume) for volume in volume_sources(pod.view.spec)]
-            for _, pod in job.first_pods()
+            for _, pod in job.first_pods
         ),
     )
     yield (
         "claims",
         _distinct_lines(
-            [claim_text(*claim) for claim in device_claims(pod)] for _, pod in job.first_pods()
+            [claim_text(*claim) for claim in device_claims(pod)] for _, pod in job.first_pods
         ),
     )
     yield "services", service_lines(job)
@@ -183,7 +183,7 @@ def _rendezvous_facts(rendezvous: JobRendezvous) -> Iterator[tuple[str, Sequence
 
 
 def _command_lines(job: SimulatedJob) -> list[str]:
-    runs = {role.name: _command_text(pod) for role, pod in job.first_pods()}
+    runs = {role.name: _command_text(pod) for role, pod in job.first_pods}
     is_uniform = len(set(runs.values())) == 1
     if is_uniform:
         return list(runs.values())[:1]
@@ -372,7 +372,7 @@ def _environment_lines(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator
     lead, _ = rendezvous.roles[0]
     first = job.pod(lead, 0)
     yield from env_table(first)
-    sources = dict.fromkeys(source for _, pod in job.first_pods() for source in env_sources(pod))
+    sources = dict.fromkeys(source for _, pod in job.first_pods for source in env_sources(pod))
     if sources:
         yield f"  envFrom adds the variables of {', '.join(sources)}, which only the cluster knows"
     for pods, differences in differences_by_role(job, lead):

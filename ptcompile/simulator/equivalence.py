@@ -291,7 +291,7 @@ def _name_placeholders(pod: Pod) -> list[tuple[str, str]]:
 
 def _replace_names(text: str, placeholders: list[tuple[str, str]], hosts: Hosts) -> str:
     if hosts:
-        text = _HOST_PATTERN.sub(lambda match: hosts.get(match[0], match[0]), text)
+        text = _HOST_PATTERN.sub(lambda match: hosts.get(match.group(), match.group()), text)
     for name, placeholder in placeholders:
         # a pattern is compiled for each name, and few texts have one
         if name in text:

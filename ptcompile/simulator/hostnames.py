@@ -154,7 +154,7 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
 
 def _leads(job: WorkloadPods, host: str) -> bool:
     """Return whether the name leads to a pod or a Service of the job."""
-    pod = next((pod for _, pod in job.first_pods()), None)
+    pod = next((pod for _, pod in job.first_pods), None)
     if pod is None:
         return False
     address = address_of(pod, host)
@@ -212,7 +212,7 @@ def _peers(job: WorkloadPods, label: str) -> list[WorkloadPods]:
     label.
     """
     jobs = job.stream.cached(_jobs_by_name, lambda: _jobs_by_name(job.stream, job))
-    names = {label, label.rpartition("-")[0], hostname_stem(label), ""}
+    names = {label, _without_index(label), hostname_stem(label), ""}
     peers = {id(peer): peer for name in names for peer in jobs.get((job.namespace, name), ())}
     return [peer for peer in peers.values() if peer.manifest is not job.manifest]
 
@@ -233,8 +233,14 @@ def _stems(job: WorkloadPods) -> Iterator[str]:
     for role in job.roles:
         if role.count:
             first, last = (job.pod(role, index).hostname or "" for index in (0, role.count - 1))
-            head = first.rpartition("-")[0]
-            yield (head or first) if head == last.rpartition("-")[0] else hostname_stem(first)
+            head = _without_index(first)
+            yield (head or first) if head == _without_index(last) else hostname_stem(first)
+
+
+def _without_index(name: str) -> str:
+    """Return what is before the last hyphen of a host name: `worker` for `worker-0`."""
+    head, _, _ = name.rpartition("-")
+    return head
 
 
 def _meant_pod(job: WorkloadPods, label: str) -> Pod | None:
@@ -253,9 +259,7 @@ def _could_be_pod(label: str, job: WorkloadPods) -> bool:
     pods.
     """
     stem, _, index = label.rpartition("-")
-    return index.isdigit() and any(
-        hostname.rpartition("-")[0] == stem for hostname in _hostnames(job)
-    )
+    return index.isdigit() and any(_without_index(hostname) == stem for hostname in _hostnames(job))
 
 
 def _hostnames(job: WorkloadPods) -> set[str]:
@@ -265,12 +269,12 @@ def _hostnames(job: WorkloadPods) -> set[str]:
 
 
 def _subdomains(job: WorkloadPods) -> set[str]:
-    return {pod.view.subdomain for _, pod in job.first_pods() if pod.view.subdomain}
+    return {pod.view.subdomain for _, pod in job.first_pods if pod.view.subdomain}
 
 
 def _shortest_pod_name(job: WorkloadPods) -> str:
     """Return the shortest DNS name of the first pod that has one, or an empty string."""
-    return next((names[-1] for _, pod in job.first_pods() if (names := dns_names(pod.view))), "")
+    return next((names[-1] for _, pod in job.first_pods if (names := dns_names(pod.view))), "")
 
 
 def _renamed_job(job: WorkloadPods, name: _ClusterName) -> HostMistake | None:
@@ -419,4 +423,6 @@ def _service_mistake(pod: Pod, name: _ClusterName, services: Sequence[Json]) -> 
             name="selector" if any(map(is_headless, services)) else "cluster IP"
         )
 
-    return None if pod.view.hostname else mistake._replace(name="hostname")
+    if pod.view.hostname:
+        return None
+    return mistake._replace(name="hostname")

@@ -58,7 +58,7 @@ class SimulatedJob(WorkloadPods):
         """
         from ptcompile.kubernetes.nodes import fits
 
-        pods = [pod for _, pod in self.first_pods() if nodes]
+        pods = [pod for _, pod in self.first_pods if nodes]
         return [*dict.fromkeys(fits(pod.view.spec, nodes).text() for pod in pods)]
 
     @property

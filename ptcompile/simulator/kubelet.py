@@ -90,11 +90,11 @@ class _VariablesWithTexts(Mapping[str, str]):
         return len(self._values)
 
     def _known_text(self, match: re.Match[str]) -> str:
-        text = self._text_of(match[1], match[2])
-        return match[0] if text is None else text
+        text = self._text_of(match["name"], match["key"])
+        return match.group() if text is None else text
 
 
-_configmap_text = Pattern(r"<configmap:([^/<>]+)/([^<>]+)>")
+_configmap_text = Pattern(r"<configmap:(?P<name>[^/<>]+)/(?P<key>[^<>]+)>")
 
 
 class EnvFromEntry(NamedTuple):
@@ -211,7 +211,9 @@ def command_line(
     budget = budget or Budget()
 
     def expand(words: tuple[str, ...] | None) -> list[str] | None:
-        return None if words is None else [expand_vars(word, env, budget) for word in words]
+        if words is None:
+            return None
+        return [expand_vars(word, env, budget) for word in words]
 
     return expand(container.command), expand(container.args)
 

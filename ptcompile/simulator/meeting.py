@@ -14,6 +14,7 @@ from ptcompile.kinds.pods import ExpandedRole, PodView
 from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.index import Objects, selector, service_selects
+from ptcompile.kubernetes.names import first_label
 from ptcompile.kubernetes.unstructured import (
     Json,
     kind_of,
@@ -380,7 +381,7 @@ def training_roles(job: WorkloadPods) -> list[Lead]:
     either, the first role.
     """
     candidates = [
-        Lead(role, pod, pod.rendezvous) for role, pod in job.first_pods() if pod.main is not None
+        Lead(role, pod, pod.rendezvous) for role, pod in job.first_pods if pod.main is not None
     ]
     leads = [lead for lead in candidates if lead.rendezvous.launcher in ("torchrun", "tune")]
     if leads:
@@ -419,7 +420,8 @@ def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> MeetingM
         last = pod.job.last_pod(role)
         seen_by_last = address_of(last, last.rendezvous.host)
         is_apart = seen_by_last.is_own
-        address = seen_by_last if address.is_blind and not is_apart else address
+        if address.is_blind and not is_apart:
+            address = seen_by_last
     return MeetingMember(
         role=role, pod=pod, rendezvous=rendezvous, address=address, is_apart=is_apart
     )
@@ -483,7 +485,7 @@ def _pods_like(job: WorkloadPods, host: str) -> Iterator[Pod]:
     """Yield the pods whose host names may be the first label of a host: the same stem, and 0 or
     a number at its end.
     """
-    parts = host.partition(".")[0].split("-")[-2:]
+    parts = first_label(host).split("-")[-2:]
     numbers = [int(part) for part in parts if is_short_number(part, 12)]
     for role in job.roles_for_host(host):
         yield from (job.pod(role, index) for index in sorted({0, *numbers}) if index < role.count)
@@ -614,11 +616,10 @@ def _places(member: MeetingMember) -> Iterator[tuple[str, ...]]:
     """
     job, (backend, name, *rest) = member.pod.job, member.key
     names = {name: None}
-    for service in (
-        job.stream.services_selecting(member.pod.view.labels) if member.address.is_own else ()
-    ):
-        if namespace_of(service) == job.namespace:
-            names[object_name(service)] = None
+    if member.address.is_own:
+        for service in job.stream.services_selecting(member.pod.view.labels):
+            if namespace_of(service) == job.namespace:
+                names[object_name(service)] = None
     yield from ((job.namespace, backend, name, *rest) for name in names)
 
 
@@ -631,5 +632,5 @@ def short_names(full: str, namespace: str) -> list[str]:
     """Return a cluster DNS name and the short forms that the search domains of its namespace
     complete.
     """
-    inside = full.partition(f".{namespace}.svc.")[0]
+    inside, _, _ = full.partition(f".{namespace}.svc.")
     return [full, f"{inside}.{namespace}.svc", f"{inside}.{namespace}", inside]

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.index import USER_SERVED, is_headless, selector, service_selects
+from ptcompile.kubernetes.names import first_label
 from ptcompile.kubernetes.unstructured import (
     Json,
     kind_of,
@@ -227,7 +228,8 @@ def _local_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
                 f"nothing tells {first.rendezvous.launcher} where the first of {gathering.pods} "
                 "pods is"
             )
-            sentence += f", unless {config} does" if config else ""
+            if config:
+                sentence += f", unless {config} does"
             # deepspeed then asks the first host of its host file, over ssh
             is_certain = not config and first.rendezvous.launcher != "deepspeed"
             yield Obstacle("local-endpoint", sentence, first, is_certain, pods=gathering.pods)
@@ -298,7 +300,7 @@ def _service_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     job = gathering.job
     guide = gathering.guide
     services = [*services_at(job, guide.rendezvous.host.removesuffix(".").lower())]
-    subdomains = {pod.view.subdomain for _, pod in job.first_pods()}
+    subdomains = {pod.view.subdomain for _, pod in job.first_pods}
     if not services or any(
         # may have addresses without a matching selector, or is the pods' headless subdomain
         not selector(service)
@@ -471,7 +473,7 @@ def is_outside(member: MeetingMember) -> bool:
         or member.rendezvous.backend in ("static", "env")
     ):
         return False
-    return pod_with_hostname(member.pod.job, host.partition(".")[0]) is None
+    return pod_with_hostname(member.pod.job, first_label(host)) is None
 
 
 def _rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:

@@ -11,6 +11,7 @@ from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import WRITING_KINDS, Objects
+from ptcompile.kubernetes.names import first_label
 from ptcompile.kubernetes.pod_spec import REQUIRED
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.selectors import selects
@@ -341,7 +342,8 @@ def hostname_stem(label: str) -> str:
     """Return a host name without the indexes at its end: `train-node` for `train-node-0-3`."""
     for _ in range(2):
         head, dash, index = label.rpartition("-")
-        label = head if dash and index.isdigit() else label
+        if dash and index.isdigit():
+            label = head
     return label
 
 
@@ -364,7 +366,7 @@ class WorkloadPods(_PodFields):
         label.
         """
         stems = self._roles_by_stem
-        return [*stems.get(hostname_stem(host.partition(".")[0]), ()), *stems.get("", ())]
+        return [*stems.get(hostname_stem(first_label(host)), ()), *stems.get("", ())]
 
     @cached_property
     def _built_pods(self) -> dict[tuple[ExpandedRole, int], Pod]:
@@ -419,7 +421,9 @@ class WorkloadPods(_PodFields):
         from ptcompile.simulator.mounted import MountedFile
 
         source = self.find("ConfigMap", name)
-        return None if source is None else MountedFile(source, key).known_text
+        if source is None:
+            return None
+        return MountedFile(source, key).known_text
 
     @property
     def kind(self) -> str:
@@ -476,12 +480,9 @@ class WorkloadPods(_PodFields):
         return view._replace(spec=pod_admission(self.stream, self.namespace).admit(view.spec).spec)
 
     @cached_property
-    def _first_pods(self) -> list[tuple[ExpandedRole, Pod]]:
-        return [(role, self.pod(role, 0)) for role in self.roles if role.count > 0]
-
     def first_pods(self) -> list[tuple[ExpandedRole, Pod]]:
-        """Return the first pod of each role that has pods."""
-        return self._first_pods
+        """The first pod of each role that has pods."""
+        return [(role, self.pod(role, 0)) for role in self.roles if role.count > 0]
 
     def pods(self) -> Iterator[Pod]:
         """Yield all pods, role by role."""
@@ -489,7 +490,7 @@ class WorkloadPods(_PodFields):
 
     def totals(self) -> dict[str, Quantity]:
         """Return the sum of all pods' requests."""
-        return amounts.total((pod.requests, role.count) for role, pod in self.first_pods())
+        return amounts.total((pod.requests, role.count) for role, pod in self.first_pods)
 
 
 def owner_of(pod: Pod) -> str:

@@ -244,7 +244,8 @@ class Rounds:
                 break
             self.now = max(self.now, due)
             action()
-        self.now = time if time != NEVER else self.now
+        if time != NEVER:
+            self.now = time
 
     def _events(self) -> Iterator[tuple[float, Callable[[], object]]]:
         """Yield what happens next without a fault, and when."""
@@ -367,7 +368,8 @@ class Rounds:
             return
 
         self._note(f"torchrun of {self._pods_text(pods)} exits with status 1: {why}")
-        self.fatal = self.fatal if self.failed else why
+        if not self.failed:
+            self.fatal = why
         self.failed |= pods
         for pod in pods:
             self.members.discard(pod)

@@ -98,7 +98,7 @@ class WorldPods(Sequence[Pod]):
         """Return the approximate number of characters in all variables and command lines, from the
         first pod of each role.
         """
-        firsts = ((role.count, pod) for job in self.jobs for role, pod in job.first_pods())
+        firsts = ((role.count, pod) for job in self.jobs for role, pod in job.first_pods)
         return sum(
             count * sum(map(len, (*pod.env.values(), *(pod.command or ()), *(pod.args or ()))))
             for count, pod in firsts
@@ -124,7 +124,8 @@ def _find_pods(job: SimulatedJob, role: ExpandedRole, name: str) -> Iterator[Pod
         completions = first.get("completions")
         each = completions if completions is not None else first.get("parallelism")
         per_job = each if isinstance(each, int) else 1
-        indexes.add(numbers[0] * per_job + numbers[1])
+        job_index, pod_index = numbers
+        indexes.add(job_index * per_job + pod_index)
     for index in sorted(indexes):
         if index < role.count and role.pod(index).name == name:
             yield job.pod(role, index)

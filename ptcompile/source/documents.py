@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 
 NEWEST_KUBECTL = Versions().kubernetes
 
-_rendered_from = Pattern(r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: ([^\n]*)").match
+_rendered_from = Pattern(
+    r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: (?P<template>[^\n]*)"
+).match
 
 
 class Document:
@@ -170,7 +172,7 @@ class Document:
         """
         if self._template is None and self._source is not None:
             match = _rendered_from(self._source.text, self._start, self._end)
-            self._template = match[1].strip() if match else ""
+            self._template = match["template"].strip() if match else ""
         return self._template or None
 
     def scalar_start(self, offset: int) -> int | None:
@@ -584,7 +586,7 @@ def _read_stream(
     result.problems = tuple(problems)
 
 
-_match_unknown_anchor = Pattern(r"no anchor (&\S+) comes").match
+_match_unknown_anchor = Pattern(r"no anchor (?P<anchor>&\S+) comes").match
 
 
 def _with_earlier_anchor(finding: ReaderProblem, text: str, begin: int) -> ReaderProblem:
@@ -592,7 +594,7 @@ def _with_earlier_anchor(finding: ReaderProblem, text: str, begin: int) -> Reade
     stream has it.
     """
     unknown = _match_unknown_anchor(finding.message)
-    if unknown is None or text.find(unknown[1], 0, begin) < 0:
+    if unknown is None or text.find(unknown["anchor"], 0, begin) < 0:
         return finding
     return finding._replace(
         help="an anchor ends with its document: write it again, or one spec with variants"

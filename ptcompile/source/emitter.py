@@ -209,7 +209,9 @@ def _line(value: str) -> str:
         and value.isprintable()
         and not _escaped.search(value)
     )
-    return f"'{value}'" if is_clearer_in_single_quotes else double_quote(value)
+    if is_clearer_in_single_quotes:
+        return f"'{value}'"
+    return double_quote(value)
 
 
 def _key(key: str) -> str:

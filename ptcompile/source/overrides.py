@@ -124,7 +124,9 @@ class OverriddenDocument(NamedTuple):
         """Return the path in the document of a path in the data, which may be of one of its
         jobs.
         """
-        return path if self.member is None else self.member.written_path(path)
+        if self.member is None:
+            return path
+        return self.member.written_path(path)
 
     @property
     def target_setter(self) -> str:

@@ -34,7 +34,7 @@ _NUMBER_START = "0123456789+-."
 
 # Go's `ParseInt` in bases 2, 8, 16 and 10; Python itself limits the number of decimal digits
 _whole_number = Pattern(
-    r"([-+]?)(?:0[bB]([01]+)|0[oO]?([0-7]+)|0[xX]([0-9a-fA-F]+)|(0|[1-9][0-9]{0,19}))"
+    r"(?P<sign>[-+]?)(?:0[bB]([01]+)|0[oO]?([0-7]+)|0[xX]([0-9a-fA-F]+)|(0|[1-9][0-9]{0,19}))"
 ).fullmatch
 _BASES = {2: 2, 3: 8, 4: 16, 5: 10}
 """The base of each group of digits."""
@@ -43,7 +43,7 @@ _decimal = Pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 # a number that begins with a point follows Go's rule: underscores only between digits
 _point_first = Pattern(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?").fullmatch
 # go-yaml reads 0b-1 as -1, by accident
-_signed_binary = Pattern(r"0b([-+][01]{1,63})").fullmatch
+_signed_binary = Pattern(r"0b(?P<digits>[-+][01]{1,63})").fullmatch
 
 
 def is_short_number(text: str, below: int = 10) -> bool:
@@ -62,7 +62,9 @@ def resolve(text: str) -> Scalar:
     value = _go_value(text)
     if isinstance(value, float):
         return through_json(value)
-    return float(value) if type(value) is int and value >= _INT64 else value
+    if type(value) is int and value >= _INT64:
+        return float(value)
+    return value
 
 
 def _go_value(text: str) -> Scalar:
@@ -85,7 +87,7 @@ def _go_value(text: str) -> Scalar:
         number = float(plain)
         return text if number - number != 0 else number
     if plain.startswith(("0b-", "0b+")) and (match := _signed_binary(plain)):
-        return int(match[1], 2)
+        return int(match["digits"], 2)
 
     return text
 
@@ -104,7 +106,7 @@ def _integer(text: str) -> int | None:
     match = _whole_number(text)
     if match is None or match.lastindex is None:
         return None
-    sign = match[1]
+    sign = match["sign"]
     value = int(match[match.lastindex], _BASES[match.lastindex])
     if sign == "-":
         return -value if value <= _INT64 else None

@@ -70,7 +70,7 @@ def mark_within(value: object) -> TemplateMark | None:
     if not isinstance(value, str) or "\n" in value:
         return None
     match = _COMPLETE.search(value)
-    return _KINDS[match[0][:2]] if match is not None else None
+    return _KINDS[match.group()[:2]] if match is not None else None
 
 
 def may_have_marks(text: str) -> bool:
@@ -106,7 +106,7 @@ def find_placeholder(value: object) -> str | None:
     if not isinstance(value, str) or not any(sign in value for sign in _SIGNS):
         return None
     match = _PLACEHOLDER.search(value) or _whole_variable(value)
-    return match[0] if match is not None else None
+    return match.group() if match is not None else None
 
 
 def may_be_template(text: str) -> bool:

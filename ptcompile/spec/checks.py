@@ -183,7 +183,7 @@ NON_SCHEDULERS = frozenset({"kueue", None})
 they admit.
 """
 
-_NNODES = Pattern(r"([0-9]{1,9})(?::([0-9]{1,9}))?")
+_NNODES = Pattern(r"(?P<least>[0-9]{1,9})(?::(?P<most>[0-9]{1,9}))?")
 
 
 def nnodes_range(value: int | str) -> tuple[int, int]:
@@ -196,8 +196,8 @@ def nnodes_range(value: int | str) -> tuple[int, int]:
             f"{value!r} is neither a number of nodes nor a range MIN:MAX, such as 4 or '2:4'"
         )
 
-    minimum = int(match[1])
-    maximum = int(match[2] or match[1])
+    minimum = int(match["least"])
+    maximum = int(match["most"] or minimum)
     if minimum < 1:
         raise ValueError(f"{value!r} asks for {minimum} nodes: at least one is needed")
     if minimum > maximum:

@@ -58,12 +58,13 @@ def write_yaml(
     }
     yaml.dump(_round_trip_mapping(document, (), printable), out)
     text = out.getvalue()
-    start = text.partition("\n")[0]
-    head = tuple(map(_printable, head))
-    if len(head) == 1 and len(start) + len(" # ") + len(head[0]) <= _MAX_COLUMNS:
-        return f"{start} # {head[0]}{text[len(start) :]}"
+    start, end, rest = text.partition("\n")
+    remarks = [_printable(line) for line in head]
+    first_line = " # ".join([start, *remarks])
+    if len(remarks) == 1 and len(first_line) <= _MAX_COLUMNS:
+        return first_line + end + rest
 
-    return "".join(f"# {line}\n" for line in head) + text
+    return "".join(f"# {remark}\n" for remark in remarks) + text
 
 
 def _printable(comment: str) -> str:

@@ -166,8 +166,10 @@ def _machine_facts(machine: str, cloud: str | None) -> tuple[dict[str, str], dic
     entry = devices.built_in_accelerator(row.accelerator, cloud)
     sizes = {measure: allocatable(row.machine, measure, row.cloud) for measure in ("cpu", "memory")}
     if entry is not None:
-        labels |= entry.node_labels if cloud == row.cloud else {}
-        sizes |= {entry.resource_name: row.machine.devices * NANO} if entry.resource_name else {}
+        if cloud == row.cloud:
+            labels |= entry.node_labels
+        if entry.resource_name:
+            sizes[entry.resource_name] = row.machine.devices * NANO
     for fabric, count in row.machine.fabrics.items():
         if resource := devices.counted_resource(fabric, row.cloud):
             sizes[resource] = count * NANO
@@ -278,15 +280,17 @@ def karpenter_group(pool: Json) -> NodeGroup:
         each for each in known if all(each.get(key, 0) <= limit for key, limit in limits.items())
     ]
     sizes: dict[str, int] = {}
-    for machine in possible if is_known else ():
-        for resource, amount in machine.items():
-            sizes[resource] = max(amount, sizes.get(resource, 0))
+    if is_known:
+        for machine in possible:
+            for resource, amount in machine.items():
+                sizes[resource] = max(amount, sizes.get(resource, 0))
     sizes |= {key: min(limit, sizes.get(key, limit)) for key, limit in limits.items()}
     nodes = [limits["nodes"]] if "nodes" in limits else []
     replicas = nested_value(pool, "spec", "replicas")
     if isinstance(replicas, int) and replicas >= 0:  # a static pool
         nodes.append(replicas * NANO)
-    nodes += [0] if is_known and not possible else []
+    if is_known and not possible:
+        nodes += [0]
 
     return NodeGroup(
         names=(name,),

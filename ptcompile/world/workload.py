@@ -192,14 +192,15 @@ class Workload:
         """The pod templates as their controller completes them and admission leaves them, in their
         own order; empty for kinds without pods. Their paths lead into `made`.
         """
-        return self._admitted[0]
+        templates, _ = self._admitted
+        return templates
 
     @cached_property
     def origins(self) -> OriginMap | None:
         """Where the parts of the templates were written, or None if all are in this object at
         their paths.
         """
-        writers = self._admitted[1]
+        _, writers = self._admitted
         if self._made is None and not writers:
             return None
         from ptcompile.world.origin import OriginMap
@@ -280,7 +281,7 @@ class Workload:
 
         roles: list[WorkloadRole] = []
         earlier: Counter[str] = Counter()
-        for expanded, pod in self.job.first_pods():
+        for expanded, pod in self.job.first_pods:
             name = expanded.name.lower()
             templates = self.templates if len(self.templates) == 1 else by_name.get(name, [])
             # the operator's order tells roles of one name apart
@@ -302,7 +303,10 @@ class Workload:
         """
         for role in self.roles:
             views = {(view.name, view.init): view for view in role.pod.containers}
-            for container in role.template.containers if role.template is not None else ():
+            if role.template is None:
+                continue
+
+            for container in role.template.containers:
                 if (container.name, container.is_init) in views:
                     yield (
                         container.path,

@@ -110,3 +110,11 @@ def test_longest_name() -> None:
         names.longest_name(["-9"]) == 61
     )  # docs/facts/api-server.md#jobs: an Indexed Job of 1 to 10 completions
     assert names.longest_name(["x" * 70]) == 0
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [("worker-0.train.ns.svc", "worker-0"), ("worker-0", "worker-0"), ("", "")],
+)
+def test_the_first_label_of_a_host_name(host: str, expected: str) -> None:
+    assert names.first_label(host) == expected

@@ -89,7 +89,7 @@ def _movable(env: list[Json], *, by_key: bool) -> set[str]:
 
 def _expanded_names(objects: list[Json]) -> set[str]:
     """Return the names of all variables of all containers, as operators write them."""
-    pods = [pod for job in simulate(objects).jobs for _, pod in job.first_pods()]
+    pods = [pod for job in simulate(objects).jobs for _, pod in job.first_pods]
     entries = [
         entry for pod in pods for container in pod.view.containers for entry in container.env
     ]

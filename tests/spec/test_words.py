@@ -147,7 +147,7 @@ def test_pods_find_each_other_on_every_target() -> None:
         if error_paths(source, target):
             continue
         job = ptcompile.simulate(source, target=target).jobs[0]
-        seen = [pod.rendezvous for _, pod in job.first_pods()]
+        seen = [pod.rendezvous for _, pod in job.first_pods]
         assert {(one.backend, one.nodes_text) for one in seen} == {("c10d", "3")}
         rendezvous = job_rendezvous(job)
         assert rendezvous is not None

@@ -128,9 +128,10 @@ def set_runtime_class(pod: ObjectFields, state: ClusterState) -> ObjectFields:
     """Set the overhead and the scheduling of the pod's RuntimeClass (RuntimeClass)."""
     spec = new_child(pod, "spec")
     name = nested_string(spec, "runtimeClassName")
-    for runtime_class in (
-        state.objects.by_name(("node.k8s.io/v1", "RuntimeClass"), name) if name else ()
-    ):
+    if not name:
+        return pod
+
+    for runtime_class in state.objects.by_name(("node.k8s.io/v1", "RuntimeClass"), name):
         overhead = nested_map(runtime_class, "overhead", "podFixed")
         scheduling = nested_map(runtime_class, "scheduling")
         if overhead:

@@ -138,7 +138,7 @@ def with_platform_fields(
         _fill(container, writes["container"])
     for namespace in state.objects.of_kind(("v1", "Namespace")):
         ids = nested_string_map(namespace, "metadata", "annotations").get(_UID_RANGE, "")
-        first = ids.partition("/")[0]
+        first, _, _ = ids.partition("/")
         if object_name(namespace) == namespace_of(pod) and first.isdecimal():
             _fill(spec, {"securityContext": {"fsGroup": int(first)}})
             for container in containers:

@@ -66,7 +66,10 @@ class BoundPolicy(NamedTuple):
 def policy_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
     """Yield what the policies of the files reject, warn of, or do not settle."""
     bound = _bound_policies(state)
-    for request in requests if bound else ():
+    if not bound:
+        return
+
+    for request in requests:
         if (
             request.kind.api_version.startswith("admissionregistration.k8s.io/")
             and request.kind.name in _EXEMPT

@@ -64,7 +64,9 @@ def priority_of(spec: Json, objects: Sequence[Json]) -> int | None:
     not one of them.
     """
     given = _known_priority(spec, ClusterState(objects))
-    return None if given is None else nested_int(spec, "priority", default=given.value)
+    if given is None:
+        return None
+    return nested_int(spec, "priority", default=given.value)
 
 
 def _known_priority(spec: Json, state: ClusterState) -> PodPriority | None:
@@ -165,7 +167,9 @@ def _computed(value: object, is_known: bool) -> str:
 
 
 def _with_severity(problem: Problem, is_certain: bool) -> Problem:
-    return problem if is_certain else problem._replace(severity="warning")
+    if is_certain:
+        return problem
+    return problem._replace(severity="warning")
 
 
 def _second_default(written: Json, state: ClusterState) -> Problems:

@@ -147,7 +147,9 @@ class Request(NamedTuple):
         """Return the path of a field of the object in the file; a runtime's pods have no
         template in the file.
         """
-        return (*self.path, *steps) if self.written is not None else ("spec",)
+        if self.written is not None:
+            return (*self.path, *steps)
+        return ("spec",)
 
     def container_path(self, key: str, index: int) -> Path:
         """Return the path of a container in the file; one that the operator adds is at its pod

@@ -378,7 +378,9 @@ def _item_value(value: _Value, scope: TypeBindings) -> _Value:
 
 
 def _part_value(schema: Any, scope: TypeBindings) -> _Value:
-    return _value_of_schema(schema, scope[""]) if isinstance(schema, Mapping) else _UNKNOWN
+    if isinstance(schema, Mapping):
+        return _value_of_schema(schema, scope[""])
+    return _UNKNOWN
 
 
 def _estimate_method(call: FunctionCall, value: _Value, scope: TypeBindings) -> _Estimate:

@@ -237,7 +237,7 @@ def unescape(name: str) -> str:
     """Return the field that an escaped name means: `a__dash__b` is `a-b`, `__if__` is `if`."""
     if name.startswith("__") and name.endswith("__") and name[2:-2].isalpha():
         return name[2:-2]
-    return _ESCAPED.sub(lambda match: _FIELD_ESCAPES[match[0]], name)
+    return _ESCAPED.sub(lambda match: _FIELD_ESCAPES[match.group()], name)
 
 
 def _compile_member(node: MemberAccess, names: frozenset[str]) -> Run:
@@ -383,7 +383,9 @@ def _get_optional_item(key: Run, scope: Bindings, value: Any) -> Optional:
         return ABSENT
     if type(value) is dict:
         map_key = values.key_of(index_value)
-        return Optional(True, value[map_key]) if map_key in value else ABSENT
+        if map_key not in value:
+            return ABSENT
+        return Optional(True, value[map_key])
 
     raise no_overload()
 

@@ -82,13 +82,10 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:").match
 
 def _split_url(text: str) -> Url | None:
     """Split a URL like Go's `url.ParseRequestURI`, or return None if it is invalid."""
-    if (
-        not text
-        or any(ord(character) < 0x20 or character == "\x7f" for character in text)
-        or " " in text.partition("?")[0]
-    ):
+    if not text or any(ord(character) < 0x20 or character == "\x7f" for character in text):
         return None
-    if re.search(r"%(?![0-9A-Fa-f]{2})", text.partition("?")[0]):
+    before_query, _, _ = text.partition("?")
+    if re.search(r" |%(?![0-9A-Fa-f]{2})", before_query):
         return None
 
     scheme = _SCHEME(text)
@@ -110,10 +107,11 @@ def _split_url(text: str) -> Url | None:
     except ValueError:
         return None
 
-    host = parts.netloc.rpartition("@")[2] if scheme else ""
-    path = parts.path if scheme else rest.partition("?")[0]
+    if scheme is None:
+        return Url("", "", before_query, parts.query)
 
-    return Url(text[: scheme.end() - 1].lower() if scheme else "", unquote(host), path, parts.query)
+    _, _, host = parts.netloc.rpartition("@")
+    return Url(text[: scheme.end() - 1].lower(), unquote(host), parts.path, parts.query)
 
 
 def _parse_url(budget: StepBudget, text: str) -> Url:

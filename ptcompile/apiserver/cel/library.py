@@ -101,7 +101,9 @@ def _index_of(budget: StepBudget, text: str, part: str, start: int = 0) -> int:
     _pay_for_reading(budget, text, part)
     if start < 0:
         raise CelError(f"index out of range: {start}")
-    return text.find(part, start) if start < len(text) or not part else -1
+    if start < len(text) or not part:
+        return text.find(part, start)
+    return -1
 
 
 def _last_index_of(budget: StepBudget, text: str, part: str, last: int | None = None) -> int:
@@ -110,7 +112,9 @@ def _last_index_of(budget: StepBudget, text: str, part: str, last: int | None = 
         return text.rfind(part)
     if last < 0:
         raise CelError(f"index out of range: {last}")
-    return text.rfind(part, 0, last + len(part)) if last < len(text) else -1
+    if last < len(text):
+        return text.rfind(part, 0, last + len(part))
+    return -1
 
 
 def _split(budget: StepBudget, text: str, mark: str, limit: int = -1) -> list[str]:

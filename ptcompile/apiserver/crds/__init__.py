@@ -19,6 +19,7 @@ from ptcompile.apiserver.structure.checks import SchemaScope, compile_node
 from ptcompile.apiserver.structure.json_schema import JsonSchema, json_schema_problems
 from ptcompile.apiserver.structure.violations import ValueCheck, to_problem
 from ptcompile.diagnostics import Problem, Problems
+from ptcompile.kubernetes.names import first_label
 from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.unstructured import api_group
 from ptcompile.kubernetes.versions import Version
@@ -78,7 +79,7 @@ class Definitions(NamedTuple):
         api_version, name = kind
         group, _, version = api_version.rpartition("/")
         name = name.lower()
-        label = group.partition(".")[0]
+        label = first_label(group)
         layouts = (
             f"{group}/{name}_{version}",
             f"{name}-{label}-{version}" if label else f"{name}-{version}",

@@ -124,7 +124,9 @@ def _priority(version: str) -> tuple[int, int, int]:
         major, infix, minor = version.removeprefix("v").partition(word)
         if infix and major.isdecimal() and minor.isdecimal():
             return rank, int(major[:9]), int(minor[:9])
-    return (3, int(version[1:10]), 0) if version[1:].isdecimal() else (0, 0, 0)
+    if version[1:].isdecimal():
+        return (3, int(version[1:10]), 0)
+    return (0, 0, 0)
 
 
 def to_dialect(node: Json) -> dict[str, Any]:

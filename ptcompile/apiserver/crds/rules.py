@@ -149,7 +149,8 @@ def explain_rule(problem: Problem, kind: Kind) -> Problem:
     """
     if problem.name != "invalid-value" or _INVALID not in problem.message:
         return problem
-    reason = problem.message.partition(_INVALID)[2].rpartition("evaluating rule: ")[2]
+    _, _, value = problem.message.partition(_INVALID)
+    _, _, reason = value.rpartition("evaluating rule: ")
     field, help = kind.rule_helps.get(reason, ((), problem.help))
     return problem._replace(path=(*problem.path, *field), field=problem.start, help=help)
 

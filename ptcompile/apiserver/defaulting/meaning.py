@@ -96,7 +96,9 @@ def _default_pull_policy(container: Json) -> Any:
     have one elsewhere.
     """
     image = container.get("image")
-    return default_pull_policy(image) if isinstance(image, str) else NO_DEFAULTS
+    if isinstance(image, str):
+        return default_pull_policy(image)
+    return NO_DEFAULTS
 
 
 _COMPUTED_DEFAULTS: dict[KeyPath, Callable[[Json], Any]] = {

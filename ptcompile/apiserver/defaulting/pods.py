@@ -142,7 +142,7 @@ def default_pull_policy(image: Any) -> str:
     if not isinstance(image, str) or why_not_image(image):
         # the server does the same for a reference that it cannot parse
         return "IfNotPresent"
-    last = image.rpartition("/")[2]
+    _, _, last = image.rpartition("/")
     moving = "@" not in last and (":" not in last or last.endswith(":latest"))
     return "Always" if moving else "IfNotPresent"
 

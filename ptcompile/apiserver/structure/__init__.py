@@ -129,13 +129,13 @@ def without_status(check: ValueCheck) -> ValueCheck:
         violations = check(manifest)
         if violations is None or "status" not in manifest:
             return violations
-        return [violation for violation in violations if _is_reported(violation)] or None
+        return [
+            violation
+            for violation in violations
+            if violation.path[-1:] != ["status"] or violation.name in _UNKNOWN_FIELD_RULES
+        ] or None
 
     return checked
-
-
-def _is_reported(violation: SchemaViolation) -> bool:
-    return violation.path[-1:] != ["status"] or violation.name in _UNKNOWN_FIELD_RULES
 
 
 _POD_KIND = ("v1", "Pod")

@@ -256,7 +256,9 @@ def compile_node(schema: Schema, scope: SchemaScope) -> ValueCheck:
         return definition_check(name, inner)
 
     check = _compile_type(schema, scope)
-    return with_keywords(check, schema, scope.server) if scope.crd else check
+    if scope.crd:
+        return with_keywords(check, schema, scope.server)
+    return check
 
 
 def _compile_type(schema: Schema, scope: SchemaScope) -> ValueCheck:
@@ -287,8 +289,10 @@ def _compile_integer(schema: Schema, scope: SchemaScope) -> ValueCheck:
     if scope.crd and scope.server < (1, 36) and kind in scalars.INT_RANGES:
         lowest, highest = scalars.INT_RANGES[kind]
         kind = ""
-        low = None if low == lowest else low
-        high = None if high == highest else high
+        if low == lowest:
+            low = None
+        if high == highest:
+            high = None
     return scalars.compile_integer(kind, low, high)
 
 
@@ -308,7 +312,9 @@ def _compile_object(schema: Schema, scope: SchemaScope) -> ValueCheck:
 
 
 def _check_any_object(value: Any) -> Violations:
-    return None if isinstance(value, dict) else [type_mismatch("object", value)]
+    if isinstance(value, dict):
+        return None
+    return [type_mismatch("object", value)]
 
 
 def _not_a_mapping(value: Any, schema: Schema) -> SchemaViolation:

@@ -158,9 +158,8 @@ def _one_of(validator: Any, branches: list[Any], instance: Any, _schema: Any) ->
     if not holding:
         yield _validation_error(f"{instance!r} is not valid under any of the given schemas")
     elif len(holding) > 1:
-        yield _validation_error(
-            f"{instance!r} is valid under each of {holding[1]!r}, {holding[0]!r}"
-        )
+        first, second = holding
+        yield _validation_error(f"{instance!r} is valid under each of {second!r}, {first!r}")
 
 
 def _holds(validator: Any, branch: Any, instance: Any) -> bool:
@@ -175,7 +174,10 @@ def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iter
 def _pattern_properties(
     validator: Any, patterns: Json, instance: Any, _schema: Any
 ) -> Iterator[Any]:
-    for pattern, inner in patterns.items() if isinstance(instance, dict) else ():
+    if not isinstance(instance, dict):
+        return
+
+    for pattern, inner in patterns.items():
         current_evaluations().spend(len(instance))
         for key, value in instance.items():
             if matches(pattern, key):
@@ -344,9 +346,10 @@ def _to_problem(error: Any, filename: str) -> Problem:
     on_key = name == "unknown-field"
     if on_key:
         properties = schema_properties(error.schema)
-        instance = error.instance if isinstance(error.instance, dict) else {}
+        instance = as_mapping(error.instance)
         unknown = next((key for key in instance if key not in properties), None)
-        path = (*path, unknown) if isinstance(unknown, str) else path
+        if isinstance(unknown, str):
+            path = (*path, unknown)
 
     text = str(error.message)[: MESSAGE_MAX - len(message_at(path, ""))]
     return problem_at(name, path, text, f"see the schema in {filename}", on_key=on_key)

@@ -69,7 +69,9 @@ def accept_any(value: Any) -> Violations:
 
 def check_string(value: Any) -> Violations:
     """Check that the value is a text."""
-    return None if isinstance(value, str) else [type_mismatch("string", value)]
+    if isinstance(value, str):
+        return None
+    return [type_mismatch("string", value)]
 
 
 def check_boolean(value: Any) -> Violations:

@@ -138,4 +138,6 @@ def _name_rule(kind: tuple[str, str], row: Json, context: ApiServer) -> TextRule
         return service_name_rule(context)
     _, name = kind
     rule = nested_value(row, "names", name)
-    return names.why_not_dns_subdomain if rule is None else _NAME_RULES[rule]
+    if rule is None:
+        return names.why_not_dns_subdomain
+    return _NAME_RULES[rule]

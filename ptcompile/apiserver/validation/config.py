@@ -54,12 +54,13 @@ def check_secret(secret: FieldValue) -> None:
 
     keys = data.mapping.keys() | text.mapping.keys()
     kind = secret.get("type")
-    for key in _KEYS_BY_TYPE.get(kind, ()) if type(kind) is str else ():
-        if key not in keys:
-            entry = data[key]
-            entry.required(
-                help=f"add it: a Secret of type {kind} has this key", field=key_path(entry.path)
-            )
+    if type(kind) is str:
+        for key in _KEYS_BY_TYPE.get(kind, ()):
+            if key not in keys:
+                entry = data[key]
+                entry.required(
+                    help=f"add it: a Secret of type {kind} has this key", field=key_path(entry.path)
+                )
 
     if kind == "kubernetes.io/basic-auth" and not keys & {"username", "password"}:
         data["username"].required(help="set username or password", field="data[username]")

@@ -160,7 +160,8 @@ def check_finalizers(
         return
 
     for index, name in enumerate(finalizers):
-        name = "" if name is None else name
+        if name is None:
+            name = ""
         if type(name) is not str:
             continue
         finalizer_path = (*path, index)

@@ -200,7 +200,7 @@ def is_dual_stack(cidrs: list[str]) -> bool:
 
 
 def _is_v6_range(cidr: str) -> bool:
-    address = cidr.partition("/")[0]
+    address, _, _ = cidr.partition("/")
     return ":" in address and not is_mapped_ip(address)
 
 

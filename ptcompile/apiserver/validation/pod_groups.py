@@ -135,7 +135,7 @@ def check_eviction_responders(responders: FieldValue) -> None:
 
 
 def _check_responder_name(name: FieldValue) -> None:
-    domain = name.value.partition("/")[0]
+    domain, _, _ = name.value.partition("/")
     if why := names.why_not_domain_prefixed_path(name.value):
         name.invalid(why, "write DOMAIN/NAME, such as acme.io/checkpoint")
     elif any(

@@ -173,7 +173,11 @@ def check_host_namespaces(spec: FieldValue) -> None:
     for name in namespaces:
         if spec.get(name) is True:
             spec[name].forbidden(why_alone, help)
-    for key in ("containers", "initContainers") if spec.server.at_least(35) else ():
+
+    if not spec.server.at_least(35):
+        return
+
+    for key in ("containers", "initContainers"):
         for container in spec[key].objects():
             if container.get("volumeDevices"):
                 container["volumeDevices"].forbidden(why_alone, help)

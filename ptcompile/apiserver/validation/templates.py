@@ -154,8 +154,9 @@ def pods_of(manifest: Json) -> Iterator[tuple[Path, Json, Json]]:
             (reference.path, reference.template) for reference in templates_of(key, manifest)
         ]
 
-    for steps in TEMPLATE_PATHS.get(kind, ()) if not templates else ():
-        templates += templates_at(manifest, steps)
+    if not templates:
+        for steps in TEMPLATE_PATHS.get(kind, ()):
+            templates += templates_at(manifest, steps)
     for path, template in templates:
         spec = nested_value(template, "spec")
         if isinstance(spec, Mapping):

@@ -24,7 +24,9 @@ def amount_of(value: Any) -> int:
     """Return the number of an integer or a percentage, or 0 for any other value."""
     if type(value) is int:
         return value
-    return int(value[:-1]) if type(value) is str and _PERCENT(value) else 0
+    if type(value) is str and _PERCENT(value):
+        return int(value[:-1])
+    return 0
 
 
 def check_amount_or_percent(amount: FieldValue, *, limit_to_100: bool = True) -> None:
@@ -102,7 +104,10 @@ def check_host_ports(containers: Iterable[FieldValue], fill: bool) -> None:
     """
     seen: set[str] = set()
     for container in containers:
-        for port in container["ports"].objects() if container.get("ports") else ():
+        if not container.get("ports"):
+            continue
+
+        for port in container["ports"].objects():
             host = port.get("hostPort") or (port.get("containerPort") if fill else None)
             if type(host) is int and host != 0:
                 shown = f"{port.get('protocol') or 'TCP'}/{port.get('hostIP') or ''}/{host}"
@@ -164,7 +169,9 @@ def check_token_seconds(seconds: FieldValue) -> None:
 def service_name_rule(context: ApiServer) -> TextRule:
     """Return the rule for the names of Services. Until 1.35 a name must begin with a letter."""
     relaxed = context.has_gate("RelaxedServiceNameValidation", 36)
-    return names.why_not_dns_label if relaxed else names.why_not_dns_1035_label
+    if relaxed:
+        return names.why_not_dns_label
+    return names.why_not_dns_1035_label
 
 
 _DRIVER_NAME_MAX = 63

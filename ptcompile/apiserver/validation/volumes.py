@@ -313,7 +313,7 @@ def _why_not_inside(path: str) -> str | None:
 
 def _check_flex(source: FieldValue) -> None:
     for key, option in source["options"].entries():
-        domain = key.partition("/")[0]
+        domain, _, _ = key.partition("/")
         if domain.endswith((".kubernetes.io", ".k8s.io")) or domain in ("kubernetes.io", "k8s.io"):
             why = "kubernetes.io and k8s.io namespaces are reserved"
             option.replaced(key).invalid(why, field=key_path(option.path))

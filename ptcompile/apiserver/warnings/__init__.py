@@ -14,7 +14,7 @@ from ptcompile.diagnostics import Problem, Problems
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, api_group, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.table import KINDS
+from ptcompile.operators.table import KINDS, operator_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,9 +107,10 @@ def _custom_version_warnings(
     if not isinstance(definition, Definition) or not definition.deprecation:
         return
 
-    operator = KINDS[kind][0] if definition.document and kind in KINDS else None
-    if operator is not None and operator.release_in(versions) < operator.release_in(Versions()):
-        return
+    if definition.document and kind in KINDS:
+        operator = operator_of(kind)
+        if operator.release_in(versions) < operator.release_in(Versions()):
+            return
 
     from ptcompile.apiserver.warnings.metadata import deprecated_version
 

@@ -145,8 +145,10 @@ def built_in_version_warnings(kind: ObjectKind, server: ApiServer) -> Problems:
 
     replacement = row["replacement"]
     text = f"{kind.api_version} {kind.name} is deprecated in v1.{row['deprecated']}+"
-    text += f", unavailable in v1.{row['removed']}+" if row["removed"] is not None else ""
-    text += f"; use {replacement}" if replacement else ""
+    if row["removed"] is not None:
+        text += f", unavailable in v1.{row['removed']}+"
+    if replacement:
+        text += f"; use {replacement}"
     help = f"use {replacement}" if replacement else "use a newer apiVersion"
     yield deprecated_version(text, help)
 

@@ -97,7 +97,9 @@ def node_label_warnings(term: Any, path: Path) -> Problems:
 
 def deprecated_label_text(label: Any) -> str | None:
     """Return the server's words for a deprecated node label, or None for another value."""
-    return DEPRECATED_NODE_LABELS.get(label) if type(label) is str else None
+    if type(label) is not str:
+        return None
+    return DEPRECATED_NODE_LABELS.get(label)
 
 
 def _scheduling_warnings(spec: Json, path: Path, server: ApiServer) -> Problems:
@@ -186,9 +188,12 @@ def _security_annotation_warnings(
     context = nested_map(spec, "securityContext")
     if annotation_map.get(_SECCOMP_POD) is not None and context.get("seccompProfile") is None:
         yield deprecated((*path, _SECCOMP_POD), _SECCOMP_TEXT, "set securityContext.seccompProfile")
+    if not annotation_map:
+        return
+
     is_template = path != ("metadata", "annotations")
     is_windows = nested_value(spec, "os", "name") == "windows"
-    for container, _ in containers if annotation_map else ():
+    for container, _ in containers:
         security = nested_map(container, "securityContext")
         name = container.get("name")
         key = f"{_SECCOMP_CONTAINER}{name}"
@@ -316,7 +321,9 @@ def _clash(others: Mapping[object, Path], ip: str, port: int) -> tuple[str, Path
     if 0 in others:
         return "overlapping", others[0]
     other = others.get((port, not ip))
-    return ("dangerously ambiguous", other) if other is not None else None
+    if other is None:
+        return None
+    return ("dangerously ambiguous", other)
 
 
 def _port_name_warnings(containers: list[tuple[Json, Path]]) -> Problems:

@@ -231,4 +231,6 @@ def _earliest_relatives(paths: list[str]) -> list[int]:
 
 
 def _labeled(path: str, label: str) -> str:
-    return f"{quote_value(path)} ({label})" if label else quote_value(path)
+    if label:
+        return f"{quote_value(path)} ({label})"
+    return quote_value(path)

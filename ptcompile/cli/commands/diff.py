@@ -103,7 +103,8 @@ def _side_names(options: argparse.Namespace) -> tuple[str, str]:
     if first == second:
         first = second = ""
     changes = [f"--set {option.text}" for option in options.set]
-    changes += [f"--name {options.name}"] if options.name is not None else []
+    if options.name is not None:
+        changes += [f"--name {options.name}"]
     return f"{name}{first}", " ".join([f"{name}{second}", *changes])
 
 

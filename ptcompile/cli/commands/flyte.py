@@ -59,12 +59,13 @@ def run(options: argparse.Namespace) -> int:
     with redirect_stdout(sys.stderr):
         jobs, functions = _read_jobs(options)
         result = jobs.compile(cluster=cluster)
-    _add_findings(findings, options.task.rpartition(":")[0], result, functions)
+    module, _, _ = options.task.rpartition(":")
+    _add_findings(findings, module, result, functions)
     status = findings.finish()
     if options.as_flyte and not status:
         return files.write_stdout("".join(_beside_flytes(task, cluster) for task in jobs.tasks))
 
-    outputs = {"": {options.task.rpartition(":")[0]: list(result.manifests)}}
+    outputs = {"": {module: list(result.manifests)}}
     return status or write(outputs, options.output, options.format)
 
 
@@ -213,7 +214,7 @@ def _describe_failure(task: str, action: str, error: BaseException) -> str:
     """Return in one line why user code fails: the exception, and the last line of the user's
     file in its traceback.
     """
-    module = task.rpartition(":")[0]
+    module, _, _ = task.rpartition(":")
     frames = traceback.extract_tb(error.__traceback__)
     user_frames = [
         frame

@@ -212,7 +212,9 @@ def _settings(
         profile, diagnostics = load_profile(file.content, filename=file.name)
         report.add(file, diagnostics)
 
-    return None if profile is None else _Settings(profile, target, load(None))
+    if profile is None:
+        return None
+    return _Settings(profile, target, load(None))
 
 
 def _configured_target(function_config: Json) -> str | None:

@@ -254,7 +254,7 @@ def _substitute(content: bytes, values: dict[str, str], filename: str | None = N
         return content
     filled = re.sub(
         r"\$(\{)?(?P<name>[A-Za-z_]\w*)(?(1)\})",
-        lambda match: values.get(match["name"], match[0]),
+        lambda match: values.get(match["name"], match.group()),
         text,
     )
     return filled.encode("utf-8", errors="surrogateescape")
@@ -319,7 +319,9 @@ def _spec_files(texts: Mapping[str, str], options: argparse.Namespace) -> dict[s
 
 
 def _format_specs(imported: Imported, form: str) -> str:
-    return imported.yaml() if form == "yaml" else emit_json(imported.to_dict())
+    if form == "yaml":
+        return imported.yaml()
+    return emit_json(imported.to_dict())
 
 
 def _join_specs(texts: Mapping[str, str], form: str) -> str:

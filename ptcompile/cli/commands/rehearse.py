@@ -134,7 +134,10 @@ def _rehearse(
     on_terminal = has_terminal()
 
     def progress(line: str) -> None:
-        show_progress(line) if on_terminal else files.print_error(line)
+        if on_terminal:
+            show_progress(line)
+        else:
+            files.print_error(line)
 
     previous_handler = signal.signal(signal.SIGTERM, _terminate)
     try:

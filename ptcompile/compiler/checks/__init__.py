@@ -83,7 +83,8 @@ def check(
         problems.append(own_problem("unknown-target", ("spec", "target"), message, help))
     if checks.is_only_too_long(parts.spec.metadata.name):
         rest = [problem for problem in problems if problem.path != ("metadata", "name")]
-        problems = problems if has_error(rest) else rest
+        if not has_error(rest):
+            problems = rest
     return list(map(PlacedProblem, restore_generate_name(problems, parts.spec)))
 
 

@@ -144,7 +144,7 @@ def unknown_accelerator(name: str, cluster: ClusterProfile) -> Problem:
     profile_accelerators = cluster.spec.accelerators
     cloud = cluster.spec.cloud or ANYWHERE
     row, slice_name = accelerators.row_of(name)
-    base = name.partition("/")[0]
+    base, _, _ = name.partition("/")
     if row is not None and cloud not in row.nodes:
         clouds = (
             ", ".join(node_cloud for node_cloud in row.nodes if node_cloud) or "none of the clouds"

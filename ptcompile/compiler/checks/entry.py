@@ -247,7 +247,9 @@ def _parse_nodes(text: str) -> int | str | None:
     max_nodes = _positive_int(most or least)
     if min_nodes is None or max_nodes is None or min_nodes > max_nodes:
         return None
-    return min_nodes if min_nodes == max_nodes else f"{min_nodes}:{max_nodes}"
+    if min_nodes == max_nodes:
+        return min_nodes
+    return f"{min_nodes}:{max_nodes}"
 
 
 def _choice_parser(*choices: str) -> Callable[[str], str | None]:
@@ -324,7 +326,8 @@ def _launcher_entry(call: launchers.LauncherCall, tokens: list[str]) -> Entry | 
     _, entry = launchers.parse_options(call.name, tokens[call.options_start :])
     options = tokens[call.options_start : len(tokens) - len(entry)]
     is_module = options[-1:] in (["-m"], ["--module"])
-    options = options[:-1] if is_module else options
+    if is_module:
+        options = options[:-1]
     if not entry or " " in entry[0]:
         return _PROGRAM.format(_format_list(tokens))
 

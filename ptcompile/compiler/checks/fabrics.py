@@ -112,7 +112,8 @@ def _without_machine(fabric: str, cloud: str, title: str, offered: Sequence[str]
     message = without_fabric(fabric, cloud, title, offered)
     accelerators = shorten(accelerators_with(fabric, cloud))
     ways = [f"use {' or '.join(offered)}" if offered else "remove it"]
-    ways += [f"name an accelerator that has it: {accelerators}"] if accelerators else []
+    if accelerators:
+        ways += [f"name an accelerator that has it: {accelerators}"]
     help = ", or ".join(ways)
 
     return problem(

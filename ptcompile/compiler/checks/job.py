@@ -462,7 +462,10 @@ def images(parts: SpecParts) -> Problems:
             yield from _check_image((*path, "image"), fields.image)
         main = str(path[-1]) if path[1:2] == ("roles",) else MAIN
         image = fields.image or parts.every[0].fields.image
-        for key in ("initContainers", "containers") if fields.pod_template else ():
+        if not fields.pod_template:
+            continue
+
+        for key in ("initContainers", "containers"):
             for index, container in _containers(fields.pod_template.get("spec"), key):
                 container_path = (*path, "podTemplate", "spec", key, index)
                 if isinstance(container.get("image"), str) and container["image"]:

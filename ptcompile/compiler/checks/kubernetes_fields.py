@@ -46,7 +46,9 @@ def profile_template_problems(profile: ClusterProfile) -> Problems:
 
 
 def _check_template(path: Path, template: Json) -> Problems:
-    for decode_problem in _decode_problems({"kind": "Pod", **template}) if template else ():
+    if not template:
+        return
+    for decode_problem in _decode_problems({"kind": "Pod", **template}):
         yield with_path(decode_problem, (*path, *decode_problem.path))
 
 

@@ -71,8 +71,11 @@ def machine_misfits(parts: SpecParts) -> Problems:
     candidates = machines_of(name, cluster.spec.cloud, largest=False)
     pinned = job.node_selector.get(_INSTANCE_TYPE)
     machines = tuple(machine for machine in candidates if machine.name == pinned) or candidates
+    if not machines:
+        return
+
     reported = set()
-    for part in parts.nodes if machines else ():
+    for part in parts.nodes:
         for misfit in _check_part(part, job, machines, cluster):
             if misfit.path not in reported:
                 reported.add(misfit.path)

@@ -40,7 +40,7 @@ from ptcompile.operators.shared.emitting import (
     role_path,
     unsupported_by_target,
 )
-from ptcompile.operators.table import BY_GANG_SCHEDULER, OPERATORS, has_feature
+from ptcompile.operators.table import BY_GANG_SCHEDULER, OPERATORS, has_feature, main_kind
 from ptcompile.spec.checks import NON_SCHEDULERS
 
 TYPE_CHECKING = False
@@ -122,11 +122,14 @@ def unread_annotations(job: Job, target: Target) -> Problems:
     """Yield a warning for each annotation of the job by which another operator would place its
     pods.
     """
-    for operator in OPERATORS if job.annotations else ():
+    if not job.annotations:
+        return
+
+    for operator in OPERATORS:
         for key, purpose in operator.placing_annotations.items():
             if key in job.annotations and operator.target_name != target.name:
                 path = ("metadata", "annotations", key)
-                owner = operator.title or f"{operator.kinds[0].name} objects"
+                owner = operator.title or f"{main_kind(operator).name} objects"
                 message = f"{purpose} with {owner} alone; {target.name} ignores it"
                 help = f"remove it, or use the target {operator.target_name}"
                 yield own_problem(

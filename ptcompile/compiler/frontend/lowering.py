@@ -285,7 +285,8 @@ def lower(spec: Spec, cluster: ClusterProfile, parts: SpecParts | None = None) -
     `parts` are those of the spec, if already computed.
     """
     job = spec.spec
-    parts = parts_of(spec, cluster) if parts is None else parts
+    if parts is None:
+        parts = parts_of(spec, cluster)
     least, most = job.node_range()
     reference = job.runtime_ref
 

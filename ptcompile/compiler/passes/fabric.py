@@ -87,7 +87,9 @@ def _with_devices(resources: Resources, amounts: Mapping[str, str]) -> Resources
         for k, v in amounts.items()
         if k not in existing and (allows_huge_pages or not k.startswith("hugepages-"))
     }
-    return resources.over(Resources(missing, missing)) if missing else resources
+    if missing:
+        return resources.over(Resources(missing, missing))
+    return resources
 
 
 def _with_capabilities(main: Container, fabric: Fabric) -> Container:

@@ -49,7 +49,8 @@ def rendezvous(job: Job, context: Context) -> Job:
         )
 
     launch = with_rendezvous(job, job.launch)
-    job = job if launch == job.launch else job._replace(launch=launch)
+    if launch != job.launch:
+        job = job._replace(launch=launch)
     options = _torchrun_options(job, launch, wiring)
 
     def wire(template: PodTemplate) -> PodTemplate:

@@ -55,8 +55,9 @@ def tolerations(job: Job, context: Context) -> Job:
         added += everywhere
         if devices:
             added += on_gpu
-        for name in _requested_resources(template) if profile.resource_tolerations else ():
-            added += _as_written(profile.resource_tolerations.get(name, ()))
+        if profile.resource_tolerations:
+            for name in _requested_resources(template):
+                added += _as_written(profile.resource_tolerations.get(name, ()))
 
         return _with_tolerations(template, added)
 

@@ -381,7 +381,9 @@ def _environment_html(job: SimulatedJob, rendezvous: JobRendezvous) -> Iterator[
 
 def shorten_text(text: str) -> str:
     """Return a long text cut at the end."""
-    return text if len(text) <= _MAX_SHOWN else f"{text[: _MAX_SHOWN - 1]}…"
+    if len(text) <= _MAX_SHOWN:
+        return text
+    return f"{text[: _MAX_SHOWN - 1]}…"
 
 
 def _table_html(

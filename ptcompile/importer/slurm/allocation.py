@@ -13,7 +13,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.importer.slurm.amounts import Gres
 from ptcompile.importer.slurm.directives import Options, rows_of
 
-_is_mig = re.compile(r"(?:\w+_)?(\d+g\.\d+gb)(?:\+me)?").fullmatch
+_is_mig = re.compile(r"(?:\w+_)?(?P<profile>\d+g\.\d+gb)(?:\+me)?").fullmatch
 """A MIG profile, as sites name it by convention."""
 _ON_FIRST = "without --nodes Slurm chooses the number of nodes: the spec has one"
 _UNEVEN_TASKS = (
@@ -52,7 +52,9 @@ def allocate(options: Options) -> Allocation:
 
     gpus_and_slices = [(each, _is_mig(each.type)) for each in resources if each.name == "gpu"]
     devices = {
-        f"nvidia.com/mig-{match[1]}": each.amount for each, match in gpus_and_slices if match
+        f"nvidia.com/mig-{match['profile']}": each.amount
+        for each, match in gpus_and_slices
+        if match
     }
     whole = [each for each, match in gpus_and_slices if match is None]
     gpu = max(whole, key=lambda resource: resource.amount, default=None)
@@ -108,7 +110,8 @@ def _resources(options: Options, nodes: int, tasks: int, doubts: dict[str, str])
         per_task.append(gpus)
     elif gpus := amount("gpus"):
         resources.append(gpus._replace(amount=ceil(gpus.amount / nodes)))
-        doubts |= {"gpus": _UNEVEN_GPUS} if gpus.amount % nodes else {}
+        if gpus.amount % nodes:
+            doubts["gpus"] = _UNEVEN_GPUS
 
     return [*resources, *[each._replace(amount=each.amount * tasks) for each in per_task]]
 

@@ -133,7 +133,9 @@ class ArrayIndexes(NamedTuple):
         return chain.from_iterable(self.ranges)
 
 
-_indexes = re.compile(r"(?a)(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?").fullmatch
+_indexes = re.compile(
+    r"(?a)(?P<first>\d{1,9})(?:-(?P<last>\d{1,9})(?::(?P<step>\d{1,9}))?)?"
+).fullmatch
 _MAX_PARTS = 1024
 
 
@@ -143,7 +145,11 @@ def array_of(text: str) -> ArrayIndexes | None:
     limit = count_of(at_once)
     matches = [_indexes(part) for part in listed.split(",", _MAX_PARTS)]
     ranges = [
-        range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1) or 1)
+        range(
+            int(match["first"]),
+            int(match["last"] or match["first"]) + 1,
+            int(match["step"] or 1) or 1,
+        )
         for match in matches
         if match is not None
     ]
@@ -152,13 +158,13 @@ def array_of(text: str) -> ArrayIndexes | None:
     return None if is_wrong else ArrayIndexes(tuple(ranges), limit)
 
 
-_signal = re.compile(r"(?ai)(?:[RB]+:)?\w+(?:@(\d{1,6}))?").fullmatch
+_signal = re.compile(r"(?ai)(?:[RB]+:)?\w+(?:@(?P<seconds>\d{1,6}))?").fullmatch
 
 
 def notice_of(text: str) -> int | None:
     """Return how many seconds before the limit the signal of `B:USR1@120` comes."""
     match = _signal(text)
-    return None if match is None else int(match[1] or _MINUTE)
+    return None if match is None else int(match["seconds"] or _MINUTE)
 
 
 READERS: Mapping[str, Callable[[str], Any]] = {

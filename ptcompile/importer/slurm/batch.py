@@ -26,7 +26,7 @@ from ptcompile.source.documents import Source
 _MAX_NAME = 40
 """Maximum length of a job's name: the operators add to it."""
 
-_shebang = re.compile(r"#![ \t]*(?:\S*/env[ \t]+(?:-\S+[ \t]+)*)?(\S+)").match
+_shebang = re.compile(r"#![ \t]*(?:\S*/env[ \t]+(?:-\S+[ \t]+)*)?(?P<program>\S+)").match
 
 
 class ImportedScript(NamedTuple):
@@ -80,7 +80,7 @@ class _Batch:
         first_line = self.text.partition("\n")[0]
         place = (0, len(first_line))
         match = _shebang(first_line)
-        program = "bash" if match is None else basename(match[1])
+        program = "bash" if match is None else basename(match["program"])
         if match is None:
             text = "sbatch rejects a script whose first line does not begin with #!"
             self.findings.reject(place, text, "write #!/bin/bash")

@@ -45,8 +45,9 @@ def choose_step(
     # of equal steps the last one trains
     chosen = max(reversed(steps), key=rank)
     _check_others(chosen, steps, findings)
-    for step in steps if findings.is_refused else ():
-        leftovers.report_step_options(step, findings)
+    if findings.is_refused:
+        for step in steps:
+            leftovers.report_step_options(step, findings)
 
     return chosen
 

@@ -47,7 +47,9 @@ def image_of(text: str) -> str:
     )
     if is_file or "://" in reference:
         return ""
-    return reference.rpartition("@")[2].replace("#", "/") if "#" in reference else reference
+    if "#" not in reference:
+        return reference
+    return reference.rpartition("@")[2].replace("#", "/")
 
 
 def mounts_of(text: str) -> list[Mount]:

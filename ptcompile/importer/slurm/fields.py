@@ -110,7 +110,9 @@ def _image(step: ScriptStep, findings: ScriptFindings) -> str:
 
 def _folder(job: ScriptJob) -> str:
     folder = job.step.container.folder or job.options.value("chdir")
-    return folder if folder.startswith("/") and "$" not in folder else ""
+    if folder.startswith("/") and "$" not in folder:
+        return folder
+    return ""
 
 
 def _volumes(step: ScriptStep, findings: ScriptFindings) -> JsonDict:
@@ -311,7 +313,9 @@ def _report_unknown(job: ScriptJob, fields: Mapping[str, Any], swept: Collection
         findings.miss(place, f"{_written(name)} is not known{hint}", help)
 
     for name, value in env.items():
-        for inner in unresolved(value, known) if isinstance(value, str) else ():
+        if not isinstance(value, str):
+            continue
+        for inner in unresolved(value, known):
             text = f"env.{name} has {_written(inner)}, which no pod sets{_hint(job, inner)}"
             findings.miss(place, text, f"write the value of env.{name}")
 
@@ -329,11 +333,11 @@ def _written(name: str) -> str:
 def _hint(job: ScriptJob, name: str) -> str:
     """Return what takes the place of a variable of Slurm, or what the script assigns to another."""
     meaning = load_table("linter/slurm.json")["instead"].get(name)
-    match = re.search(rf"(?m)^[ \t]*(?:export[ \t]+)?{re.escape(name)}=(\S.*)$", job.text)
+    match = re.search(rf"(?m)^[ \t]*(?:export[ \t]+)?{re.escape(name)}=(?P<value>\S.*)$", job.text)
     if meaning:
         return f": use {meaning}"
     if match is not None:
-        return f": it is {shortened([match[1]])} in the script"
+        return f": it is {shortened([match['value']])} in the script"
     return ""
 
 

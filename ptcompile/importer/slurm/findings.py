@@ -115,7 +115,7 @@ class ScriptFindings:
 
 
 _export = re.compile(
-    r"(?m)^[ \t]*export[ \t]+([A-Za-z_]\w{1,60}(?:[ \t]+[A-Za-z_]\w{1,60}){0,20})[ \t]*$"
+    r"(?m)^[ \t]*export[ \t]+(?P<names>[A-Za-z_]\w{1,60}(?:[ \t]+[A-Za-z_]\w{1,60}){0,20})[ \t]*$"
 )
 
 
@@ -123,13 +123,19 @@ def exports_of_shell(text: str) -> dict[str, Offsets]:
     """Return the variables that `export NAME` takes from the submitting shell, with their
     places.
     """
-    return {name: match.span(1) for match in _export.finditer(text) for name in match[1].split()}
+    return {
+        name: match.span("names")
+        for match in _export.finditer(text)
+        for name in match["names"].split()
+    }
 
 
 def shortened(words: Iterable[str]) -> str:
     """Return a command line as findings quote it."""
     text = " ".join(words)
-    return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 3]}..."
+    if len(text) <= _MAX_QUOTED:
+        return text
+    return f"{text[: _MAX_QUOTED - 3]}..."
 
 
 _reference = re.compile(

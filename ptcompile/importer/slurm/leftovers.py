@@ -17,8 +17,9 @@ def report_directives(directives: Directives, findings: ScriptFindings) -> None:
     """Report the directives that sbatch rejects, and those that a spec does not have."""
     text = findings.source.text
     # a here-document may be another script, with directives that count there
-    for (start, end), why in () if "<<" in text else directives.ignored:
-        findings.reject((start, end), f"{text[start:end].strip()}: {why}")
+    if "<<" not in text:
+        for (start, end), why in directives.ignored:
+            findings.reject((start, end), f"{text[start:end].strip()}: {why}")
 
     options = directives.components[0]
     given = {option.name: option for option in options}

@@ -48,7 +48,8 @@ def read_sweep(
     for name in [name for name in step.variables if name != INDEX]:
         texts = [known_text(each.variables.get(name)) for each in steps]
         known = [text for text in texts if text is not None]
-        values |= {name: known} if len(known) == len(steps) and len({*known}) > 1 else {}
+        if len(known) == len(steps) and len({*known}) > 1:
+            values[name] = known
 
     symbols = {**own, **{name: f"$({name})" for name in values}}
     # a script that compares the index takes no branch for what stands for it
@@ -74,7 +75,9 @@ def _jobs(
     )
     jobs = [{name: values[name][number] for name in used} for number in range(len(steps))]
     made = [tuple(_filled(word, job) for word in base.argv) for job in jobs]
-    return tuple(jobs) if used and made == [step.argv for step in steps] else ()
+    if used and made == [step.argv for step in steps]:
+        return tuple(jobs)
+    return ()
 
 
 def symbols_of(step: ScriptStep) -> dict[str, str]:
@@ -99,7 +102,9 @@ def symbols_of(step: ScriptStep) -> dict[str, str]:
 def known_text(variable: Variable | None) -> str | None:
     """Return the value of a variable as a text, or None if it is not known."""
     value = variable.value if variable is not None else None
-    return text_of(value) if value is not None and is_known(value) else None
+    if value is not None and is_known(value):
+        return text_of(value)
+    return None
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

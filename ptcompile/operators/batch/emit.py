@@ -105,7 +105,8 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     if policy.suspend:
         spec["suspend"] = True
     spec |= managed_by(job, cluster)
-    spec |= {"completionMode": "Indexed"} if is_multi_node else {}
+    if is_multi_node:
+        spec["completionMode"] = "Indexed"
     spec |= {"completions": job.nodes, "parallelism": job.nodes}
     spec |= batch_endings.ending_fields(
         endings.retries(job),

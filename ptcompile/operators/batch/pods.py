@@ -25,6 +25,7 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_int,
+    as_list,
     namespace_of,
     nested_int,
     nested_map,
@@ -233,7 +234,9 @@ def lost_pod(spec: Json) -> LostPod:
 def _retry_limit(spec: Json) -> int:
     """Return the number of failures that the Job, or each of its indexes, may have."""
     per_index = spec.get("backoffLimitPerIndex")
-    return nested_int(spec, "backoffLimit", default=6) if per_index is None else as_int(per_index)
+    if per_index is None:
+        return nested_int(spec, "backoffLimit", default=6)
+    return as_int(per_index)
 
 
 def _disruption_action(spec: Json) -> str:
@@ -288,10 +291,8 @@ def _exit_action(spec: Json, exit_code: int) -> str:
     """Return the action of the first rule of podFailurePolicy for an exit status, or Count."""
     for rule in nested_maps(spec, "podFailurePolicy", "rules"):
         on_codes = nested_map(rule, "onExitCodes")
-        values = on_codes.get("values")
-        if on_codes and (exit_code in (values if isinstance(values, list) else [])) == (
-            on_codes.get("operator") == "In"
-        ):
+        is_listed = exit_code in as_list(on_codes.get("values"))
+        if on_codes and is_listed == (on_codes.get("operator") == "In"):
             return nested_string(rule, "action")
     return "Count"
 
@@ -300,7 +301,9 @@ def failure_reason(spec: Json) -> str:
     """Return the reason with which a Job of this spec fails when it loses a pod that it does not
     recreate.
     """
-    return "PodFailurePolicy" if _disruption_action(spec) == "FailJob" else limit_reason(spec)
+    if _disruption_action(spec) == "FailJob":
+        return "PodFailurePolicy"
+    return limit_reason(spec)
 
 
 def limit_reason(spec: Json) -> str:

@@ -425,7 +425,9 @@ def _fill_field(spec: JsonDict, key: str, field: str, value: Any) -> None:
 
 def _with_rule_name(rule: Any, index: int) -> Any:
     unnamed = isinstance(rule, Mapping) and not rule.get("name")
-    return {**rule, "name": f"failurePolicyRule{index}"} if unnamed else rule
+    if unnamed:
+        return {**rule, "name": f"failurePolicyRule{index}"}
+    return rule
 
 
 def _default_replicated_job(job: Any) -> Any:

@@ -106,14 +106,15 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does"
     yield from check_clean_pod_policy(job, "a JobSet", "jobset", instead=instead)
     yield from endings.check_endings(job, cluster, "a JobSet", by_role=_has_two_roles(job))
-    for role in job.training_roles if _needs_rank(job) else ():
-        if any(entry.get("name") == "RANK" for entry in role.template.main.env):
-            yield unsupported_by_target(
-                (*role_path(role), "env", "RANK"),
-                "torchrun reads the node's rank from RANK, which ptcompile sets from a JobSet "
-                "label",
-                "remove RANK, or use nodes instead of two roles",
-            )
+    if _needs_rank(job):
+        for role in job.training_roles:
+            if any(entry.get("name") == "RANK" for entry in role.template.main.env):
+                yield unsupported_by_target(
+                    (*role_path(role), "env", "RANK"),
+                    "torchrun reads the node's rank from RANK, which ptcompile sets from a JobSet "
+                    "label",
+                    "remove RANK, or use nodes instead of two roles",
+                )
 
     yield from reject_host_names(job, "JobSet")
     yield from check_service_name(job, "the JobSet's Jobs and Service")

@@ -36,7 +36,9 @@ class KueueKind(Kind):
     def rules(self) -> tuple[str, ...]:  # type: ignore[override]
         """Rules for kinds that refer to other objects of Kueue."""
         is_referring = self.name in ("ClusterQueue", "LocalQueue", "ResourceFlavor")
-        return ("operators.kueue.rules.references",) if is_referring else ()
+        if is_referring:
+            return ("operators.kueue.rules.references",)
+        return ()
 
     @property
     def rule_helps(self) -> Mapping[str, RuleHelp]:  # type: ignore[override]

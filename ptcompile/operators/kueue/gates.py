@@ -23,7 +23,9 @@ _MAX_BYTES = 63
 
 def split_gates(text: str) -> list[str]:
     """Return the gates of the annotation; whitespace alone has none."""
-    return [gate.strip() for gate in text.split(",")] if text.strip() else []
+    if text.strip():
+        return [gate.strip() for gate in text.split(",")]
+    return []
 
 
 def check_gates(manifest: Json, problems: FieldErrors) -> None:

@@ -92,7 +92,10 @@ def _unsupported_endings(job: Job) -> Problems:
             path, f"{reason} when its node is lost", "use the target job", "kubelet"
         )
 
-    for role in job.training_roles if job.nodes == 1 else ():
+    if job.nodes != 1:
+        return
+
+    for role in job.training_roles:
         if role.restart_policy == "OnFailure" and policy.backoff_limit is None:
             yield endings.approximation(
                 (*role_path(role), "restartPolicy"),

@@ -53,7 +53,9 @@ def gang_scheduler_of(job: Job, cluster: ClusterProfile) -> GangScheduler:
     by_queue = (
         cluster.spec.queue_system not in NON_SCHEDULERS and queue_of(job, cluster) is not None
     )
-    return gang_scheduler(cluster) if job.pods > 1 or by_queue else "none"
+    if job.pods > 1 or by_queue:
+        return gang_scheduler(cluster)
+    return "none"
 
 
 def gang_system(job: Job, cluster: ClusterProfile) -> GangSystem:
@@ -63,7 +65,9 @@ def gang_system(job: Job, cluster: ClusterProfile) -> GangSystem:
 
 def system_named(name: str) -> GangSystem:
     """Return how jobs ask for gangs of a scheduler."""
-    return NO_GANGS if name == "none" else BY_GANG_SCHEDULER[name].gangs()
+    if name == "none":
+        return NO_GANGS
+    return BY_GANG_SCHEDULER[name].gangs()
 
 
 NO_GANGS = GangSystem()

@@ -409,7 +409,8 @@ def minimum_resources(job: Job) -> dict[str, dict[str, str]]:
     remaining = max(0, job.min_pods - job.pods + job.nodes)
     for role in job.roles:
         count = min(remaining, role.replicas) if role.trains else role.replicas
-        remaining -= count if role.trains else 0
+        if role.trains:
+            remaining -= count
         sidecars = [
             (sidecar.get("resources") or {}).get("requests") or {}
             for sidecar in role.template.sidecars

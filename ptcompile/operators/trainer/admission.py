@@ -205,7 +205,8 @@ def default(manifest: Json, *, complete: bool) -> Json:
     if isinstance(spec.get("runtimeRef"), Mapping):
         ref = without_none(spec["runtimeRef"])
         spec["runtimeRef"] = {"apiGroup": runtimes.GROUP, "kind": runtimes.CLUSTER_KIND, **ref}
-    spec["suspend"] = False if spec.get("suspend") is None else spec["suspend"]
+    if spec.get("suspend") is None:
+        spec["suspend"] = False
     if spec.get("managedBy") is None:
         spec["managedBy"] = f"{runtimes.GROUP}/trainjob-controller"
 

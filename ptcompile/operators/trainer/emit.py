@@ -118,11 +118,14 @@ def _wiring(job: Job) -> Wiring:
     # without a command line the options would be variables, which the webhook reserves
     if job.runtime is not None and not job.launch.entry:
         injected |= {"nproc-per-node", "nnodes", "node-rank", "master-addr"}
-        injected |= {"master-port"} if job.master_port in _PORTS else set()
+        if job.master_port in _PORTS:
+            injected |= {"master-port"}
     if job.peak_nodes > 1:
         injected |= {"node-rank", "master-addr"}
-        injected |= set() if job.elastic else {"nnodes"}
-        injected |= {"master-port"} if job.master_port in _PORTS else set()
+        if not job.elastic:
+            injected |= {"nnodes"}
+        if job.master_port in _PORTS:
+            injected |= {"master-port"}
 
     return Wiring(host=host, injected=frozenset(injected), hosts=hosts)
 

@@ -134,7 +134,10 @@ class Build:
         """
         self.on_container(lambda c: upsert_env(c, env), job=job, name=name)
         for replicated in self.jobs:
-            for entry in env if self._meant(replicated, job) else ():
+            if not self._meant(replicated, job):
+                continue
+
+            for entry in env:
                 path = (*container_place(replicated, name), "env", entry["name"])
                 self.origins.append(
                     (path, FieldOrigin(fields.get(entry["name"], TRAINER), "Trainer"))

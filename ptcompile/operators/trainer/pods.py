@@ -129,7 +129,9 @@ def _with_container_fields(replicated: Json, name: str, **fields: Any) -> Json:
     """Return the replicatedJob with fields set on its container named `name`."""
 
     def change(container: Json) -> Json:
-        return {**container, **fields} if container.get("name") == name else container
+        if container.get("name") != name:
+            return container
+        return {**container, **fields}
 
     return change_pod(replicated, lambda pod: with_containers(pod, change))
 
@@ -168,7 +170,8 @@ def _merge_resources(runtime: Json, user_resources: Json, version: Version) -> J
     """Merge requests and limits by name (2.3; older releases replace the runtime's). Claims are
     dropped.
     """
-    runtime = runtime if version >= (2, 3) else {}
+    if version < (2, 3):
+        runtime = {}
     kinds = ("limits", "requests")
     return {
         k: {**nested_map(runtime, k), **nested_map(user_resources, k)}

@@ -61,16 +61,14 @@ def read_with_runtime(manifest: Json, related: Objects) -> Read | None:
     """
     runtime, assumed = runtimes.find_runtime(manifest, related)
     jobs = runtimes.replicated_jobs(runtime)
-    if (
-        assumed
-        or len(jobs) != 1
-        or runtimes.policy_of(runtime) != "torch"
-        or jobs[0].get("name") != _NODE
-    ):
+    if assumed or len(jobs) != 1 or runtimes.policy_of(runtime) != "torch":
+        return None
+    (job,) = jobs
+    if job.get("name") != _NODE:
         return None
 
     template = merge(
-        nested_map(jobs[0], "template", "spec", "template"),
+        nested_map(job, "template", "spec", "template"),
         _trainjob_template(nested_map(manifest, "spec")),
     )
     nodes = runtimes.node_count(manifest, runtime)

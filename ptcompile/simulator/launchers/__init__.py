@@ -110,7 +110,9 @@ def launcher_of(argv: Sequence[str]) -> LauncherCall | None:
         ):
             return None
         by_module = _BY_MODULE.get(argv[index])
-        return None if by_module is None else LauncherCall(by_module, index + 1)
+        if by_module is None:
+            return None
+        return LauncherCall(by_module, index + 1)
 
     name = _BY_PROGRAM.get(program)
     if name is None:
@@ -185,7 +187,7 @@ def resolve_options(
     return resolved
 
 
-_setting = Pattern(r"(?m)^([a-z_]+):[ \t]*([^\s#]+)").finditer
+_setting = Pattern(r"(?m)^(?P<name>[a-z_]+):[ \t]*(?P<value>[^\s#]+)").finditer
 
 
 def read_config(text: str) -> Mapping[str, str]:
@@ -197,7 +199,8 @@ def read_config(text: str) -> Mapping[str, str]:
     """
     torchrun_names = {name: option for option, name in LAUNCHERS["accelerate"].names.items()}
     settings = {
-        match[1].replace("_", "-"): match[2].strip("'\"") for match in _setting(text[: 1 << 16])
+        match["name"].replace("_", "-"): match["value"].strip("'\"")
+        for match in _setting(text[: 1 << 16])
     }
     return {
         torchrun_names[name]: value for name, value in settings.items() if name in torchrun_names

@@ -187,10 +187,12 @@ def _options_with(command: ShellCommand, is_meant: Callable[[Argument], bool]) -
     names: list[str] = []
     option = ""
     for argument in command.argv:
-        option = argument.text if argument.text.startswith("-") else option
+        if argument.text.startswith("-"):
+            option = argument.text
         if option and is_meant(argument):
             names.append(option_name(option))
-        option = option if argument.text.startswith("-") else ""
+        if not argument.text.startswith("-"):
+            option = ""
     return tuple(names)
 
 

@@ -40,7 +40,7 @@ _is_space = Pattern(f"[{_SPACES}]").match
 _find_lost_option = Pattern(f"[{_SPACES}][-{_DASHES}]").search
 _is_answer = Pattern(r"(?i)true|false|yes|no|on|off|\d{1,6}").fullmatch
 _has_inner_option = Pattern(r"[^\0]--[A-Za-z]").search
-_find_options = Pattern(r"--([A-Za-z][\w-]*)").finditer
+_find_options = Pattern(r"--(?P<name>[A-Za-z][\w-]*)").finditer
 
 _COUNTS = (
     *(
@@ -170,8 +170,8 @@ def _unknown_program(words: Sequence[str]) -> MisreadWord | None:
     """Return the program if a space that no shell knows joins it with its arguments."""
     for word in words:
         match = _find_look_alike(word)
-        if match is not None and _is_space(match[0]):
-            message = f"no program is called {word!r}: {_sign(match[0])} separates no words"
+        if match is not None and _is_space(match.group()):
+            message = f"no program is called {word!r}: {_sign(match.group())} separates no words"
             return MisreadWord(word, message, "write a space, U+0020")
     return None
 
@@ -184,20 +184,20 @@ def _look_alike(launch: Invocation, words: Sequence[str]) -> MisreadWord | None:
         match = None if word.isascii() else _find_look_alike(word)
         if match is None:
             continue
-        if _is_space(match[0]):
+        sign = _sign(match.group())
+        if _is_space(match.group()):
             return MisreadWord(
                 word,
-                f"{word!r} is one word: {_sign(match[0])} separates none",
+                f"{word!r} is one word: {sign} separates none",
                 "write a space, U+0020",
             )
         if _is_dashed(word):
             message = (
-                f"{_program(launch)} takes {word!r} as the script: it begins with "
-                f"{_sign(match[0])}, no hyphen"
+                f"{_program(launch)} takes {word!r} as the script: it begins with {sign}, no hyphen"
             )
             return MisreadWord(word, message, "write two hyphens, --")
         if match.start() == 0 or match.end() == len(word):
-            message = f"{_sign(match[0])} does not quote, but is part of the word {word!r}"
+            message = f"{sign} does not quote, but is part of the word {word!r}"
             return MisreadWord(word, message, "write straight quotes, or none")
 
     return None
@@ -223,10 +223,11 @@ def _glued(
     own = OPTIONS if launcher is None else {*launcher.names.values(), *launcher.flags}
     for value in [*[option.value or "" for option in given], *entry[:1]]:
         for match in _find_options(value):
-            if match.start() and match[1].replace("_", "-") in own:
-                message = f"{value!r} is one word: {_program(launch)} reads no {match[0]} in it"
+            if match.start() and match["name"].replace("_", "-") in own:
+                option = match.group()
+                message = f"{value!r} is one word: {_program(launch)} reads no {option} in it"
                 return MisreadWord(
-                    value, message, f"write a space before {match[0]}, outside of quotes"
+                    value, message, f"write a space before {option}, outside of quotes"
                 )
 
     return None

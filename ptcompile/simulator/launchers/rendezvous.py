@@ -45,7 +45,9 @@ class IntRange(NamedTuple):
     @property
     def text(self) -> str:
         """`4` or `2 to 4`."""
-        return str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
+        if self.least == self.most:
+            return str(self.least)
+        return f"{self.least} to {self.most}"
 
 
 class Rendezvous(NamedTuple):
@@ -73,13 +75,14 @@ class Rendezvous(NamedTuple):
     @property
     def host(self) -> str:
         """Endpoint without its port."""
-        host = self.endpoint.rpartition(":")[0] if ":" in self.endpoint else self.endpoint
+        host = self.endpoint.removesuffix(f":{self.port}")
         return host.removeprefix("[").removesuffix("]")
 
     @property
     def port(self) -> str:
         """Port of the endpoint, or an empty string."""
-        return self.endpoint.rpartition(":")[2] if ":" in self.endpoint else ""
+        _, colon, port = self.endpoint.rpartition(":")
+        return port if colon else ""
 
     @property
     def nodes_text(self) -> str:

@@ -154,7 +154,8 @@ def without_extensions(program: str, arguments: Sequence[str]) -> list[str]:
         argument = arguments[index]
         index += 1
         if argument.startswith(starts):
-            index += 0 if "=" in argument or argument.startswith(_EXTENSION_FLAGS) else 1
+            if "=" not in argument and not argument.startswith(_EXTENSION_FLAGS):
+                index += 1
             continue
 
         kept.append(argument)
@@ -226,7 +227,8 @@ def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
 
     bracketed = stripped.startswith("[") and stripped.endswith("]")
     host, colon, port = (stripped, "", "") if bracketed else stripped.rpartition(":")
-    host = host if colon or bracketed else port
+    if not colon and not bracketed:
+        host = port
     if colon and (
         not (port.isascii() and port.isdecimal() and len(port) <= 5) or int(port) >= 2**16
     ):

@@ -332,7 +332,7 @@ def _value_start(line: str) -> int:
     starts = [
         match.end() + 1
         for match in _assigned_name.finditer(line)
-        if _looks_secret(match[0], line[match.end() + 1 : match.end() + _WINDOW])
+        if _looks_secret(match.group(), line[match.end() + 1 : match.end() + _WINDOW])
     ]
     value = re.search(r"\b[Vv][alue]{2,6}\b[\"']?[ ]?:", line)
     if value:

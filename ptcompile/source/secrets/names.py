@@ -88,7 +88,7 @@ _number_match = Pattern(
 @lru_cache(maxsize=4096)
 def normalize_name(name: str) -> str:
     """Return a name in one spelling: `acme.io/apiToken-2 ` becomes API_TOKEN."""
-    last = name.strip()[-MAX_NAME:].rpartition("/")[2]
+    _, _, last = name.strip()[-MAX_NAME:].rpartition("/")
     return _version.sub("", _separators.sub("_", _camel.sub("_", last)).upper())
 
 

@@ -77,7 +77,9 @@ def _name_of(node: ast.expr | None) -> str:
         return _name_of(node.slice)
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
-    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+    if isinstance(node, ast.Name):
+        return node.id
+    return getattr(node, "attr", "")
 
 
 def _texts(node: ast.AST | None) -> Iterator[ast.expr]:

@@ -10,7 +10,8 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import LAST_APPLIED, placed_values, without_keys
+from ptcompile.kubernetes.commands import basename
+from ptcompile.kubernetes.unstructured import LAST_APPLIED, as_string, placed_values, without_keys
 from ptcompile.source.secrets.commands import command_intervals, is_program
 from ptcompile.source.secrets.names import FIELDS, MASK, is_plain, is_searched, is_secret
 from ptcompile.source.secrets.texts import (
@@ -156,7 +157,8 @@ def _walk_mapping(
             kind == "secret"
             and name not in _IDENTITY
             and path[-1:] != ("ownerReferences",)
-            and _is_object(mapping)
+            # a reference has the kind, the name and the namespace of its object
+            and "name" not in mapping
         ):
             _add_leaves(inner, value_path, None, secrets)
         elif kind == "secret" and name == "metadata" and isinstance(inner, Mapping):
@@ -179,23 +181,16 @@ def _add_arguments(items: Sequence[object], path: Path, secrets: dict[Path, Secr
     if len(items) < 2 or not isinstance(items[0], str) or not is_program(items[0]):
         return
 
-    words = [item if isinstance(item, str) else "" for item in items]
-    _, _, program = words[0].rpartition("/")
-    intervals = [*command_intervals(" ".join([program, *words[1:]]))]
+    program, *arguments = map(as_string, items)
+    program = basename(program)
+    intervals = [*command_intervals(" ".join([program, *arguments]))]
     offset = len(program) + 1
-    for index, word in enumerate(words[1:], start=1):
+    for index, word in enumerate(arguments, start=1):
         parts = [(max(0, start - offset), min(len(word), end - offset)) for start, end in intervals]
         parts = merge_intervals([*parts, *secret_parts(word)])
         if parts:
             secrets[(*path, index)] = SecretScalar((*path, index), word, tuple(parts), True)
         offset += len(word) + 1
-
-
-def _is_object(mapping: Mapping[Any, Any]) -> bool:
-    """Return whether a mapping of this kind is the object itself rather than a reference to it
-    (`kind`, `name`, `namespace`).
-    """
-    return "name" not in mapping
 
 
 def _add_last_applied(

@@ -42,8 +42,11 @@ def check(subject: Subject) -> Findings:
     }
     for container in subject.containers:
         stack = stack_of(container.limits)
-        for entry in container.variables if stack is not None else ():
-            if stack is None or entry.name not in stack.visible or entry.value is None:
+        if stack is None:
+            continue
+
+        for entry in container.variables:
+            if entry.name not in stack.visible or entry.value is None:
                 continue
 
             problem = _problem(entry.value, container.accelerators)

@@ -52,7 +52,10 @@ def check(subject: Subject) -> Findings:
         elif _starts_python(container):
             costs = _COSTS_OF_GLOO
 
-        for entry in container.variables if costs else ():
+        if not costs:
+            continue
+
+        for entry in container.variables:
             cost = costs.get((entry.name, entry.text.upper()))
             if cost is not None:
                 yield found_at(

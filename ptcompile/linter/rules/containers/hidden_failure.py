@@ -73,6 +73,8 @@ def _may_end_script(words: Sequence[str]) -> bool:
     """Return whether a command is `trap` for the end of the script or an error, and may set the
     exit code.
     """
-    if words[0] != "trap" or {"EXIT", "0", "ERR"}.isdisjoint(words):
+    program, *arguments = words
+    if program != "trap" or {"EXIT", "0", "ERR"}.isdisjoint(arguments):
         return False
-    return "exit" in words[1] or " " not in words[1]
+    action, *_ = arguments
+    return "exit" in action or " " not in action

@@ -47,9 +47,10 @@ def check(subject: Subject) -> Findings:
 
         unused = rest[1:] if basename(rest[0].text) in _ZEROTH_ARGUMENTS else rest
         if unused:
-            first_line = unused[0].text.strip().split("\n")[0]
+            first, *_ = unused
+            first_line, _, _ = first.text.strip().partition("\n")
             yield found_at(
-                unused[0].path,
+                first.path,
                 "never runs: -c takes the script as one argument, and the script ignores its "
                 f"parameter {shorten(first_line, 30)!r}",
                 "write the whole script as one item",

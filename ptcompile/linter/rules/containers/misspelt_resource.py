@@ -63,7 +63,8 @@ def _intended_resource(name: str) -> str | None:
         return f"nvidia.com/mig-{mig['slice']}"
 
     domain, _, rest = lower.partition("/")
-    domain = domain if "." in domain else domain + ".com"
+    if "." not in domain:
+        domain += ".com"
     candidate = f"{domain}/{rest}"
 
     return next(

@@ -51,7 +51,7 @@ def check(subject: Subject) -> Findings:
 
                 yield found_at(
                     path,
-                    f"{match[0]} is not expanded: no shell reads env values",
+                    f"{match.group()} is not expanded: no shell reads env values",
                     f"write $({name})" if all_defined else help,
                     fix_setting(f"write $({name})", path, replaced) if all_defined else None,
                 )

@@ -49,15 +49,16 @@ def check(subject: Subject) -> Findings:
             match = _VARIABLE.search(text) if "$" in text and "\n" not in text else None
             if match is not None:
                 word = container.argv[index]
+                variable = match.group()
                 name = match["name"]
                 is_defined = any(entry.name == name for entry in container.variables)
                 replaced = _VARIABLE.sub(r"$(\g<name>)", word.text)
                 yield found_at(
                     word.path,
-                    f"{match[0]} is not expanded: no shell runs",
+                    f"{variable} is not expanded: no shell runs",
                     f"use {instead[name]}" if name in instead else f"write $({name})",
                     fix_setting(f"write $({name})", word.path, replaced) if is_defined else None,
-                    severity="error" if _launcher_reads(subject, container, match[0]) else None,
+                    severity="error" if _launcher_reads(subject, container, variable) else None,
                 )
 
 

@@ -109,9 +109,10 @@ def _is_command_line(text: str, is_module: bool, starter: str) -> bool:
     words = text.split()
     if len(words) < 2 or is_module:
         return len(words) > 1
-    if starter != "python" and is_program(words[0]):
+    program, *arguments = words
+    if starter != "python" and is_program(program):
         return True
-    has_options = any(word.startswith("-") for word in words[1:])
-    return words[0].endswith(".py") and (
+    has_options = any(word.startswith("-") for word in arguments)
+    return program.endswith(".py") and (
         has_options or (starter != "python" and not text.endswith(".py"))
     )

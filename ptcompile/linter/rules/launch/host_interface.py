@@ -35,7 +35,10 @@ _is_node_interface = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|w
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        for container in template.main_containers if not _has_more_networks(template) else ():
+        if _has_more_networks(template):
+            continue
+
+        for container in template.main_containers:
             # any other resource may be a device that adds an interface
             has_other_devices = any(
                 "/" in str(name) and not is_accelerator(str(name)) for name in container.limits

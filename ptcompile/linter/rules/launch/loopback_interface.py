@@ -31,7 +31,10 @@ from ptcompile.linter.training_roles import count_nodes
 
 def check(subject: Subject) -> Findings:
     roles = subject.training_roles
-    for role in roles if count_nodes(roles) > 1 and roles[0].rendezvous.nodes != (1, 1) else ():
+    if count_nodes(roles) <= 1 or roles[0].rendezvous.nodes == (1, 1):
+        return
+
+    for role in roles:
         for entry in role.container.variables:
             if entry.name in INTERFACE_VARIABLES and entry.text.strip().lstrip("=") == "lo":
                 yield found_at(

@@ -56,7 +56,10 @@ def check(subject: Subject) -> Findings:
         elif role.misplaced_options:
             yield _misplaced(role)
 
-        for word in lost_options(role.launch) if misread is None else ():
+        if misread is not None:
+            continue
+
+        for word in lost_options(role.launch):
             yield found_at(
                 role.path_of_word(word),
                 f"{word!r} does not begin with a hyphen, U+002D, so the script sees no option",

@@ -136,7 +136,9 @@ def _script_path(
     )
     words = {"args": [*launch.entry]}
     if script_path is None:  # the script may be in a ConfigMap
-        return (*path, "command") if _backend_path((), words, wrong) else None
+        if _backend_path((), words, wrong):
+            return (*path, "command")
+        return None
 
     call = _INIT_CALL.search(get(container, script_path[len(path) :]))
     if _backend_path((), words, wrong) or (call is not None and call["backend"] in wrong):

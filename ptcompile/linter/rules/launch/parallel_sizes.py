@@ -98,7 +98,8 @@ def _options(words: Sequence[str]) -> dict[str, int]:
     sizes: dict[str, int] = {}
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")
-        value = value if equals else "".join(words[index + 1 : index + 2])
+        if not equals:
+            value = "".join(words[index + 1 : index + 2])
         name = name.lstrip("-+").rpartition(".")[2].replace("-", "_")
         number = atoi(value)
         if name in ("rampup_batch_size", "decrease_batch_size_if_needed"):

@@ -46,7 +46,7 @@ def check(subject: Subject) -> Findings:
 
 def _check_script(role: TrainingRole, entry: Sequence[str]) -> Findings:
     """Yield an error if the first word of what torchrun starts is certainly not a Python script."""
-    name = entry[0]
+    name, *arguments = entry
     if not (is_program(name) or name.endswith(_SHELL_SCRIPTS)):
         return
 
@@ -54,7 +54,7 @@ def _check_script(role: TrainingRole, entry: Sequence[str]) -> Findings:
     paths = [path for path, word in role.container.argv if word == name]
     path = paths[-1] if paths else role.command_path
     if is_python(basename(name)):
-        is_removable = len(paths) == 1 and len(entry) > 1 and entry[1].endswith(".py")
+        is_removable = len(paths) == 1 and "".join(arguments[:1]).endswith(".py")
         yield found_at(
             path,
             f"torchrun runs {name!r} as a Python script, but no such file exists: it starts the "

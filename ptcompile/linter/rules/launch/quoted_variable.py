@@ -44,7 +44,10 @@ contain a `$`.
 
 def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
-        for option in _OPTIONS if role.launch.literals else ():
+        if not role.launch.literals:
+            continue
+
+        for option in _OPTIONS:
             name = role.member.option_name(option)
             if name in role.launch.literals and option in role.launch.options:
                 yield found_at(

@@ -33,7 +33,10 @@ from ptcompile.linter.training_roles import count_nodes
 
 
 def check(subject: Subject) -> Findings:
-    for roles in subject.torchrun_groups if not subject.record.rendezvous.open else ():
+    if subject.record.rendezvous.open:
+        return
+
+    for roles in subject.torchrun_groups:
         first = roles[0]
         total = count_nodes(roles)
         low, high = first.rendezvous.nodes or (1, 1)

@@ -37,7 +37,10 @@ from ptcompile.linter.training_roles import count_nodes
 
 def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
-        for role in roles if count_nodes(roles) > 1 else ():
+        if count_nodes(roles) <= 1:
+            continue
+
+        for role in roles:
             several = role.rendezvous.nodes is not None and role.rendezvous.nodes.most > 1
             if role.rendezvous.backend == "static" and several and role.restarts > 0:
                 yield found_at(

@@ -38,7 +38,7 @@ _LISTEN_OPTION = Pattern(r"(?i)listen|port|addr|bind|serve")
 def check(subject: Subject) -> Findings:
     for roles in (*subject.rendezvous_groups, *subject.env_groups):
         for role in roles:
-            port = role.rendezvous.endpoint.rpartition(":")[2]
+            port = role.rendezvous.port
             if (
                 port.isdigit()
                 and role.rendezvous.backend in ("static", "c10d", "env")
@@ -72,8 +72,9 @@ def _opened_port_path(container: ManifestContainer, port: str) -> Path | None:
 
     before = ""
     for word in container.argv:
-        is_port = word.text.rpartition("=")[2].rpartition(":")[2] == port
-        if is_port and _LISTEN_OPTION.search(before + word.text):
+        _, _, value = word.text.rpartition("=")
+        _, _, listening = value.rpartition(":")
+        if listening == port and _LISTEN_OPTION.search(before + word.text):
             return word.path
         before = word.text if word.text.startswith("-") else ""
 

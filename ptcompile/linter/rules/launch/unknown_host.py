@@ -93,5 +93,5 @@ def _is_cluster_host(subject: Subject, pod: Pod, host: str) -> bool:
     of the namespace.
     """
     service = host.split(".")[1]
-    ours = any(first.view.subdomain == service for _, first in pod.job.first_pods())
+    ours = any(first.view.subdomain == service for _, first in pod.job.first_pods)
     return ours or bool(subject.neighbors.by_name(("v1", "Service"), service))

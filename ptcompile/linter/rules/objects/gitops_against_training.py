@@ -63,7 +63,10 @@ def check(subject: Subject) -> Findings:
         )
 
     owner = "" if hook or "helm.sh/hook" in notes else _owner_of(subject)
-    for keys in (("spec",), ("spec", "runPolicy")) if owner else ():
+    if not owner:
+        return
+
+    for keys in (("spec",), ("spec", "runPolicy")):
         is_kept = subject.kind.name == "RayJob"  # only its cluster is deleted
         if not is_kept and nested_value(subject.manifest, *keys, _TTL) is not None:
             yield found_at(

@@ -78,4 +78,6 @@ def _counted_key(key: str) -> str | None:
     else:
         meant = closest_match(resource, [item.resource for item in VENDORS.values()])
 
-    return None if meant is None or meant == resource else _REQUESTS + meant
+    if meant is None or meant == resource:
+        return None
+    return _REQUESTS + meant

@@ -60,7 +60,7 @@ def _own_labels(subject: Subject) -> list[dict[str, str]]:
     """
     if subject.job is None:
         return [template_labels(template.data) for template in subject.templates]
-    return [dict(pod.view.labels) for _, pod in subject.job.first_pods()]
+    return [dict(pod.view.labels) for _, pod in subject.job.first_pods]
 
 
 def _labels_in(stream: Stream) -> list[dict[str, str]]:

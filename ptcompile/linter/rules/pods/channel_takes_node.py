@@ -55,7 +55,10 @@ def check(subject: Subject) -> Findings:
         machines = pins.machines if pins is not None else ()
         least = min((machine.devices for machine in machines), default=0)
         gpus = sum(map(count_whole_gpus, template.containers))
-        for claim in claims_of(template) if 0 < gpus < least else ():
+        if not 0 < gpus < least:
+            continue
+
+        for claim in claims_of(template):
             source = source_of_claim(subject, claim)
             if source is not None and CHANNEL_CLASS in source.classes:
                 yield found_at(

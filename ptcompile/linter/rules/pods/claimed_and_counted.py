@@ -58,7 +58,10 @@ def check(subject: Subject) -> Findings:
             for name, maker in makers.items()
             if maker is not None and maker.classes & GPU_CLASSES
         }
-        for container in template.containers if gpus else ():
+        if not gpus:
+            continue
+
+        for container in template.containers:
             used = {
                 nested_string(claim, "name")
                 for claim in nested_maps(container.spec, "resources", "claims")

@@ -65,5 +65,7 @@ def _required_keys(subject: Subject) -> Iterator[tuple[Path, str, str, str]]:
     """Yield each key that must exist: its path, and the kind and name of its object."""
     for template in subject.templates:
         for reference in references(template.spec, template.spec_path):
-            for path, key in reference.keys if not reference.is_optional else ():
+            if reference.is_optional:
+                continue
+            for path, key in reference.keys:
                 yield path, reference.kind, reference.name, key

@@ -63,7 +63,10 @@ def check(subject: Subject) -> Findings:
     if subject.replicas < 2:
         return
     for template in subject.templates:
-        for container in template.containers if template.replicas > 1 else ():
+        if template.replicas <= 1:
+            continue
+
+        for container in template.containers:
             word = _downloading_argument(container) if container.is_init else None
             folder = _shared_folder(template, container) if word is not None else None
             if word is not None and folder is not None:

@@ -63,7 +63,10 @@ def check(subject: Subject) -> Findings:
         }
         is_chosen = not selected.isdisjoint(_SUBSTITUTES)
         missing = [label for label in _LABELS if not is_chosen and label not in selected]
-        for container in template.containers if missing else ():
+        if not missing:
+            continue
+
+        for container in template.containers:
             path = next((path for path, name, _ in container.resources if name == _TPU), None)
             if path is not None:
                 yield found_at(

@@ -48,7 +48,10 @@ def check(subject: Subject) -> Findings:
                 if files.startswith((*stack.files,))
                 for prefix in stack.resources
             )
-            for container in template.containers if resources else ():
+            if not resources:
+                continue
+
+            for container in template.containers:
                 if not any(mount.get("name") == name for _, mount in container.mounts):
                     continue
                 if not container.is_privileged and not any(

@@ -76,7 +76,7 @@ def check(subject: Subject) -> Findings:
         return
 
     host = rendezvous.host
-    port = rendezvous.endpoint.rpartition(":")[2]
+    port = rendezvous.port
     for container in serving.template.containers:
         for word in waiting.get(container.path, ()):
             if host in word.text and port in word.text:
@@ -97,7 +97,9 @@ def _serving_pod(subject: Subject, rendezvous: Rendezvous) -> _ServingPod | None
     """Return the pod that serves the rendezvous, or None if it is not the first pod of a role."""
     from ptcompile.simulator.meeting import address_of
 
-    for _, pod, template in subject.roles if rendezvous.host else ():
+    if not rendezvous.host:
+        return None
+    for _, pod, template in subject.roles:
         if address_of(pod, rendezvous.host).pod is pod:
             if template is not None:
                 return _ServingPod(template, pod.display_name)

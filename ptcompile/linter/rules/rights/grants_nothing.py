@@ -62,10 +62,11 @@ def check(subject: Subject) -> Findings:
     reference = nested_map(subject.manifest, "roleRef")
     if reference.get("kind") == "ClusterRole":
         roles = subject.objects.by_name((_API, "ClusterRole"), nested_string(reference, "name"))
-        for _, resource in _cluster_scoped(roles[-1]) if roles else ():
-            text = f"{resource} are cluster-scoped: a RoleBinding never grants them"
-            yield found_at(("roleRef", "name"), text, "use a ClusterRoleBinding")
-            break
+        if roles:
+            for _, resource in _cluster_scoped(roles[-1]):
+                text = f"{resource} are cluster-scoped: a RoleBinding never grants them"
+                yield found_at(("roleRef", "name"), text, "use a ClusterRoleBinding")
+                break
 
     yield from _strange_subjects(subject)
 

@@ -138,11 +138,12 @@ def _pod_labels(stream: Stream) -> dict[str, list[_PodLabels]]:
             job = subject_of(manifest, stream).job
             label = kind_named(kind).additions.job_label
             name_label = f"{label}={object_name(manifest)}" if label else ""
-            for _, pod in job.first_pods() if job is not None else ():
-                key = (frozenset(pod.view.labels.items()), True, is_related)
-                local_pods.setdefault(
-                    key, _PodLabels(title, pod.view.labels, name_label, True, is_related)
-                )
+            if job is not None:
+                for _, pod in job.first_pods:
+                    key = (frozenset(pod.view.labels.items()), True, is_related)
+                    local_pods.setdefault(
+                        key, _PodLabels(title, pod.view.labels, name_label, True, is_related)
+                    )
         else:
             for template in _templates(manifest, 0):
                 labels = nested_string_map(template, "metadata", "labels")
@@ -158,8 +159,9 @@ def _templates(value: object, depth: int) -> Iterator[Json]:
     if nested_maps(mapping, "spec", "containers") and depth:
         yield mapping
         return
-    inner = value if isinstance(value, list) else list(mapping.values())
-    for item in inner if depth < _MAX_DEPTH else ():
+    if depth >= _MAX_DEPTH:
+        return
+    for item in value if isinstance(value, list) else mapping.values():
         if isinstance(item, (dict, list)):
             yield from _templates(item, depth + 1)
 

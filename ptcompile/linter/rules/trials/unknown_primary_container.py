@@ -58,7 +58,10 @@ _NAME: Path = ("spec", "trialTemplate", "primaryContainerName")
 
 def check(subject: Subject) -> Findings:
     name = nested_string(subject.spec, "trialTemplate", "primaryContainerName")
-    for trial in wrapped_objects(subject.manifest) if name else ():
+    if not name:
+        return
+
+    for trial in wrapped_objects(subject.manifest):
         workload = Workload(trial.manifest, stream=subject.stream)
         views = [view for role in workload.roles for view in role.pod.containers if not view.init]
         names = [*dict.fromkeys(view.name for view in views)]

@@ -94,7 +94,7 @@ def _members_of_job(subject: Subject) -> Iterator[Member]:
     else:
         parallelism = None
 
-    for role, pod in subject.job.first_pods():
+    for role, pod in subject.job.first_pods:
         view = pod.view
         data = {
             "metadata": {"annotations": view.annotations, "labels": view.labels},

@@ -54,7 +54,9 @@ def as_kueue_writes(manifest: Json, kind: str) -> Json:
     if kind not in _SHAPES or not isinstance(spec, dict):
         return manifest
     written = _with_text_amounts(roundtrip.as_go_writes(without_nulls(spec), _SHAPES[kind]))
-    return manifest if written is spec else {**manifest, "spec": written}
+    if written is spec:
+        return manifest
+    return {**manifest, "spec": written}
 
 
 def _with_text_amounts(value: Any, *, in_amounts: bool = False) -> Any:

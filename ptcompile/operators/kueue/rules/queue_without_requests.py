@@ -67,7 +67,7 @@ def check(subject: Subject) -> Findings:
     ):
         return
 
-    for role, pod in subject.job.first_pods():
+    for role, pod in subject.job.first_pods:
         if not any(pod.requests.values()):
             yield found_at(
                 _container_path(subject, role),

@@ -279,10 +279,11 @@ def _behind(scheduler: Scheduler, workload: Workload) -> str:
 def _not_looked_at(cluster: Cluster, workload: Workload) -> Iterator[str]:
     """Yield what else decides about the admission."""
     queue = cluster.queues.get(workload.cluster_queue)
-    for name in [] if queue is None else admission_checks(queue.spec):
-        controller = nested_string(cluster.checks.get(name, {}), "spec", "controllerName")
-        what = _NOT_MODELED.get(controller, "its controller, which must set it ready")
-        yield f"AdmissionCheck {name}: not looked at is {what}"
+    if queue is not None:
+        for name in admission_checks(queue.spec):
+            controller = nested_string(cluster.checks.get(name, {}), "spec", "controllerName")
+            what = _NOT_MODELED.get(controller, "its controller, which must set it ready")
+            yield f"AdmissionCheck {name}: not looked at is {what}"
     if any(pod_set.spec.get("resourceClaims") for pod_set in workload.pod_sets):
         yield "the devices of resource claims are not looked at"
 

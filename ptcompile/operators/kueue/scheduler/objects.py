@@ -352,7 +352,9 @@ def _configurations_in(config_maps: Sequence[Json]) -> Iterator[Json]:
 
     for config_map in config_maps:
         text = nested_value(config_map, "data", _CONFIGURATION_KEY)
-        for document in read(text).documents if isinstance(text, str) else ():
+        if not isinstance(text, str):
+            continue
+        for document in read(text).documents:
             if document.data.get("kind") == "Configuration":
                 yield document.data
 

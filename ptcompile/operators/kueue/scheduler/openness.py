@@ -54,7 +54,9 @@ def why_inactive(cluster: Cluster, queue: QuotaHolder) -> str:
         return f"stopPolicy is {queue.spec['stopPolicy']}"
     if cohort_chain(cluster, queue) is None:
         return "its cohorts are a cycle"
-    return _missing_object(cluster, queue) if cluster.is_complete else ""
+    if cluster.is_complete:
+        return _missing_object(cluster, queue)
+    return ""
 
 
 def _missing_object(cluster: Cluster, queue: QuotaHolder) -> str:

@@ -59,7 +59,9 @@ class _Kind(Enum):
     @property
     def reason(self) -> str:
         """Kueue's word."""
-        return RECLAIMED if self is _Kind.WITHOUT_BORROWING else str(self.value)
+        if self is _Kind.WITHOUT_BORROWING:
+            return RECLAIMED
+        return str(self.value)
 
 
 class _Candidate(NamedTuple):

@@ -250,10 +250,11 @@ def _add_empty_cohorts(cluster: Cluster, cohorts: dict[str, QuotaNode]) -> None:
     for name, holder in cluster.cohorts.items():
         missing: list[str] = []
         chain = cohort_chain(cluster, holder)
-        for member in () if chain is None or name in cohorts else (name, *chain):
-            if member in cohorts:
-                break
-            missing.append(member)
+        if chain is not None and name not in cohorts:
+            for member in (name, *chain):
+                if member in cohorts:
+                    break
+                missing.append(member)
 
         for member in reversed(missing):
             node = cohorts[member] = _cohort_node(cluster, member)

@@ -586,7 +586,9 @@ def _workers_and_leader(
         return first, None
 
     second, *_ = others
-    return (second, first) if second.count > first.count else (first, second)
+    if second.count > first.count:
+        return (second, first)
+    return (first, second)
 
 
 def _exclusion(

@@ -356,7 +356,9 @@ def adjusted_spec(spec: Json, namespace: str, state: ClusterState) -> Json:
         for runtime_class in state.objects.by_name(("node.k8s.io/v1", "RuntimeClass"), name):
             spec = {**spec, "overhead": nested_map(runtime_class, "overhead", "podFixed")}
     limits = limits_of(namespace, state)
-    return spec if limits is None else with_container_defaults(spec, limits)
+    if limits is None:
+        return spec
+    return with_container_defaults(spec, limits)
 
 
 def invalid_resources(spec: Json, namespace: str, state: ClusterState, index: int) -> Iterator[str]:

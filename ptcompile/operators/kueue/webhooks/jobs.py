@@ -78,7 +78,10 @@ def check_equal_completions(job: Json) -> Problems:
 
 def check_elastic_topology(job: Json) -> Problems:
     """Check that an elastic Job requests no level of a topology: its pods come and go."""
-    for pod_set in pod_sets_of(job) if is_elastic(job) else ():
+    if not is_elastic(job):
+        return
+
+    for pod_set in pod_sets_of(job):
         for word in ("required", "preferred"):
             name = KUEUE_TOPOLOGY[word]
             if name in pod_set.annotations:

@@ -239,10 +239,9 @@ def _app_wrapper(manifest: Json) -> Iterator[PodSetTemplate]:
                 "", path, nested_map(component, *keys), nested_int(entry, "replicas", default=1)
             )
 
-        for pod_set in (
-            [] if declared or kind_of(inner) == kind_of(manifest) else pod_sets_of(inner)
-        ):
-            yield pod_set._replace(path=("spec", "components", i, "template", *pod_set.path))
+        if not declared and kind_of(inner) != kind_of(manifest):
+            for pod_set in pod_sets_of(inner):
+                yield pod_set._replace(path=("spec", "components", i, "template", *pod_set.path))
 
 
 _READERS: dict[GroupVersionKind, Callable[[Json], Iterable[PodSetTemplate]]] = {

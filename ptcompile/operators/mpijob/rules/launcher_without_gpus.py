@@ -21,6 +21,7 @@ Source: MPI Operator 0.8, mpi_job_controller.go.
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
@@ -38,7 +39,6 @@ def check(subject: Subject) -> Findings:
     if count:
         yield found_at(
             (*container.path, "resources"),
-            f"the operator hides the {count} GPU{'s' if count > 1 else ''} of a launcher that is "
-            "not a worker",
+            f"the operator hides the {pluralize(count, 'GPU')} of a launcher that is not a worker",
             "remove them, or set spec.runLauncherAsWorker to true",
         )

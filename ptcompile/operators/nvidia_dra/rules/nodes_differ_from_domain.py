@@ -80,7 +80,7 @@ def _count_claiming_pods(subject: Subject, template: str) -> int:
         for job in jobs_of(subject.objects, subject.versions)
         if job.namespace == subject.namespace
     ]
-    first_pods = chain.from_iterable(job.first_pods() for job in jobs)
+    first_pods = chain.from_iterable(job.first_pods for job in jobs)
     return sum(role.count for role, pod in first_pods if _claims(pod, template))
 
 

@@ -24,6 +24,7 @@ Source: training-operator 1.9, which does not compare them; PyTorch 2.13, dynami
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.unstructured import nested_int, nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.pytorchjob.pods import elastic_range
@@ -54,8 +55,8 @@ def check(subject: Subject) -> Findings:
         replicas = min_nodes if pods < min_nodes else max_nodes
         yield found_at(
             _REPLICAS,
-            f"{workers} {'Worker' if workers == 1 else 'Workers'} for a range "
-            f"of {min_nodes} to {max_nodes} nodes: {why}",
+            f"{pluralize(workers, 'Worker')} for a range of {min_nodes} to {max_nodes} nodes: "
+            f"{why}",
             "set replicas to a number in the range",
             fix_setting(f"set replicas to {replicas}", _REPLICAS, replicas),
         )

@@ -50,6 +50,7 @@ Source: training-operator 1.9, SetPodEnv: PET_NNODES is the range of the Workers
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.unstructured import nested_int, nested_map
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -65,12 +66,11 @@ def check(subject: Subject) -> Findings:
     workers = nested_int(replicas, "Worker", "replicas", default=1)
     low = nested_int(subject.spec, "elasticPolicy", "minReplicas", default=workers)
     max_nodes = nested_int(subject.spec, "elasticPolicy", "maxReplicas", default=low)
-    flags = subject.training_roles[0].launch.options if subject.training_roles else {}
-    if workers <= max_nodes < workers + 1 and "nnodes" not in flags:
+    if workers <= max_nodes < workers + 1 and "nnodes" not in subject.launch_options:
         yield found_at(
             _MASTER,
-            f"with {workers} {'Worker' if workers == 1 else 'Workers'} it is node number "
-            f"{workers + 1} of a rendezvous of at most {max_nodes}: one pod waits outside",
+            f"with {pluralize(workers, 'Worker')} it is node number {workers + 1} of a "
+            f"rendezvous of at most {max_nodes}: one pod waits outside",
             "make the Master one of the Workers",
             on_key=True,
         )

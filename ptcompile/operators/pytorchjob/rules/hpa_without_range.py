@@ -28,6 +28,7 @@ to the other.
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.unstructured import nested_int, nested_map
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.operators.pytorchjob.pods import elastic_range
@@ -46,8 +47,8 @@ def check(subject: Subject) -> Findings:
     if policy.get("metrics") and min_replicas == max_replicas:
         yield found_at(
             _METRICS,
-            f"the job has {min_replicas} {'replica' if min_replicas == 1 else 'replicas'} at least "
-            "and at most, so there is nothing to scale",
+            f"the job has {pluralize(min_replicas, 'replica')} at least and at most, so there is "
+            "nothing to scale",
             "give a range by minReplicas and maxReplicas, or remove the metrics",
             fix_removing("remove metrics", _METRICS),
             on_key=True,

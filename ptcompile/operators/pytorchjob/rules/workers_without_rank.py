@@ -74,8 +74,8 @@ def _relies_on_environment(role: TrainingRole) -> bool:
     """Return whether the processes can find one another only through variables, which are not
     set.
     """
-    entry = role.launch.entry
-    is_python = bool(entry) and basename(entry[0]).startswith("python")
+    program = next(iter(role.launch.entry), "")
+    is_python = basename(program).startswith("python")
     starts_plainly = role.rendezvous.launcher == "image" or (
         role.rendezvous.launcher == "command" and is_python
     )

@@ -38,6 +38,7 @@ processes needs no change.
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import pluralize
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import nested_map, nested_string
@@ -61,8 +62,8 @@ def check(subject: Subject) -> Findings:
     if all(_starts_one_process(role) for role in roles):
         yield found_at(
             _NPROC,
-            f"WORLD_SIZE is {pods * processes}, and python starts one process in each of {pods} "
-            f"{'pod' if pods == 1 else 'pods'}",
+            f"WORLD_SIZE is {pods * processes}, and python starts one process in each of "
+            f"{pluralize(pods, 'pod')}",
             "start the script with torchrun, or leave nprocPerNode out",
             fix_removing("remove nprocPerNode", _NPROC),
         )
@@ -75,6 +76,7 @@ def _starts_one_process(role: TrainingRole) -> bool:
     entry = role.launch.entry
     if role.rendezvous.launcher != "command" or role.is_uncertain() or not entry:
         return False
-    module = entry[2] if len(entry) > 2 and entry[1] == "-m" else ""
-    is_python = basename(entry[0]).startswith("python")
+    program, *arguments = entry
+    module = "".join(arguments[1:2]) if arguments[:1] == ["-m"] else ""
+    is_python = basename(program).startswith("python")
     return is_python and not module.startswith(("accelerate", "deepspeed", "torch", "lightning"))

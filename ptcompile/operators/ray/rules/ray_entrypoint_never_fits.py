@@ -99,7 +99,9 @@ def _cpus(group: RayGroup) -> float | None:
     limits = nested_value(group.container, "resources", "limits", "cpu")
     amount = written or limits or nested_value(group.container, "resources", "requests", "cpu")
     quantity = parse(amount) if amount is not None else None
-    return None if quantity is None else float(-(-quantity.nano // 10**9))
+    if quantity is None:
+        return None
+    return float(-(-quantity.nano // 10**9))
 
 
 def _custom_resources(subject: Subject) -> Iterator[str]:

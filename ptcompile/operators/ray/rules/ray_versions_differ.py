@@ -48,7 +48,7 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.ray.pods import RayGroup, cluster_of, cluster_path
 from ptcompile.operators.ray.rules.reading import ray_groups
 
-_match_release = Pattern(r"v?([0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4})(?![0-9])").match
+_match_release = Pattern(r"v?(?P<release>[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4})(?![0-9])").match
 _HELP = "use one release of Ray in all images and in rayVersion"
 
 
@@ -67,7 +67,7 @@ def check(subject: Subject) -> Findings:
             return
 
     written = _match_release(nested_string(cluster_of(subject.manifest), "rayVersion"))
-    version = written[1] if written else first_release
+    version = written["release"] if written else first_release
     if version != first_release:
         path = (*cluster_path(subject.manifest), "rayVersion")
         text = f"{version}, but the image runs Ray {first_release}"
@@ -98,7 +98,7 @@ def _release(group: RayGroup) -> str | None:
     if match is None:
         return None
 
-    release = match[1]
+    release = match["release"]
     major, minor, _ = release.split(".")
     is_recent = major == "2" and len(minor) == 2
     *folders, last = name.split("/")

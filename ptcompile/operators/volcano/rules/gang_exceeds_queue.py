@@ -78,7 +78,7 @@ def _gang_request(subject: Subject, resource: str, pods: int) -> int:
     """Return the least that so many pods of the job request, in billionths."""
     requests = sorted(
         (pod.requests[resource].nano if resource in pod.requests else 0, role.count)
-        for role, pod in (subject.job.first_pods() if subject.job is not None else ())
+        for role, pod in (subject.job.first_pods if subject.job is not None else ())
     )
     total = 0
     for amount, count in requests:

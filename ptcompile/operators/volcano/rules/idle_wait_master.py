@@ -33,7 +33,7 @@ def check(subject: Subject) -> Findings:
         return
 
     for i, argument in enumerate(args):
-        name = argument.lstrip("-").partition("=")[0]
+        name, _, _ = argument.lstrip("-").partition("=")
         if argument.startswith("-") and name in ("wait-master-timeout", "wait-master-image"):
             title = "wait for the master"
             yield found_at(

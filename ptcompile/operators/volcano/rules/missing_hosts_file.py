@@ -59,7 +59,7 @@ from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.volumes import mount_for
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
-_FILE = Pattern(r"/etc/volcano/([\w.-]{1,128})")
+_FILE = Pattern(r"/etc/volcano/(?P<file>[\w.-]{1,128})")
 
 
 def check(subject: Subject) -> Findings:
@@ -77,8 +77,8 @@ def check(subject: Subject) -> Findings:
             if match is None:
                 continue
 
-            path = match[0]
-            file = match[1]
+            path = match.group()
+            file = match["file"]
             if mount_for(container, path) is not None or (has_plugin and file in files):
                 continue
 

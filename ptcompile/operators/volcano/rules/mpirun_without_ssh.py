@@ -57,7 +57,7 @@ from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 from ptcompile.simulator.mounted import mount_path
 
-_LAUNCH = Pattern(r"(?:^|[\s/;&|(])(mpirun|mpiexec|horovodrun)(?:\s|$)")
+_LAUNCH = Pattern(r"(?:^|[\s/;&|(])(?P<launcher>mpirun|mpiexec|horovodrun)(?:\s|$)")
 _HOSTS = Pattern(
     r"(?:^|\s)(?:--?host(?:s|file)?|-H|--?machinefile|-f)(?:[=\s]|$)|OMPI_MCA_orte_default_hostfile"
 )
@@ -80,12 +80,12 @@ def check(subject: Subject) -> Findings:
         ):
             continue
 
-        token = next(token for token in container.argv if match[1] in token.text)
+        token = next(token for token in container.argv if match["launcher"] in token.text)
         fix = fix_setting("add the plugin ssh", ("spec", "plugins", "ssh"), [])
         yield found_at(
             token.path,
-            f"{match[1]} logs in to the other pods over ssh, but without the plugin ssh they "
-            "share no keys",
+            f"{match['launcher']} logs in to the other pods over ssh, but without the plugin ssh "
+            "they share no keys",
             "add ssh: [] to plugins, unless the image has the keys",
             fix,
         )

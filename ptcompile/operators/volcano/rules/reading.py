@@ -168,7 +168,7 @@ def fix_with_argument(title: str, subject: Subject, plugin: str, argument: str) 
     """
     args = volcano_job(subject).plugins.get(plugin, [])
     flags = flags_of(plugin, subject.versions.volcano)
-    name = argument.lstrip("-").partition("=")[0]
+    name, _, _ = argument.lstrip("-").partition("=")
     before, _ = parse(args, flags)
     after, _ = parse([*args, argument], flags)
     if before.get(name) == after.get(name):

@@ -42,6 +42,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.unstructured import (
+    as_list,
     as_string,
     kind_of,
     nested_string,
@@ -110,8 +111,7 @@ def _queue_references(subject: Subject) -> Iterator[tuple[Path, str, str]]:
         for j, flavor in indexed_mappings(group.get("flavors")):
             path = ("spec", "resourceGroups", i, "flavors", j, "name")
             yield path, "ResourceFlavor", nested_string(flavor, "name")
-    checks = subject.spec.get("admissionChecks")
-    for i, name in enumerate(checks if isinstance(checks, list) else ()):
+    for i, name in enumerate(as_list(subject.spec.get("admissionChecks"))):
         yield ("spec", "admissionChecks", i), "AdmissionCheck", as_string(name)
     strategy = nested_value(subject.spec, "admissionChecksStrategy", "admissionChecks")
     for i, item in indexed_mappings(strategy):

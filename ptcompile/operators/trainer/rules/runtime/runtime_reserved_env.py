@@ -37,7 +37,10 @@ def check(subject: Subject) -> Findings:
     pods = [pod_path(index) for index, _ in trainer_jobs(subject)]
     for container in subject.containers:
         is_trainer = container.name == "node" and not container.is_init
-        for entry in container.variables if is_trainer and container.path[:-2] in pods else ():
+        if not is_trainer or container.path[:-2] not in pods:
+            continue
+
+        for entry in container.variables:
             if entry.name in RESERVED_ENV:
                 yield found_at(
                     entry.place,
