@@ -228,7 +228,7 @@ def _serve(
         connection.close()
     # the parent process ends this one
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # as in the process of the command
+    # the command's own process runs without garbage collection too
     gc.disable()
     # a closed pipe means that there is no more work
     with suppress(Exception):

@@ -208,7 +208,7 @@ class _LogReader:
         rank = _rank_of(line)
         for index in pod.unclocked:
             sighting = self._logs.sightings[index]
-            sighting = sighting if time is None else _timed(sighting, time)
+            sighting = sighting if time is None else _with_time(sighting, time)
             self._logs.sightings[index] = sighting._replace(rank=sighting.rank or rank)
 
         if rank:
@@ -218,7 +218,7 @@ class _LogReader:
         """Look for messages in a line, and for the time of the lines before it that have none."""
         if len(line) > _LONGEST:
             line = f"{line[:_HEAD]} {line[_HEAD - _LONGEST :]}"
-        text, name, stamp = _unwrapped(line)
+        text, name, stamp = _unwrap_line(line)
         stern = None if name else _stern(text)
         if stern is not None:
             name = stern["pod"]
@@ -228,7 +228,7 @@ class _LogReader:
         if time is not None:
             waiting = self._pod(pod).waiting
             for index in waiting:
-                self._logs.sightings[index] = _timed(self._logs.sightings[index], time)
+                self._logs.sightings[index] = _with_time(self._logs.sightings[index], time)
             waiting.clear()
 
         self._keep(text, pod, time)
@@ -264,7 +264,7 @@ class _LogReader:
             if time is None:
                 pod.waiting.append(len(self._logs.sightings))
                 pod.unclocked.append(len(self._logs.sightings))
-            self._logs.sightings.append(sighting if time is None else _timed(sighting, time))
+            self._logs.sightings.append(sighting if time is None else _with_time(sighting, time))
 
     def add_state(self, pod: str, time: str, text: str) -> None:
         """Read what an object says of a pod."""
@@ -285,7 +285,7 @@ def _rank_of(text: str) -> str:
     return (rank[1] or rank[2]) if rank is not None else ""
 
 
-def _timed(sighting: Sighting, time: re.Match[str]) -> Sighting:
+def _with_time(sighting: Sighting, time: re.Match[str]) -> Sighting:
     """Return a sighting with the time that a line has; times of different forms are compared
     within a year.
     """
@@ -307,7 +307,7 @@ def _timed(sighting: Sighting, time: re.Match[str]) -> Sighting:
     return sighting._replace(time=clock, seconds=total)
 
 
-def _unwrapped(line: str) -> tuple[str, str, str]:
+def _unwrap_line(line: str) -> tuple[str, str, str]:
     """Return the text of a line without prefixes and JSON around it, and the pod and the time
     that these name.
     """

@@ -158,6 +158,7 @@ def _priority_objects(
     values = {**dict.fromkeys(named, 0), **cluster.spec.priorities}
     for name in sorted(values):
         yield {**_make_object("scheduling.k8s.io/v1", "PriorityClass", name), "value": values[name]}
+
     workload_classes = [
         (name, system) for system, name in of_jobs if system.priority != "PriorityClass"
     ]

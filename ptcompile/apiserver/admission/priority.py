@@ -119,7 +119,7 @@ def priority_problems(requests: Sequence[Request], state: ClusterState) -> Probl
 def _pod_problems(request: Request, state: ClusterState) -> Problems:
     spec = request.spec
     given = _priority_of(spec, state)
-    # files with classes have the default class too, if there is one
+    # a state that lists priority classes lists the default class too
     is_certain = given is not None or bool(_classes(state))
     if given is None and spec.get("priorityClassName"):
         if nested_int(spec, "priority") > _HIGHEST_OF_USERS:
@@ -130,7 +130,7 @@ def _pod_problems(request: Request, state: ClusterState) -> Problems:
     priority = spec.get("priority")
     preemption = spec.get("preemptionPolicy")
     if type(priority) is int and priority != given.value:
-        problem = _wrong_priority(request, spec, _computed(given.value, is_certain))
+        problem = _wrong_priority(request, spec, _computed_value_text(given.value, is_certain))
         yield _with_severity(problem, is_certain or priority > _HIGHEST_OF_USERS)
     if preemption in PREEMPTION_POLICIES and preemption != given.preemption:
         why = (
@@ -140,8 +140,8 @@ def _pod_problems(request: Request, state: ClusterState) -> Problems:
         help = (
             f"remove it, or name a class with preemptionPolicy: {preemption} in priorityClassName"
         )
-        why += _computed(given.preemption, is_certain)
-        yield _with_severity(_forbidden(request, path, why, help), is_certain)
+        why += _computed_value_text(given.preemption, is_certain)
+        yield _with_severity(_forbidden_field(request, path, why, help), is_certain)
 
 
 def _wrong_priority(request: Request, spec: Json, suffix: str) -> Problem:
@@ -150,14 +150,14 @@ def _wrong_priority(request: Request, spec: Json, suffix: str) -> Problem:
         help = "remove it: the class sets it"
     else:
         help = "name a class in priorityClassName"
-    return _forbidden(request, request.path_of("spec", "priority"), why + suffix, help)
+    return _forbidden_field(request, request.path_of("spec", "priority"), why + suffix, help)
 
 
-def _forbidden(request: Request, path: Path, why: str, help: str) -> Problem:
+def _forbidden_field(request: Request, path: Path, why: str, help: str) -> Problem:
     return forbidden_change(path, why, help)._replace(stage=request.stage)
 
 
-def _computed(value: object, is_known: bool) -> str:
+def _computed_value_text(value: object, is_known: bool) -> str:
     """Return the end of the server's message, which only a known class allows to complete."""
     if is_known:
         return f"; priority admission controller computed {value} from the given PriorityClass name"

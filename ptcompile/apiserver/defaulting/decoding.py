@@ -36,7 +36,7 @@ _POINTERS = frozenset(load_table("apiserver/defaulting/fields.json")["pointers"]
 
 def as_encoded(manifest: Json) -> JsonDict:
     """Return a copy of an object of a built-in kind in the server's form."""
-    kind = str(manifest.get("apiVersion")), str(manifest.get("kind"))
+    kind = kind_of(manifest)
     served = other_kind(kind)
     if kind in BUILT_IN:
         document = CORE

@@ -436,7 +436,7 @@ def _unknown_key(key: str, checks: Checks, siblings: Json, count: int) -> Schema
             key, field.get("x-since"), field.get("x-until"), scope.version, in_crd=scope.crd
         )
     if count >= limits().findings:
-        # a hint is slow, and this field is rarely reported
+        # the search for a hint is slow, and a problem beyond the limit is rarely reported
         return bare_unknown_field(key)
 
     violation = unknown_field(key, checks.known, siblings)

@@ -88,7 +88,7 @@ def entry_point(parts: SpecParts) -> Problems:
 
         entry = _read_line(text, field, job)
         included = "shell operators" if text.split() == [text] else "spaces"
-        # as an argument a secret is another finding
+        # split into arguments, a secret would cause another finding
         is_fixable = len(set_fields) == 1 and not secret_parts(text)
         yield problem(
             "command-as-script",

@@ -289,9 +289,8 @@ def _exit_action(spec: Json, exit_code: int) -> str:
     for rule in nested_maps(spec, "podFailurePolicy", "rules"):
         on_codes = nested_map(rule, "onExitCodes")
         values = on_codes.get("values")
-        if on_codes and (exit_code in (values if isinstance(values, list) else [])) == (
-            on_codes.get("operator") == "In"
-        ):
+        is_listed = isinstance(values, list) and exit_code in values
+        if on_codes and is_listed == (on_codes.get("operator") == "In"):
             return nested_string(rule, "action")
     return "Count"
 
