@@ -80,7 +80,7 @@ def test_core_has_the_versions_from_1_30_on() -> None:
 @pytest.mark.parametrize(
     ("wanted", "got"), [((1, 33), "1.33"), ((1, 2), "1.30"), ((1, 99), "last"), ((2, 0), "last")]
 )
-def test_known_version(wanted: tuple[int, int], got: str) -> None:
+def test_the_nearest_known_version_is_used(wanted: tuple[int, int], got: str) -> None:
     assert schemas.known_version(wanted) == (schemas.versions()[-1] if got == "last" else got)
 
 
@@ -92,7 +92,9 @@ def test_known_version(wanted: tuple[int, int], got: str) -> None:
         ("a/b.json", "../k/core.json#/$defs/X", ("k/core.json", "X")),
     ],
 )
-def test_resolve(document: str, reference: str, target: tuple[str, str]) -> None:
+def test_resolve_follows_references_between_files(
+    document: str, reference: str, target: tuple[str, str]
+) -> None:
     assert schemas.resolve(document, reference) == target
 
 

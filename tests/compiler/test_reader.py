@@ -92,7 +92,7 @@ def _with_gates(release: str = "1.37", /, **gates: dict[str, bool]) -> dict[str,
         (_with_gates("1.32", kubernetes={"SidecarContainers": False}), []),
     ],
 )
-def test_gates_of_the_release(
+def test_unknown_gates_of_the_release_are_reported(
     document: dict[str, object], expected: list[tuple[str, str, str]]
 ) -> None:
     _, problems = load_profile(document)

@@ -139,7 +139,9 @@ def test_a_finding_in_a_spec_is_reported_once() -> None:
         ("kind", "self == 'Job' && size(object.spec.template.spec.containers) == 1", []),
     ],
 )
-def test_places(path: str, expression: str, paths: list[Any]) -> None:
+def test_a_finding_is_at_each_place_of_the_path(
+    path: str, expression: str, paths: list[Any]
+) -> None:
     wanted = (
         [("spec", "template", "spec", *paths)] if paths and isinstance(paths[0], str) else paths
     )
@@ -151,7 +153,7 @@ def test_places(path: str, expression: str, paths: list[Any]) -> None:
     ] == wanted
 
 
-def test_pods() -> None:
+def test_a_rule_for_pods_looks_into_templates() -> None:
     rule = {
         **COST,
         "each": "pod",

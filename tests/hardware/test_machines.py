@@ -168,7 +168,7 @@ def test_a_machine_that_pods_share(
     assert find_shared_machine(_asks(**amounts), H100, "eks") == expected
 
 
-def test_quantities_of_the_catalog() -> None:
+def test_quantities_of_the_catalog_are_parsed() -> None:
     assert [parse_nano(text) for text in ("2", "250m", "1Gi", "x")] == [
         2 * 10**9,
         250 * 10**6,

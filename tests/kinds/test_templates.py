@@ -59,7 +59,9 @@ def template(policy: str | None = None, **container: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_restart_sentences(spec: dict[str, Any], expected: list[str]) -> None:
+def test_rules_of_containers_add_restart_sentences(
+    spec: dict[str, Any], expected: list[str]
+) -> None:
     first, *others = restart_sentences(spec, "Never")
     assert first.startswith(f"restartPolicy {spec.get('restartPolicy', 'Never')}: ")
     assert others == expected

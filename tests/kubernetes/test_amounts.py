@@ -33,7 +33,9 @@ from tests.simulator.worlds import only, volcano
         ({}, {}),
     ],
 )  # fmt: skip
-def test_requests_of_a_pod(spec: dict[str, Any], expected: dict[str, str]) -> None:
+def test_the_requests_of_a_pod_are_those_of_the_scheduler(
+    spec: dict[str, Any], expected: dict[str, str]
+) -> None:
     assert amounts.as_text(amounts.pod_requests(spec)) == expected
 
 
@@ -48,7 +50,9 @@ def test_requests_of_a_pod(spec: dict[str, Any], expected: dict[str, str]) -> No
           "overhead": {"cpu": "250m", "memory": "1Gi"}}, {"cpu": "1250m", "memory": "0"}),
     ],
 )  # fmt: skip
-def test_limits_of_a_pod(spec: dict[str, Any], expected: dict[str, str]) -> None:
+def test_the_limits_of_a_pod_are_those_of_kubernetes(
+    spec: dict[str, Any], expected: dict[str, str]
+) -> None:
     """k8s.io/component-helpers 1.36 resource/helpers.go `PodLimits`."""
     assert amounts.as_text(amounts.pod_limits(spec)) == expected
 

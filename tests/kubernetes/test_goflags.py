@@ -79,7 +79,7 @@ def test_parse_int(text: str, expected: tuple[int, bool]) -> None:
      ("9223372036854775808", None), ("٣", None), ("9" * 5000, None),
      ("0" * 399 + "7", 7)],
 )  # fmt: skip
-def test_atoi(text: str, expected: int | None) -> None:
+def test_atoi_accepts_what_go_accepts(text: str, expected: int | None) -> None:
     assert atoi(text) == expected
 
 

@@ -31,7 +31,7 @@ def test_parse_version(text: str, expected: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1", "one.two", "1.x", "1.", ".5", "1.٣"])
-def test_invalid_versions(text: str) -> None:
+def test_invalid_versions_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="not a version"):
         parse_version(text)
 

@@ -38,7 +38,9 @@ def test_the_command_that_idles_forever(argv: list[str], expected: str | None) -
         ("train:1@sha256:abc", "train", "sha256:abc"),
     ],
 )
-def test_the_parts_of_an_image(image: str, repository: str, version: str) -> None:
+def test_an_image_is_split_into_repository_and_version(
+    image: str, repository: str, version: str
+) -> None:
     assert split_image(image) == (repository, version)
 
 

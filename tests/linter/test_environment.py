@@ -72,7 +72,7 @@ def test_no_known_name_is_a_misspelling_of_another() -> None:
         ("NCCL_NET_GDR_LEVEL", "PHB", False),
     ],
 )
-def test_values(name: str, value: str, expected: bool) -> None:
+def test_invalid_values_of_variables_are_reported(name: str, value: str, expected: bool) -> None:
     assert fires("invalid-env-value", container(env=[{"name": name, "value": value}])) is expected
 
 

@@ -49,7 +49,9 @@ def test_a_row_names_an_operator_and_its_source(name: str) -> None:
         ),
     ],
 )
-def test_trainer_by_release(trainer: tuple[int, int], words: list[str]) -> None:
+def test_each_release_of_trainer_has_its_features(
+    trainer: tuple[int, int], words: list[str]
+) -> None:
     """Source: docs/facts/trainer.md#what-releases-changed."""
     rows = [
         name

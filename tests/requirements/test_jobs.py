@@ -125,7 +125,7 @@ def names(requirements: tuple[jobs.Requirement, ...], kind: str) -> list[str]:
         ("trainjob", ["trainer", "jobset"]),
     ],
 )
-def test_operators_by_target(target: str, operators: list[str]) -> None:
+def test_each_target_requires_its_operators(target: str, operators: list[str]) -> None:
     assert names(jobs.requires_spec(spec({"nodes": 1}), CLUSTER, target), "operator") == operators
 
 

@@ -63,7 +63,7 @@ def test_a_byte_order_mark_counts_only_for_the_client() -> None:
     assert lines.position(3) == Position(1, 0)
 
 
-def test_the_span_of_a_finding() -> None:
+def test_a_span_counts_utf_16_units() -> None:
     text = "kind: Pod\nmetadata: {name: '😀', labels: {a: \"b\"}}\n"
     span = source.read(text).documents[0].span(("metadata", "labels", "a"))
     assert span is not None

@@ -63,7 +63,9 @@ def _never() -> dict[str, Any]:
          "activeDeadlineSeconds 9: then the TrainJob fails"),
     ],
 )  # fmt: skip
-def test_on_failure(manifest: dict[str, Any], sentence: str) -> None:
+def test_each_operator_has_a_sentence_about_failures(
+    manifest: dict[str, Any], sentence: str
+) -> None:
     sentences = only(simulate([manifest])).failure
     assert any(text.startswith(sentence) for text in sentences), sentences
 

@@ -45,7 +45,9 @@ def file_at(
         ("/scripts/start", {"configMap": {"name": "scripts", "items": [ITEM]}}, {"subPath": "bin"}),
     ],
 )
-def test_a_file_of_a_configmap(path: str, source: dict[str, Any], mount: dict[str, Any]) -> None:
+def test_a_file_of_a_configmap_is_found_by_its_path(
+    path: str, source: dict[str, Any], mount: dict[str, Any]
+) -> None:
     mounted = file_at(path, source, **mount)
     assert mounted is not None
     assert mounted[0] == MountedFile(SCRIPTS, "run.sh")

@@ -243,7 +243,7 @@ def test_streams_as_kubectl_reads_them(
     )
 
 
-def test_verdicts_of_kubectl() -> None:
+def test_verdicts_agree_with_kubectl() -> None:
     """An error of stage apply for each text that `kubectl create --validate=strict` of 1.37 rejected, and no other."""
     rows = list(recorded.rows("kubectl-texts"))
     wrong = [
@@ -262,7 +262,7 @@ def has_rejection(text: str, filename: str) -> bool:
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 @pytest.mark.parametrize("prefix", ["", "\ufeff", "---\n", "on: 1\n"])
-def test_positions(prefix: str, line_end: str) -> None:
+def test_values_and_keys_have_their_positions(prefix: str, line_end: str) -> None:
     text = (
         prefix
         + 'spec:\n  "é\U0001f600": x\n  list:\n  - name: a\n    m: 1\n\n  - b\n  text: |\n    foo\n\nz: {k: v}\n'
@@ -311,7 +311,7 @@ def test_bad_bytes_have_their_position() -> None:
     assert problem.span[:2] == (2, 5)
 
 
-def test_decoded_data() -> None:
+def test_decoded_data_is_a_document_without_positions() -> None:
     source = from_data({"a": 1})
     assert source.documents[0].data == {"a": 1}
     assert source.documents[0].span(("a",)) is None
@@ -470,7 +470,7 @@ def test_the_end_of_a_line(start: int, end: int, expected: int) -> None:
     assert read("a: 1\r\nb\nc: 1").line_end(start, end) == expected
 
 
-def test_the_template_of_a_document() -> None:
+def test_a_comment_names_the_template_of_a_document() -> None:
     stream = read("# Source: chart/a.yaml\na: 1\n---\nb: 1\n---\n# Source:  chart/c.yaml \nc: 1\n")
     assert [document.template for document in stream.documents] == [
         "chart/a.yaml",

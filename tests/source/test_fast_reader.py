@@ -57,7 +57,7 @@ OBJECTS = st.dictionaries(
         max_size=4,
     )
 )
-def test_the_same_items(items: list[Json]) -> None:
+def test_the_fast_reader_reads_the_same_items(items: list[Json]) -> None:
     assert fast_reader.read_dumped_document(printed(*items)).data["items"] == items
 
 

@@ -145,7 +145,7 @@ EFA, PAGES = "vpc.amazonaws.com/efa", "hugepages-2Mi"
         (EKS, None, "nvidia-h100", 8, {}),
     ],
 )
-def test_amounts_of_a_fabric(
+def test_a_fabric_has_its_amounts(
     cluster: Any, fabric: str | None, accelerator: str | None, count: int, amounts: dict[str, str]
 ) -> None:
     assert devices.fabric_amounts(cluster, fabric, accelerator, count) == amounts
@@ -208,7 +208,9 @@ def test_resources_that_are_accelerators(resource: str, expected: bool) -> None:
         ({"gpu": "x"}, None, 0),
     ],
 )
-def test_processes_of_amounts(amounts: dict[str, str], accelerator: str | None, count: int) -> None:
+def test_amounts_give_the_number_of_processes(
+    amounts: dict[str, str], accelerator: str | None, count: int
+) -> None:
     assert devices.count_processes(EKS, amounts, accelerator) == count
 
 

@@ -75,7 +75,7 @@ def privileged(**context: Any) -> dict[str, Any]:
         ({"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}]}, ["gke-autopilot"]),
     ],
 )
-def test_fields(fields: dict[str, Any], platforms: list[str]) -> None:
+def test_each_platform_rejects_certain_fields(fields: dict[str, Any], platforms: list[str]) -> None:
     manifest = with_spec(job({}), **fields)
     assert [
         platform for platform in ("gke-autopilot", "openshift") if refused(platform, manifest)

@@ -47,7 +47,7 @@ SERVICE: Json = {"apiVersion": "v1", "kind": "Service", "spec": {"ports": {"0": 
         (PYTORCHJOB, "spec.pytorchReplicaSpecs.Worker.replicas", 1),
     ],
 )
-def test_the_default_of_a_path(side: Json, path: str, expected: Any) -> None:
+def test_default_of_knows_the_default_of_a_path(side: Json, path: str, expected: Any) -> None:
     assert default_of(tuple(path.split(".")), side) == expected
 
 

@@ -192,7 +192,7 @@ ROWS += [
 
 
 @pytest.mark.parametrize(("why", "base", "changes", "expected"), ROWS)
-def test_template(
+def test_mistakes_in_a_template_are_found_when_pods_are_created(
     why: str, base: str, changes: dict[str, Any], expected: list[str], verdict: Any
 ) -> None:
     assert verdict(base, changes, stage="pod") == expected, why

@@ -105,7 +105,9 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("spec", "expected"), CASES)
-def test_pods_and_templates(warned: Warned, spec: dict[str, Any], expected: list[str]) -> None:
+def test_pods_and_templates_get_the_same_warnings(
+    warned: Warned, spec: dict[str, Any], expected: list[str]
+) -> None:
     pod = {"containers": [MAIN], **spec}
     assert warned("v1", "Pod", {"spec": pod}) == expected
     template = {"spec": {"template": {"spec": pod}}}
@@ -192,7 +194,9 @@ CONTAINERS: list[tuple[list[dict[str, Any]], list[str]]] = [
 
 
 @pytest.mark.parametrize(("containers", "expected"), CONTAINERS)
-def test_containers(warned: Warned, containers: list[dict[str, Any]], expected: list[str]) -> None:
+def test_mistakes_in_containers_are_warned_about(
+    warned: Warned, containers: list[dict[str, Any]], expected: list[str]
+) -> None:
     spec = {
         "containers": [{**MAIN, "name": f"c{i}", **fields} for i, fields in enumerate(containers)]
     }
@@ -238,7 +242,9 @@ def test_the_network_of_the_node_sets_host_ports_of_pods(warned: Warned) -> None
         ("example.com/x", None),
     ],
 )
-def test_annotations(warned: Warned, annotation: str, text: str | None) -> None:
+def test_annotations_for_security_are_warned_about(
+    warned: Warned, annotation: str, text: str | None
+) -> None:
     metadata = {"annotations": {annotation: "runtime/default"}}
     expected = [f"metadata.annotations[{annotation}]: {text}"] if text else []
     assert warned("v1", "Pod", {"metadata": metadata, "spec": {"containers": [MAIN]}}) == expected

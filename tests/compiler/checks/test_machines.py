@@ -220,5 +220,5 @@ def test_memory_bounds_match_measured_nodes_of_eks(
 
 
 @pytest.mark.parametrize("case", findings.cases("machines"))
-def test_recorded_findings(case: str) -> None:
+def test_findings_are_as_recorded(case: str) -> None:
     assert findings.again(case) == case.strip()

@@ -607,5 +607,5 @@ def test_a_queue_in_a_label_is_a_queue() -> None:
 
 
 @pytest.mark.parametrize("case", findings.cases("targets"))
-def test_recorded_findings(case: str) -> None:
+def test_findings_are_as_recorded(case: str) -> None:
     assert findings.again(case) == case.strip()

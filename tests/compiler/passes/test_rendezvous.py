@@ -111,7 +111,7 @@ def test_a_module_and_another_start_method() -> None:
     assert command("pod", launch, 1) == [*wanted, "-m", "pkg.train"]
 
 
-def test_a_custom_port() -> None:
+def test_torchrun_gets_a_custom_master_port() -> None:
     after = run("job", making.job(replicas=2, launch=STATIC, master_port=29500))
     assert "--master-port=29500" in (after.roles[0].template.main.command or ())
 

@@ -146,7 +146,9 @@ def test_single_node_rendezvous() -> None:
         ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 0}", {"backoffLimit": 0}, None),
     ],
 )
-def test_retries(body: str, job: dict[str, Any], jobset: dict[str, Any] | None) -> None:
+def test_retries_recreate_all_jobs(
+    body: str, job: dict[str, Any], jobset: dict[str, Any] | None
+) -> None:
     """A retry recreates all Jobs, so the child backoffLimit is 0.
 
     Source: docs/facts/jobset.md#failure-and-success.

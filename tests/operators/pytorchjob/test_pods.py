@@ -87,7 +87,9 @@ def test_the_master_has_rank_0_and_workers_follow() -> None:
         pytest.param(1, "9223372036854775807", "-2", "2", id="section 8: 64 bits overflow"),
     ],
 )
-def test_world_size(workers: int, nproc: str, world: str, nnodes: str) -> None:
+def test_the_operator_sets_the_world_size(
+    workers: int, nproc: str, world: str, nnodes: str
+) -> None:
     variables = env(pods(pytorchjob(1, workers, nprocPerNode=nproc))["test-job-worker-0"])
     assert (variables["WORLD_SIZE"], variables["PET_NNODES"], variables["PET_NPROC_PER_NODE"]) == (
         world,

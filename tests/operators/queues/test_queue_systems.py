@@ -65,7 +65,7 @@ def test_a_kind_that_kueue_leaves_out() -> None:
         ),
     ],
 )
-def test_a_suspended_job(
+def test_a_suspended_job_is_settled(
     metadata: dict[str, Any],
     condition: dict[str, Any] | None,
     expected: tuple[str, str, str | None],

@@ -120,7 +120,9 @@ def test_custom_resource_of_a_group() -> None:
         ("acme.io:5000/ray", "acme.io:5000/ray@sha256:" + "a" * 64, "2.46.0", None),
     ],
 )
-def test_releases(head: str, worker: str, version: str | None, severity: str | None) -> None:
+def test_differing_releases_are_reported(
+    head: str, worker: str, version: str | None, severity: str | None
+) -> None:
     fields = {} if version is None else {"rayVersion": version}
     manifest = ray_cluster(
         group(template=template(8, worker)), head={"template": template(0, head)}, **fields

@@ -299,7 +299,7 @@ def test_a_plain_command_gets_its_rendezvous(
         ({QUEUE: None}, {"queueSystem": "kueue", "defaults": {"queue": "q"}}, {"name": "train"}),
     ],
 )
-def test_labels_of_an_object(
+def test_an_object_gets_its_labels(
     labels: dict[str, Any], cluster: dict[str, Any] | None, expected: dict[str, Any]
 ) -> None:
     profile = None if cluster is None else making.profile(cluster)

@@ -84,7 +84,9 @@ def test_scripts_that_end(script: str) -> None:
         ({}, ["sleep", "60"], []),
     ],
 )
-def test_detailed_debugging(resources: Json, command: list[str], words: list[str]) -> None:
+def test_detailed_debugging_is_reported(
+    resources: Json, command: list[str], words: list[str]
+) -> None:
     env = [{"name": "TORCH_DISTRIBUTED_DEBUG", "value": "DETAIL"}]
     problems = problems_of("debug-left-on", container(command=command, env=env, **resources))
     assert [word in problem.text for problem, word in zip(problems, words, strict=True)] == [

@@ -224,7 +224,7 @@ def test_an_option_from_a_variable_that_nothing_sets(
         ),
     ],
 )
-def test_fixes(rule: str, manifest: Json, safe: bool | None) -> None:
+def test_each_fix_is_safe_or_unsafe(rule: str, manifest: Json, safe: bool | None) -> None:
     (problem,) = problems_of(rule, manifest)
     assert (None if problem.fix is None else problem.fix.safe) is safe
 

@@ -162,7 +162,7 @@ def test_the_labels_of_all_nodes_that_take_the_pod(nodes: list[Json], names: lis
         ({}, ""),
     ],
 )
-def test_the_profile(cluster: Json, expected: str) -> None:
+def test_the_profile_tells_how_gpus_are_shared(cluster: Json, expected: str) -> None:
     profile = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": cluster}
     findings = ptcompile.lint(pod(), cluster=profile).diagnostics
     messages = [each.message for each in findings if each.name.startswith("processes-on-")]

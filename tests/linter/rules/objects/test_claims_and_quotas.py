@@ -169,7 +169,7 @@ def test_who_owns_a_large_volume(size: str, spec: Json, of_volume: Json, is_note
         ("pods", None),
     ],
 )
-def test_a_key_of_a_quota(key: str, counted: str | None) -> None:
+def test_uncounted_keys_of_a_quota_are_reported(key: str, counted: str | None) -> None:
     quota = {
         "apiVersion": "v1",
         "kind": "ResourceQuota",

@@ -36,7 +36,7 @@ def test_a_namespace_that_injects(labels: dict[str, str]) -> None:
     assert len(problems_of("istio-sidecar", _job(labels={KEY: "true"}), space)) == 1
 
 
-def test_other_namespaces() -> None:
+def test_other_namespaces_do_not_inject() -> None:
     assert (
         problems_of("istio-sidecar", _job(), _namespace("web", **{"istio-injection": "enabled"}))
         == []

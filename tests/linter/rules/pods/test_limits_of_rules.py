@@ -308,7 +308,7 @@ def test_shared_memory_is_mounted_with_half_of_the_limit_or_from_a_volume_of_tha
         ("affinity-to-nobody", _job(affinity=_selects({})), False),
     ],
 )
-def test_one_object(rule: str, manifest: Json, expected: bool) -> None:
+def test_each_rule_fires_within_its_limits(rule: str, manifest: Json, expected: bool) -> None:
     assert fires(rule, manifest) is expected
 
 

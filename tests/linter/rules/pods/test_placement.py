@@ -144,7 +144,7 @@ def test_values_that_nodes_may_have(label: str, value: str) -> None:
     )
 
 
-def test_topologies_of_a_tpu() -> None:
+def test_unknown_topologies_of_a_tpu_are_reported() -> None:
     def reports(topology: str) -> bool:
         selector = {TPU: "tpu-v5-lite-podslice", TOPOLOGY: topology}
         return fires(
@@ -170,7 +170,9 @@ def test_topologies_of_a_tpu() -> None:
         (1, 4, "large", False),
     ],
 )
-def test_chips_of_a_slice(pods: int, chips: int | str, topology: str, expected: bool) -> None:
+def test_partial_slices_are_reported(
+    pods: int, chips: int | str, topology: str, expected: bool
+) -> None:
     job = _job(
         pods, nodeSelector={TOPOLOGY: topology}, resources={"limits": {"google.com/tpu": chips}}
     )
@@ -187,7 +189,7 @@ def test_chips_of_a_slice(pods: int, chips: int | str, topology: str, expected: 
         ({}, {"kueue.x-k8s.io/queue-name": "q"}, False),
     ],
 )
-def test_selectors_of_tpus(
+def test_tpus_need_both_selectors(
     selector: dict[str, str], labels: dict[str, str], expected: bool
 ) -> None:
     job = _job(nodeSelector=selector, resources={"limits": {"google.com/tpu": 4}})

@@ -60,7 +60,7 @@ def names(text: str) -> set[str]:
     ("values", "is_reported"),
     [((2, 8, 2), True), ((1, 2, 2), True), ((2, 2, 2), False), ((2, 8, "2:8"), False)],
 )
-def test_scaled_world(values: tuple[object, ...], is_reported: bool) -> None:
+def test_scaled_worlds_are_reported(values: tuple[object, ...], is_reported: bool) -> None:
     assert ("scaled-world" in names(SCALER % values)) == is_reported
 
 

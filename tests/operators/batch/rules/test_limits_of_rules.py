@@ -98,7 +98,7 @@ SELECTED = {"job-name": "train"}
         ),
     ],
 )
-def test_one_job(rule: str, manifest: Json, expected: bool) -> None:
+def test_each_rule_fires_within_its_limits(rule: str, manifest: Json, expected: bool) -> None:
     assert bool(problems_of(rule, manifest)) is expected
 
 

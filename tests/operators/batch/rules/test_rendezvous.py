@@ -128,7 +128,7 @@ def test_world_size_may_count_processes() -> None:
         ("echo train-0.train 29500", False),
     ],
 )
-def test_waiting(script: str, expected: bool) -> None:
+def test_pods_that_wait_for_themselves_are_reported(script: str, expected: bool) -> None:
     wait = [{"name": "wait", "image": "busybox:1", "command": ["sh", "-c", script]}]
     job = _job("--nnodes=4", *STATIC, pod={"initContainers": wait})
     assert fires("waits-for-itself", job, SERVICE) is expected

@@ -99,7 +99,7 @@ def test_a_group_without_a_readable_name_is_no_group_of_the_pods() -> None:
         [group(), job(schedulerName="default-scheduler")],
     ],
 )
-def test_silent(manifests: list[Json]) -> None:
+def test_valid_gangs_have_no_finding(manifests: list[Json]) -> None:
     assert names(*manifests) == []
 
 

@@ -197,7 +197,7 @@ def read_pod_set(text: str, values: Json) -> PodSet:
 
 
 @pytest.mark.parametrize("case", [*cases("flavors"), *cases("tas")], ids=case_name)
-def test_assign_flavors(case: Case) -> None:
+def test_flavors_are_assigned_as_by_kueue(case: Case) -> None:
     assignment = assigned(case)
     values = case.values
     expected = values["assigned"]

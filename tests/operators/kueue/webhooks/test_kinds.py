@@ -37,7 +37,7 @@ def test_pods_that_wait(changes: Json, waits: bool) -> None:
     assert is_suspended({**POD, **changes}, KINDS["v1", "Pod"]) is waits
 
 
-def test_suspended_jobs() -> None:
+def test_each_kind_is_suspended_by_its_field() -> None:
     kind = KINDS["kubeflow.org/v1", "TFJob"]
     assert is_suspended({"spec": {"runPolicy": {"suspend": True}}}, kind)
     assert not is_suspended({"spec": {"runPolicy": {"suspend": "true"}, "suspend": True}}, kind)
@@ -58,7 +58,7 @@ def test_updates_of_some_kinds_repeat_the_checks_of_the_labels() -> None:
     assert again["MPIJob"]
 
 
-def test_ready_pods() -> None:
+def test_only_counted_replicas_are_ready() -> None:
     assert is_ready(serving("StatefulSet", ready=1))
     assert not is_ready(serving("StatefulSet"))
     assert not is_ready({"status": {"readyReplicas": "1"}})

@@ -190,7 +190,7 @@ def test_a_port_that_no_pod_can_have(network: bool, containers: int, port: str, 
         ({}, ("created", None, None)),
     ],
 )
-def test_the_status_of_a_job(
+def test_a_live_job_has_its_status(
     live_status: Json, expected: tuple[str, str | None, str | None]
 ) -> None:
     assert status({"status": live_status}) == expected
