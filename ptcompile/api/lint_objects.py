@@ -241,7 +241,9 @@ class ObjectLinter:
                 yield _at_outer_path(kept, item)
 
     def _problems_of_templates(self, manifest: Json) -> Problems:
-        """Yield the problems of the pods of a kind whose own rules look at no pods."""
+        """Yield the problems of the pod templates of a kind that has rules of its operator, but
+        none that look at pods.
+        """
         record = kind_named(kind_of(manifest))
         if not record.rules or POD_RULES[0] in record.rules:
             return

@@ -173,7 +173,7 @@ def starter_named(text: str) -> str | None:
 
 
 def reject_link_out(path: str) -> None:
-    """Raises `UsageError` for a named link out of its tree, with `--untrusted`."""
+    """Raise `UsageError` for a named link out of its tree, with `--untrusted`."""
     if is_untrusted() and path not in _STDIN and (tree := leads_out(path)):
         raise UsageError(f"{path}: a link that leads out of {tree}")
 

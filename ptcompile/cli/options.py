@@ -177,7 +177,7 @@ _TYPES = {
 def check_target(
     name: str | None, *, extra: tuple[str, ...] = (), extensions: Extensions | None = None
 ) -> None:
-    """Raises `UsageError` for an unknown target. `extra`: other values that the option accepts."""
+    """Raise `UsageError` for an unknown target. `extra`: other values that the option accepts."""
     if name is None or name in extra:
         return
 

@@ -287,8 +287,8 @@ def _report_unknown_keys(section: Json, problems: CallProblems) -> None:
 
 
 def _resource_tolerations(settings: ConfigSection) -> dict[str, list[JsonDict]]:
-    """Return tolerations by resource name; extended resources of the second list tolerate a
-    taint named after them.
+    """Return tolerations by resource name: those in `resource-tolerations`, and one of the taint
+    named after each resource in `add-tolerations-for-extended-resources`.
     """
     out: dict[str, list[JsonDict]] = {}
     for resource, items in settings.mapping("resource-tolerations").items():

@@ -1,4 +1,4 @@
-"""ShellCommand lines that start a shell with a script, and scripts that are one command."""
+"""Command lines that start a shell with a script, and scripts that are one command."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ class Interpreter(Expander):
         return status
 
     def end(self, how: HowEnded, status: ExitStatus, state: ShellState) -> None:
-        """HowEnded the shell, the function or the loop."""
+        """End the shell, the function or the loop."""
         if status.code and state.failing:
             status = ExitStatus(None, state.failing)
         state.ended = how
@@ -307,6 +307,7 @@ class Interpreter(Expander):
         if "shift" in changed and self.shifting_loop(node, state):
             return OK
 
+        # the first round is followed; what earlier rounds assigned is unknown in it
         state.forget(changed)
         self.in_loop += 1
         status = self.asked_status(node.condition, state)
@@ -318,6 +319,7 @@ class Interpreter(Expander):
         body_status = OK if status.code == 1 else self.sequence(node.body, taken)
         self.in_loop -= 1
 
+        # a loop whose condition stays true ends only by an error, an argument or a break
         is_left = (
             taken.errexit
             or "shift" in changed
@@ -329,6 +331,7 @@ class Interpreter(Expander):
             self.never_ends(f"the loop `{doubt.text}`", state)
             return OK
 
+        # an unknown condition may be false at once, so both outcomes count
         taken.leave("break")
         if status.code is None:
             join(state, [taken, state.copy()], doubt)
@@ -356,7 +359,7 @@ class Interpreter(Expander):
         return False
 
     def never_ends(self, text: str, state: ShellState) -> None:
-        """HowEnded the script at a command or a loop that never ends."""
+        """End the script at a command or a loop that never ends."""
         state.ended = "endless"
         if not state.doubts and not self.in_background and not self.before_pipe:
             self.endless = self.endless or text

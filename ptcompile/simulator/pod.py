@@ -379,7 +379,7 @@ class WorkloadPods(_PodFields):
 
     @cached_property
     def gatherings(self) -> tuple[Gathering, ...]:
-        """The meetings, those together whose pods should all meet."""
+        """The meetings of the job; meetings whose pods should all meet are one gathering."""
         from ptcompile.simulator.meeting import gatherings_of
 
         return gatherings_of(self)

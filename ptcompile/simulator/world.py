@@ -235,7 +235,7 @@ def _workloads_in(manifest: Json) -> list[Json]:
     """Return the objects that an object carries or that a controller makes of its parts, else
     the object itself.
     """
-    # a step of a workflow that starts a launcher; parameters have values only in a run
+    # of a workflow's steps, only those that start a launcher, and whose parameters are filled in
     inner = [
         item.manifest
         for item in wrapped_objects(manifest)

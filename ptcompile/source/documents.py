@@ -98,6 +98,7 @@ class Document:
 
         steps, exact = walk(root, path)
         start, end, node = steps[-1] if steps else (-1, -1, root)
+        # without a key, as in a list, or to point at the value itself: the span of the value
         if start < 0 or (exact and not on_key):
             start = node.start
             end = node.end

@@ -68,7 +68,11 @@ def priority_of(spec: Json, objects: Sequence[Json]) -> int | None:
 
 
 def _known_priority(spec: Json, state: ClusterState) -> PodPriority | None:
-    return _priority_of(spec, state) or (None if spec.get("priorityClassName") else _NO_CLASS)
+    """Return what a pod's class gives, or None if its class is unknown."""
+    given = _priority_of(spec, state)
+    if given is None and not spec.get("priorityClassName"):
+        return _NO_CLASS
+    return given
 
 
 def _priority_of(spec: Json, state: ClusterState) -> PodPriority | None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _POINTERS = frozenset(load_table("apiserver/defaulting/fields.json")["pointers"])
-"""ObjectFields of type `*bool` and `*string`, and those that Go always writes."""
+"""Fields of type `*bool` and `*string`, and those that Go always writes."""
 
 
 def as_encoded(manifest: Json) -> JsonDict:

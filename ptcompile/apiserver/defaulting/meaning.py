@@ -27,7 +27,7 @@ from ptcompile.operators.table import OPERATORS, kind_named
 
 _FIELDS = load_table("apiserver/defaulting/fields.json")
 _EMPTY_MEANS_ABSENT = frozenset(_FIELDS["empty means absent"])
-"""ObjectFields that mean the same when empty and when absent."""
+"""Fields that mean the same when empty and when absent."""
 
 _FALSE_BY_DEFAULT = frozenset(_FIELDS["false by default"])
 

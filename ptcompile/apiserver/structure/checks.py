@@ -80,7 +80,9 @@ def possible_change(value: Any) -> Violations:
 
 
 def doubtful_types_of(scope: SchemaScope) -> frozenset[type]:
-    """Return the types of values that are reported wherever they occur."""
+    """Return the types of values that Go might change, null and floats, if the object must be
+    complete; else none.
+    """
     return frozenset({type(None), float} if scope.complete else ())
 
 

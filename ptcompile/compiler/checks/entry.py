@@ -388,7 +388,7 @@ def _program_entry(tokens: list[str], field: str) -> Entry | str:
 
 
 def _help(entry: Entry) -> str:
-    """Return the help that lists the fields, and what they leave out."""
+    """Return the help that lists the fields to write, and what these cannot express."""
     assignments = [f"{entry.field}: {scalar(entry.value)}"]
     if entry.args:
         assignments.append(f"args: {_format_list(entry.args)}")

@@ -49,7 +49,7 @@ class Incoming(NamedTuple):
 
 
 class _Kind(Enum):
-    """By which right a candidate is preempted."""
+    """The reason why a candidate may be preempted."""
 
     SAME_QUEUE = IN_QUEUE
     OWN_QUOTA = RECLAIMED

@@ -12,7 +12,7 @@ from ptcompile.kubernetes.unstructured import Json, nested_map, nested_value
 from ptcompile.operators.kueue.scheduler.objects import Cluster, FlavorResource, Quota, QuotaHolder
 
 Usage = Mapping[FlavorResource, int]
-"""ResourceAmounts by flavor and resource."""
+"""Amounts by flavor and resource."""
 
 _MAX_DEPTH = 64
 """Cohorts above a queue; deeper trees are taken for a cycle."""
