@@ -302,7 +302,7 @@ def test_every_command_has_its_function() -> None:
         assert callable(getattr(module, command.function))
 
 
-def test_options_that_name_what_other_tables_have() -> None:
+def test_options_offer_what_other_tables_have() -> None:
     releases = [row["names"][0] for row in COMMANDS["upgrade"].options if isinstance(row, dict)]
     software = [name.replace("_", "-") for name in _SOFTWARE]
     assert [name for name in releases if name.startswith("--to-")] == [

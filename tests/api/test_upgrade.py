@@ -66,7 +66,7 @@ def effects(
     return [(row.effect, row.code) for row in result.effects]
 
 
-def test_a_queue_that_is_passed_over() -> None:
+def test_a_queue_that_a_release_passes_over_is_ignored_or_resolved() -> None:
     rows = effects(QUEUED, profile(kueue="0.18"), profile(kueue="0.19"))
     assert rows[0] == ("ignored", "PTC491")
     assert {effect for effect, _ in rows[1:]} == {"differs"}

@@ -117,7 +117,9 @@ def test_a_version_that_does_not_exist() -> None:
         ("a/b/c", "Unknown", False),
     ],
 )
-def test_api_versions_that_no_server_has(api_version: str, kind: str, is_rejected: bool) -> None:
+def test_api_versions_that_no_server_has_are_rejected(
+    api_version: str, kind: str, is_rejected: bool
+) -> None:
     problems = schemas.check_api_version({"apiVersion": api_version, "kind": kind}, (1, 36))
     assert [problem.name for problem in problems or ()] == (["no-such-kind"] if is_rejected else [])
 
@@ -134,7 +136,9 @@ def test_api_versions_that_no_server_has(api_version: str, kind: str, is_rejecte
         (("v1", "Thing"), False),
     ],
 )
-def test_kinds_that_kubernetes_itself_has(kind: tuple[str, str], expected: bool) -> None:
+def test_only_kinds_of_kubernetes_itself_are_built_in(
+    kind: tuple[str, str], expected: bool
+) -> None:
     assert schemas.is_built_in(kind) is expected
 
 

@@ -263,7 +263,7 @@ def test_a_closed_standard_error_keeps_the_exit_status(tmp_path: Path) -> None:
     assert status == 1
 
 
-def test_standard_input_that_comes_late(tmp_path: Path) -> None:
+def test_standard_input_that_comes_late_is_read(tmp_path: Path) -> None:
     path = spec(tmp_path)
     for name in ("-", "/dev/stdin"):
         status, err = shell(f"(sleep 0.3; cat {path}) | {{python}} -m ptcompile {name} >/dev/null")

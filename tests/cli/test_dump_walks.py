@@ -160,7 +160,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 RESOURCES = {"cpu": 8, "memory": "64Gi", "gpu": 8}
 
 
-def test_three_pools_of_which_one_is_empty(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_pool_of_three_is_in_the_profile(capsys: pytest.CaptureFixture[str]) -> None:
     walk = Walk(capsys, THREE_POOLS, job(8), 2, resources=RESOURCES)
     assert "# nodePools: pools without a node now, except Karpenter's" in walk.profile
     assert walk.lint() == []

@@ -112,7 +112,7 @@ spec:
 )
 
 
-def test_roles_that_differ() -> None:
+def test_differing_roles_are_causes_and_equal_ones_are_not() -> None:
     assert ("PTC831", 16) in weighed("nccl-version-mismatch", TWO)
     assert ("PTC405", 17) in weighed("client-timeout", TWO, host="train-0", port="29501")
     assert ("PTC405", 8) in weighed("client-timeout", TWO, host="train-0", port="29500")

@@ -146,7 +146,7 @@ def test_other_json_is_harmless(text: str) -> None:
     assert read(text) == []
 
 
-def test_bytes_that_are_no_text() -> None:
+def test_bytes_that_are_not_text_are_skipped() -> None:
     assert read(b"\xff\xfe\n" + ERROR.encode() + b"\n\x00\n")[0].message.id == "py-traceback"
 
 

@@ -218,7 +218,7 @@ def test_a_whole_command_is_one_difference_if_one_side_has_none_or_both_are_long
     assert (long[3] or "").startswith("go a0 a1 ")
 
 
-def test_fields_of_pods_that_are_compared() -> None:
+def test_each_compared_field_of_a_pod_is_one_fact() -> None:
     rows = {
         "restartPolicy": (
             pod(restartPolicy="Never"),

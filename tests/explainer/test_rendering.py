@@ -124,7 +124,7 @@ def test_the_trace_lists_what_each_pass_added() -> None:
         ("target: job", "pod", "requested"),
     ],
 )
-def test_who_chose_the_target(body: str, target: str | None, why: str) -> None:
+def test_the_first_line_says_who_chose_the_target(body: str, target: str | None, why: str) -> None:
     assert f"(target pod: {why})" in _explain(body, target).text().splitlines()[0]
 
 

@@ -30,7 +30,7 @@ from ptcompile.hardware.nodes import CLIQUE, LEVELS, nvlink_domain
         ("no-such-fabric", "eks", False),
     ],
 )
-def test_fabrics_that_the_table_of_machines_decides(
+def test_the_table_of_machines_decides_about_some_fabrics(
     fabric: str, cloud: str, expected: bool
 ) -> None:
     assert is_counted(fabric, cloud) is expected

@@ -389,7 +389,7 @@ def test_training_containers_of_roles_keep_their_names(
         ("A", False),
     ],
 )
-def test_variables_that_compile_sets(name: str, is_compiled: bool) -> None:
+def test_only_variables_that_compile_sets_may_be_left_out(name: str, is_compiled: bool) -> None:
     assert may_be_compiled(name, {"roles": {"data-loader": {}}}) is is_compiled
 
 

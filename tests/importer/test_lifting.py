@@ -172,7 +172,7 @@ RESTRICTED: Any = {"podSecurityContext": POD, "securityContext": CONTAINER}
         ),
     ],
 )
-def test_fields_that_restricted_pod_security_fills_in(
+def test_fields_that_restricted_pod_security_fills_in_are_removed(
     block: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     assert _unrestricted_block(block) == expected

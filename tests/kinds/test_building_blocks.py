@@ -185,7 +185,7 @@ GPU = {"resources": {"limits": {"nvidia.com/gpu": 1}}}
         ([], (), "pytorch"),
     ],
 )
-def test_the_container_that_trains(
+def test_the_container_that_trains_is_found_by_name_or_devices(
     containers: list[Json], names: tuple[str, ...], expected: str
 ) -> None:
     assert main_container({"spec": {"containers": containers}}, *names) == expected

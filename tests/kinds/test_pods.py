@@ -197,5 +197,5 @@ def test_parts_of_a_pod_template() -> None:
         ({}, None),
     ],
 )
-def test_the_key_that_a_source_names(source: Json, expected: str | None) -> None:
+def test_a_source_names_its_key(source: Json, expected: str | None) -> None:
     assert pods.reference(source) == expected

@@ -106,7 +106,7 @@ def test_every_kind_says_it(kind: str) -> None:
         (template("Never"), 1, False),
     ],
 )
-def test_what_answers_a_failed_container(
+def test_rules_of_a_container_answer_its_failure(
     spec: dict[str, Any], exit_code: int | None, *, expected: bool
 ) -> None:
     """`rehearse` plays it: the container starts again in its pod, and no limit counts that."""

@@ -79,9 +79,7 @@ def test_volcano_min_resources(min_available: int, expected: dict[str, str]) -> 
         ({"limits": {"nvidia.com/gpu": "x"}}, {}),
     ],
 )
-def test_accelerators_that_a_container_sees(
-    resources: dict[str, Any], seen: dict[str, int]
-) -> None:
+def test_a_container_sees_its_accelerators(resources: dict[str, Any], seen: dict[str, int]) -> None:
     assert amounts.visible_accelerators(resources) == seen
 
 

@@ -38,7 +38,7 @@ def test_fields_under_keys() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 1, "text", [], {}])
-def test_fields_that_are_absent(value: Any) -> None:
+def test_absent_fields_have_empty_values(value: Any) -> None:
     data = {"spec": value}
     assert unstructured.nested_strings(data, "spec", "names") == []
     assert unstructured.nested_maps(data, "spec", "items") == []
@@ -130,7 +130,7 @@ DATA = {"spec": {"args": ["a", "b"], "command": None, "env": ({"name": "A"},)}, 
         ((1,), "one"),
     ],
 )
-def test_what_is_there(path: tuple[str | int, ...], value: Any) -> None:
+def test_existing_values_are_found(path: tuple[str | int, ...], value: Any) -> None:
     assert get(DATA, path, MISSING) == value
     assert has(DATA, path)
 
@@ -147,7 +147,7 @@ def test_what_is_there(path: tuple[str | int, ...], value: Any) -> None:
         ("spec", 0),
     ],
 )
-def test_what_is_missing(path: tuple[str | int, ...]) -> None:
+def test_missing_values_are_not_found(path: tuple[str | int, ...]) -> None:
     assert get(DATA, path) is None
     assert get(DATA, path, MISSING) is MISSING
     assert not has(DATA, path)

@@ -101,7 +101,7 @@ def test_a_profile_switches_a_gate_by_name_or_by_stage(
 @pytest.mark.parametrize(
     ("gate", "expected"), [("AllAlpha", True), ("AllBeta", True), ("ImageVolume", False)]
 )
-def test_gates_that_switch_a_whole_stage(gate: str, expected: bool) -> None:
+def test_only_some_gates_switch_a_whole_stage(gate: str, expected: bool) -> None:
     assert is_group(gate) is expected
 
 

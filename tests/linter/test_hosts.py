@@ -215,7 +215,7 @@ spec: {image: "ghcr.io/acme/train:1.0", script: train.py, nodes: 2, resources: {
 
 @pytest.mark.parametrize("target", ["job", "jobset"])
 @pytest.mark.parametrize("name", ["dev-train", "train-dev"])
-def test_a_job_that_kustomize_renamed(target: str, name: str) -> None:
+def test_a_host_of_a_job_that_kustomize_renamed_is_an_error(target: str, name: str) -> None:
     """namePrefix and nameSuffix rename the object, but neither the address nor the subdomain."""
     text = ptcompile.compile(SPEC, target=target).yaml()
     renamed = text.replace("metadata:\n  name: train\n", f"metadata:\n  name: {name}\n")

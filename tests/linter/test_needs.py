@@ -133,7 +133,7 @@ spec:
         '"tor"chrun --nnodes=x train.py',
     ],
 )
-def test_words_that_a_shell_joins(script: str) -> None:
+def test_words_that_a_shell_joins_load_their_rules(script: str) -> None:
     manifest = yaml.safe_load(SPLIT)
     template = manifest["spec"]["pytorchReplicaSpecs"]["Master"]["template"]
     template["spec"]["containers"][0]["command"][2] = script

@@ -111,7 +111,7 @@ def test_pods_of_a_manifest_are_built_once() -> None:
     assert role.pod(0) is role.pod(0)
 
 
-def test_kinds_that_create_pods() -> None:
+def test_only_some_kinds_create_pods() -> None:
     kinds = {kind for _, kind in kinds_with(Kind.pods)}
     assert {"Pod", "Job", "PyTorchJob", "JobSet", "TrainJob"} <= kinds
     assert "Workload" not in kinds

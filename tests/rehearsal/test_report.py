@@ -68,7 +68,7 @@ def test_the_report_names_the_first_cause() -> None:
     assert report.to_dict(_rehearsal())["cause"] is None
 
 
-def test_the_text_of_a_rehearsal_that_passed() -> None:
+def test_the_text_of_a_passed_rehearsal_has_its_verdict() -> None:
     lines = report.text(_rehearsal()).splitlines()
     assert lines[:2] == ["Job/train, target job, PyTorch 2.13.0", "  faults       none"]
     rows = [line.split("  ") for line in lines if "train-" in line]

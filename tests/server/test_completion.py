@@ -117,20 +117,20 @@ def test_fields_of_a_manifest_are_offered() -> None:
         (POD.replace("emptyDir: {}", "hostPath: {path: /a, type: |}"), {"Directory", "File"}),
     ],
 )
-def test_a_closed_list_that_only_the_server_knows(text: str, words: set[str]) -> None:
+def test_values_of_a_closed_list_are_offered(text: str, words: set[str]) -> None:
     assert words <= set(completions(text))
 
 
-def test_the_volumes_that_a_mount_may_name() -> None:
+def test_the_volumes_that_a_mount_may_name_are_offered() -> None:
     assert set(completions(POD.replace("{name: data, mount", "{name: |, mount"))) == {"data"}
 
 
-def test_host_names_that_pods_will_have() -> None:
+def test_host_names_that_pods_will_have_are_offered() -> None:
     offered = completions(SPEC + "  args: [--server, |]")
     assert list(offered)[:2] == ["train-master-0.train", "train-worker-0.train"]
 
 
-def test_variables_that_nccl_and_torch_read() -> None:
+def test_variables_that_nccl_and_torch_read_are_offered() -> None:
     of_a_spec = set(completions(f"{HEAD}  env:\n    NCCL_|"))
     assert {"NCCL_DEBUG", "NCCL_SOCKET_IFNAME", "NCCL_IB_HCA"} <= of_a_spec
     assert all(label.startswith("NCCL_") for label in of_a_spec)

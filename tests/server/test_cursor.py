@@ -64,7 +64,7 @@ def test_text_after_a_hash_is_a_comment() -> None:
     assert cursor_at(text, offset).part == "value"
 
 
-def test_the_document_around_the_cursor() -> None:
+def test_the_cursor_knows_its_document() -> None:
     text, offset = split(
         "kind: A\n---\nkind: B\nspec:\n  vol|\n  volumes: [{name: x}, {name: y}]\n---\nkind: C\n"
     )

@@ -128,7 +128,7 @@ def _repeated(opened: OpenDocument) -> list[str]:
     ]
 
 
-def test_an_object_that_an_earlier_file_defines_too() -> None:
+def test_an_object_that_an_earlier_file_defines_too_is_reported() -> None:
     kept = Texts(OneEarlierFile(), "utf-16")
     message = "metadata.name: 0.yaml in this folder also defines Pod/x: if both are applied, one overwrites the other"
     assert _repeated(_get(kept, 1)) == [message]

@@ -115,7 +115,7 @@ def test_resolved_variables_in_each_pod() -> None:
     )
 
 
-def test_variables_that_torchrun_sets_for_each_process() -> None:
+def test_variables_that_torchrun_sets_are_explained() -> None:
     text = hover_text(MANIFEST.replace("DB_PASSWORD", "RA|NK"))
     assert "| `train-1-*****` | `8 to 15` |" in text
     assert "**WORLD_SIZE** is `16` in both pods" in hover_text(

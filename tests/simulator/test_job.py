@@ -111,7 +111,9 @@ def _grouped_pod(section: str, key: str) -> dict[str, Any]:
         ("scheduling.x-k8s.io/v1alpha1", "labels", "scheduling.x-k8s.io/pod-group", "coscheduling"),
     ],
 )
-def test_the_pod_group_that_pods_name(version: str, section: str, key: str, scheduler: str) -> None:
+def test_the_pod_group_that_pods_name_is_found(
+    version: str, section: str, key: str, scheduler: str
+) -> None:
     pod = _grouped_pod(section, key)
     spec = {"minMember": 3, "minResources": {"cpu": "2"}, "queue": "q", "other": 1}
     group = {"apiVersion": version, "kind": "PodGroup", "metadata": {"name": "gang"}, "spec": spec}

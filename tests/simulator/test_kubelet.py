@@ -60,7 +60,7 @@ def test_the_last_of_two_entries_wins() -> None:
     assert list(env.items()) == [("B", ""), ("A", "2")]
 
 
-def test_field_references_that_the_manifest_decides() -> None:
+def test_field_references_that_the_manifest_decides_have_values() -> None:
     def field(path: str) -> dict[str, Any]:
         return {"name": path, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 

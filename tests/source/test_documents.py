@@ -454,7 +454,7 @@ def test_text_that_looks_like_a_file_name_gets_help() -> None:
     assert "pathlib" not in (read("a: 1\n---\njob.yaml\n").problems[0].help or "")
 
 
-def test_lines_that_begin_inside_a_value_or_a_key() -> None:
+def test_lines_that_begin_inside_a_value_or_a_key_are_known() -> None:
     source = read('a: |\n  # x\n  b\nc: "d\n  e"\nf: g  # h\n')
     lines = range(1, 7)
     assert [line for line in lines if source.continues_scalar(line)] == [2, 3, 5]

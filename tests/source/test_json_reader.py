@@ -56,7 +56,7 @@ def test_numbers_are_those_of_kubectl(number: str, value: float) -> None:
         ("{} " * 3, 2, "too-large", 6),
     ],
 )
-def test_problems_that_end_a_stream(
+def test_some_problems_end_a_stream(
     text: str, read: int, name: str, start: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(documents=2)])

@@ -33,7 +33,9 @@ from ptcompile.source.templates import chart_role, mark_within, may_have_marks, 
         ("a: {%5%}", None, 0),
     ],
 )
-def test_why_a_text_is_no_yaml(text: str, sign: str | None, start: int) -> None:
+def test_the_first_mark_explains_why_a_text_is_not_yaml(
+    text: str, sign: str | None, start: int
+) -> None:
     mark = template_mark(text)
     assert (mark and mark.sign, mark.start if mark else 0) == (sign, start)
 

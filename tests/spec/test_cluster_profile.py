@@ -33,7 +33,7 @@ def test_the_built_in_profile_has_the_defaults() -> None:
         ("nvidia.com/gpumem", False), ("nvidia.com/gpucores", False), ("nvidia.com/rdma", False),
     ],
 )  # fmt: skip
-def test_resources_that_count_as_accelerators(name: str, wanted: bool) -> None:
+def test_resources_of_the_profile_count_as_accelerators(name: str, wanted: bool) -> None:
     profile = making.profile(
         {
             "gpu": {"resourceName": "mine.example/npu"},

@@ -120,7 +120,7 @@ def test_a_binding_grants_a_service_account_another_constraint(account: str, cou
     assert len(refused("openshift", binding, manifest)) == count
 
 
-def test_what_is_stored() -> None:
+def test_the_platform_s_fields_are_stored() -> None:
     namespace = {
         "apiVersion": "v1",
         "kind": "Namespace",

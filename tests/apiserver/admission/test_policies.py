@@ -207,7 +207,7 @@ def test_a_policy_applies_to_what_its_selectors_match(criteria: Json, matched: b
     )
 
 
-def test_a_namespace_that_no_file_has() -> None:
+def test_a_namespace_that_no_file_has_makes_a_denial_uncertain() -> None:
     bound = binding(matchResources={"namespaceSelector": {"matchLabels": {"team": "a"}}})
     assert denials(policy("true"), bound, pod({})) == []
     (text,) = denials(policy("false"), bound, pod({}))
@@ -255,7 +255,7 @@ def test_variables_are_computed_when_they_are_read() -> None:
     )
 
 
-def test_many_variables_that_read_one_another() -> None:
+def test_many_variables_that_read_one_another_are_evaluated() -> None:
     chain = [
         {"name": f"v{i}", "expression": f"variables.v{i - 1} + 1" if i else "1"} for i in range(60)
     ]
@@ -379,7 +379,7 @@ def test_policies_that_do_not_exist_deny_nothing() -> None:
     assert denials(binding(), policy("false", rules=every)) == []
 
 
-def test_objects_that_the_server_rejects_before() -> None:
+def test_objects_that_the_server_rejects_before_reach_no_policy() -> None:
     assert denials(policy("false"), binding(), pod({}, hostname="Not_A_Name")) == []
 
 

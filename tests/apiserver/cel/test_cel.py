@@ -321,14 +321,14 @@ def test_a_failing_rule_rejects_the_object() -> None:
     ]
 
 
-def test_an_int_or_string_that_is_compared_with_a_number() -> None:
+def test_an_int_or_string_is_compared_by_its_type() -> None:
     definition = crd({"rule": "self.p > 1", "message": "m"}, p={"x-kubernetes-int-or-string": True})
     assert problems_of(definition, p=2) == []
     ((_, message),) = problems_of(definition, p="2")
     assert "no such overload" in message
 
 
-def test_messages_that_are_expressions() -> None:
+def test_a_message_expression_is_evaluated() -> None:
     definition = crd(
         {"rule": "self.n < 3", "messageExpression": "'not ' + string(self.n)"},
         n={"type": "integer"},

@@ -107,7 +107,7 @@ def test_endlessly_nested_json_is_an_error(tmp_path: Path) -> None:
         ptcompile.lint(foo_object(1), schemas=[path])
 
 
-def test_a_json_schema_that_is_nested_deep(tmp_path: Path) -> None:
+def test_a_json_schema_that_is_nested_too_deep_is_not_applied(tmp_path: Path) -> None:
     path = tmp_path / "foo-x-v1.json"
     path.write_text('{"allOf": [' * 200 + '{"type": "object"}' + "]}" * 200, encoding="utf-8")
     (diagnostic,) = ptcompile.lint(foo_object(1), schemas=[path]).diagnostics

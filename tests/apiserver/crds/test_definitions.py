@@ -111,7 +111,7 @@ def problems_of(manifest: Json, schemas: Path, **options: Any) -> list[tuple[str
         {"ports": [{"name": "a"}, {"name": "b"}]},
     ],
 )
-def test_values_that_the_crd_accepts(spec: Json, folder: Path) -> None:
+def test_values_that_the_crd_accepts_have_no_problem(spec: Json, folder: Path) -> None:
     assert problems_of(thing(**spec), folder) == []
 
 
@@ -134,7 +134,9 @@ def test_values_that_the_crd_accepts(spec: Json, folder: Path) -> None:
         ({"low": 3}, "invalid-value", "spec"),
     ],
 )
-def test_values_that_the_crd_rejects(spec: Json, name: str, where: str, folder: Path) -> None:
+def test_values_that_the_crd_rejects_have_their_problem(
+    spec: Json, name: str, where: str, folder: Path
+) -> None:
     assert problems_of(thing(**spec), folder) == [(name, where)]
 
 

@@ -54,7 +54,7 @@ def test_a_link_that_is_named_is_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.yaml", "a.json"])
-def test_a_file_that_is_too_large(
+def test_a_file_that_is_too_large_is_rejected(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(characters=100)])

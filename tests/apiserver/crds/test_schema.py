@@ -94,7 +94,7 @@ MAP_OF_KEYED = {
         MAP_OF_KEYED,
     ],
 )
-def test_schemas_that_the_server_accepts(p: Json) -> None:
+def test_schemas_that_the_server_accepts_have_no_problem(p: Json) -> None:
     assert crd_schema_problems(crd(object_schema(p))) == []
 
 
@@ -246,7 +246,7 @@ def test_schemas_that_the_server_accepts(p: Json) -> None:
         ),
     ],
 )
-def test_schemas_that_the_server_rejects(p: Json, where: str, what: str) -> None:
+def test_schemas_that_the_server_rejects_have_their_problem(p: Json, where: str, what: str) -> None:
     problems = crd_schema_problems(crd(object_schema(p)))
     at = {".".join(map(str, problem.path[7:])): problem.message for problem in problems}
     assert what in at.get(where, ""), at

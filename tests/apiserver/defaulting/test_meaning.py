@@ -69,5 +69,7 @@ def test_default_of_knows_the_default_of_a_path(side: Json, path: str, expected:
         ("spec.hostPID", True, False),
     ],
 )
-def test_a_value_that_an_absent_field_means(path: str, value: Any, expected: bool) -> None:
+def test_a_value_that_an_absent_field_means_is_its_default(
+    path: str, value: Any, expected: bool
+) -> None:
     assert is_default(tuple(path.split(".")), value, POD) is expected

@@ -132,7 +132,7 @@ def test_a_json_schema_reports_the_problem_at_its_path(
         ({"pattern": "^b"}, 5),
     ],
 )
-def test_values_that_a_schema_accepts(schema: Json, value: Any) -> None:
+def test_values_that_a_schema_accepts_have_no_problem(schema: Json, value: Any) -> None:
     assert problems(schema, value) == []
 
 

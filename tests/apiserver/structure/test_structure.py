@@ -848,7 +848,7 @@ def test_numbers_at_their_bounds_are_accepted() -> None:
         ("string", None, "remove the empty item"),
     ],
 )
-def test_what_to_write_instead(expected: str, value: Any, help: str) -> None:
+def test_a_type_mismatch_says_what_to_write_instead(expected: str, value: Any, help: str) -> None:
     assert type_mismatch(expected, value).help == help
 
 

@@ -218,7 +218,9 @@ def test_only_some_kinds_accept_finalizers_without_a_domain(
         ("new-event", "series", {"count": 2, "lastObservedTime": NEW_EVENT["eventTime"]}, []),
     ],
 )
-def test_updates_of_fields_that_stay(name: str, path: str, value: Any, expected: list[str]) -> None:
+def test_updates_of_immutable_fields_are_rejected(
+    name: str, path: str, value: Any, expected: list[str]
+) -> None:
     assert rejected_fields(GOOD[name], path, value) == expected
 
 

@@ -139,5 +139,7 @@ def test_older_servers_drop_newer_fields_of_a_driver() -> None:
         ("attachment", "spec.nodeName", "m", ["spec"]),
     ],
 )
-def test_updates_of_fields_that_stay(name: str, path: str, value: Any, expected: list[str]) -> None:
+def test_updates_of_immutable_fields_are_rejected(
+    name: str, path: str, value: Any, expected: list[str]
+) -> None:
     assert rejected_fields(GOOD[name], path, value) == expected

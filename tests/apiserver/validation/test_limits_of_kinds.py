@@ -243,7 +243,7 @@ VOLUME = kind("v1", "PersistentVolume", spec={
         (GOOD["daemon"], "spec.selector.matchLabels", {"a": "b", "c": "d"}, None),
     ],
 )
-def test_fields_that_are_immutable(
+def test_updates_of_immutable_fields_are_rejected(
     manifest: Any, path: str, value: Any, expected: list[str] | None
 ) -> None:
     report = ptcompile.diff(manifest, changed(manifest, path, value))

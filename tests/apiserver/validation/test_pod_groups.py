@@ -133,7 +133,7 @@ def test_more_than_eight_templates_are_rejected() -> None:
         (OLDEST, "spec.podGroups.0.policy.gang.minCount", 1, "1.35", True),
     ],
 )
-def test_what_never_changes(
+def test_updates_of_immutable_fields_are_rejected(
     manifest: dict[str, Any], path: str, value: Any, release: str, *, rejected: bool
 ) -> None:
     profile = cluster(release)

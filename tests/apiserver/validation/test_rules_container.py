@@ -388,7 +388,7 @@ def test_the_template_of_a_job_is_checked_at_its_creation(
     assert verdict("job", changes, stage="apply") == expected, rule
 
 
-def test_job_whose_pods_are_refused(verdict: Any) -> None:
+def test_a_job_whose_pods_are_rejected_is_found(verdict: Any) -> None:
     assert verdict("job", {"C.image": " i"}, stage="pod") == [
         f"spec.template.spec.containers[0].image {INV}"
     ]

@@ -229,7 +229,7 @@ def test_other_kinds_have_no_templates() -> None:
         ({"serviceAccountName": "A"}, "serviceAccountName", "kube-apiserver"),
     ],
 )
-def test_who_reports_a_problem_of_a_template(
+def test_each_problem_of_a_template_has_its_authority(
     spec: dict[str, Any], field: str, authority: str
 ) -> None:
     pod = {"containers": [{"name": "main", "image": "i"}], **spec}

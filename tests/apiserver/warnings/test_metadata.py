@@ -81,7 +81,7 @@ def test_before_1_32_the_warning_about_finalizers_has_other_words(warned: Warned
         ("Job", {"name": "A_B"}, None),
     ],
 )
-def test_names_that_become_hostnames(
+def test_names_that_cannot_become_hostnames_are_warned_about(
     warned: Warned, kind: str, metadata: dict[str, Any], reason: str | None
 ) -> None:
     text = f"metadata.name: this is used in Pod names and hostnames, {SURPRISE} [{reason}]"
@@ -94,7 +94,7 @@ def test_the_name_of_a_pod(warned: Warned) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ReplicaSet", "Deployment", "DaemonSet", "StatefulSet"])
-def test_which_kinds_put_their_names_into_hostnames(warned: Warned, kind: str) -> None:
+def test_only_some_kinds_put_their_names_into_hostnames(warned: Warned, kind: str) -> None:
     warnings = warned("apps/v1", kind, {"metadata": {"name": "a.b"}})
     assert bool(warnings) == (kind in ("ReplicaSet", "Deployment"))
 

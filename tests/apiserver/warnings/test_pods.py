@@ -268,7 +268,9 @@ def test_no_warning_about_an_app_armor_annotation_that_a_field_replaces(
     assert warned("v1", "Pod", {"metadata": {"annotations": annotations}, "spec": spec}) == []
 
 
-def test_an_app_armor_annotation_that_differs_from_the_pods_profile(warned: Warned) -> None:
+def test_an_app_armor_annotation_that_differs_from_the_pods_profile_is_warned_about(
+    warned: Warned,
+) -> None:
     annotations = {"container.apparmor.security.beta.kubernetes.io/main": "unconfined"}
     spec = {
         "securityContext": {"appArmorProfile": {"type": "RuntimeDefault"}},
@@ -279,7 +281,7 @@ def test_an_app_armor_annotation_that_differs_from_the_pods_profile(warned: Warn
     assert warned("apps/v1", "ReplicaSet", {"spec": {"template": fields}}) == []
 
 
-def test_values_of_preferred_terms_that_no_label_has(warned: Warned) -> None:
+def test_values_of_preferred_terms_that_no_label_has_are_warned_about(warned: Warned) -> None:
     term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a", "a b"]}]}
     spec = {
         "affinity": {"nodeAffinity": {PREFERRED: [{"weight": 1, "preference": term}]}},

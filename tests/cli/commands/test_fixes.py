@@ -157,7 +157,7 @@ def test_a_finding_that_cannot_be_fixed_is_reported(bad: Path, capsys: Capture) 
         ("--diff", "--add-ignore"),
     ],
 )
-def test_options_that_cannot_be_combined(
+def test_options_that_cannot_be_combined_change_nothing(
     bad: Path, capsys: Capture, words: tuple[str, ...]
 ) -> None:
     ran = here(capsys, "lint", bad, *words)

@@ -352,7 +352,7 @@ def test_the_file_has_one_document(stream: Any, tmp_path: Path) -> None:
     assert "2 documents; the configuration of a function is one" in err
 
 
-def test_text_that_is_no_yaml(
+def test_text_that_is_not_yaml_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran = krm(monkeypatch, capsys, "a: [1\n")

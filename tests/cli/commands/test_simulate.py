@@ -185,7 +185,9 @@ def test_an_unreadable_file_is_named_besides_the_others(
     assert b"no such file" in err
 
 
-def test_nothing_that_makes_pods(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_objects_without_pods_are_said_to_create_none(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     path = tmp_path / "map.yaml"
     path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", encoding="utf-8")
     assert simulate(str(path)) == 0

@@ -357,7 +357,9 @@ def test_ctrl_c_ends_it(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> N
     assert process.wait(30) == 0
 
 
-def test_sources_that_cannot_be_watched(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_sources_that_cannot_be_watched_are_usage_errors(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     for words in (["-"], [str(tmp_path / "none.yaml")], [str(tmp_path)]):
         with pytest.raises(
             Exception, match=r"watch needs a file|no such file|not a regular file|is a directory"

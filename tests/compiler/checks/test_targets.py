@@ -381,7 +381,7 @@ WARNED: list[tuple[str, Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("target", "profile", "body", "path"), REFUSED)
-def test_fields_that_a_target_does_not_support(
+def test_fields_that_a_target_does_not_support_are_errors(
     target: str, profile: Any, body: str, path: str
 ) -> None:
     (problem,) = compiled(smallest(body), target, making.profile(profile)).problems

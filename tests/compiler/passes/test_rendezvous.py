@@ -302,7 +302,7 @@ def test_the_restart_policy_determines_the_default_backend(
     assert after.rdzv_backend == backend
 
 
-def test_variables_for_a_command_of_the_user_that_starts_torchrun() -> None:
+def test_a_command_of_the_user_that_starts_torchrun_gets_variables() -> None:
     """A switch has the value 1."""
     launch = making.LAUNCH._replace(entry=())
     alone = run(

@@ -121,7 +121,7 @@ def test_a_volcano_job_whose_tasks_lack_max_retry_is_refused(
         ({}, {"replicas": 0, "minAvailable": None}, None),  # free to change
     ],
 )
-def test_what_a_file_must_repeat(
+def test_a_file_must_repeat_defaults_of_the_creation(
     fields: Json, task_fields: Json, expected: tuple[str, str] | None
 ) -> None:
     file = volcano_job("nodes: 1")

@@ -86,7 +86,7 @@ def test_components_of_a_heterogeneous_job() -> None:
         ((), {"nodes": 1, "tasks": 1, "gpus": None, "cpus": None, "memory": None}),
     ],
 )  # fmt: skip
-def test_what_a_node_gets(lines: tuple[str, ...], wanted: dict[str, Any]) -> None:
+def test_options_give_each_node_its_amounts(lines: tuple[str, ...], wanted: dict[str, Any]) -> None:
     given = read_directives("\n".join(("#!/bin/bash", *(f"#SBATCH {line}" for line in lines))))
     allocation = allocate(last_values(given.components[0]))
     assert {name: getattr(allocation, name) for name in wanted} == wanted

@@ -197,7 +197,7 @@ def test_only_the_first_rule_of_a_success_policy_is_told() -> None:
         (_policy("Ignore", **LOST), None, "pod", None),
     ],
 )
-def test_what_answers_a_failed_pod(
+def test_a_job_answers_a_failed_pod_by_its_limits(
     spec: Json, exit_code: int | None, scope: str, limit: int | None
 ) -> None:
     (retry,) = pods.restarts(spec, exit_code)

@@ -362,7 +362,7 @@ SPEC = {
 
 
 @pytest.mark.parametrize(("target", "expected"), [("jobset", []), ("job", ["not-carried-over"])])
-def test_targets_that_ignore_the_annotation(target: str, expected: list[str]) -> None:
+def test_targets_that_ignore_the_annotation_say_so(target: str, expected: list[str]) -> None:
     result = ptcompile.compile(SPEC, target=target, lint=False)
     named = [d.name for d in result.diagnostics if d.path[:2] == ("metadata", "annotations")]
     assert named == expected

@@ -315,7 +315,7 @@ def test_a_lost_pod_is_recreated_unless_its_replica_type_never_restarts() -> Non
         ("ExitCode", 3, None, "pod", None),
     ],
 )
-def test_what_answers_a_failed_pod(
+def test_each_restart_policy_answers_a_failed_pod(
     policy: str, limit: int | None, exit_code: int | None, scope: str | None, number: int | None
 ) -> None:
     """docs/facts/training-operator.md#restarts-and-the-end."""

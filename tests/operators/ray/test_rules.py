@@ -29,7 +29,9 @@ def _has(code: str, manifest: dict[str, Any]) -> bool:
         ({"num-gpus": "$N"}, 8, False),
     ],
 )
-def test_gpus_that_ray_offers(parameters: dict[str, str], gpus: int, differs: bool) -> None:
+def test_gpus_that_ray_offers_must_equal_the_limits(
+    parameters: dict[str, str], gpus: int, differs: bool
+) -> None:
     assert _has("PTC150", ray_cluster(group(gpus=gpus, rayStartParams=parameters))) is differs
     assert (
         _has("PTC150", ray_cluster(head={"template": template(gpus), "rayStartParams": parameters}))
@@ -66,7 +68,7 @@ def test_devices_of_claims_and_privileged_containers_are_not_counted() -> None:
         ("python3 -m verl.trainer.main_ppo trainer.nnodes=4", False),
     ],
 )
-def test_gpus_that_the_entrypoint_needs(entrypoint: str, waits: bool) -> None:
+def test_an_entrypoint_that_never_fits_is_reported(entrypoint: str, waits: bool) -> None:
     assert _has("PTC151", ray_job(entrypoint=entrypoint)) is waits
 
 

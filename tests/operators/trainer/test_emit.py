@@ -46,7 +46,7 @@ def test_own_runtime_precedes_the_trainjob() -> None:
     } == {"research"}
 
 
-def test_names_that_trainer_requires() -> None:
+def test_a_runtime_has_the_names_that_trainer_requires() -> None:
     """Trainer finds the label, the replicatedJob and the container by fixed names.
 
     Source: docs/facts/trainer.md#runtimes, #environment.

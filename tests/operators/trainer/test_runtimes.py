@@ -134,7 +134,9 @@ def test_gpus_are_counted_from_resources(resources: Any, count: int) -> None:
         ({"name": "unknown"}, "torch-distributed", True),
     ],
 )
-def test_the_runtime_that_a_trainjob_names(ref: dict[str, str], name: str, assumed: bool) -> None:
+def test_a_trainjob_finds_the_runtime_that_it_names(
+    ref: dict[str, str], name: str, assumed: bool
+) -> None:
     def runtime(kind: str, name: str, **metadata: str) -> dict[str, Any]:
         return {
             "apiVersion": runtimes.API_VERSION,

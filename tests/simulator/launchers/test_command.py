@@ -153,7 +153,7 @@ def test_a_long_script_of_open_quotes_takes_no_time() -> None:
         (["x", "run"], "command"),
     ],
 )
-def test_programs_that_launch_only_with_one_of_their_commands(
+def test_some_programs_launch_only_with_one_of_their_commands(
     argv: list[str], launcher: str
 ) -> None:
     assert read_command_line(argv, {}).launcher == launcher

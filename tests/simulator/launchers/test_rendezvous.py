@@ -124,7 +124,7 @@ def test_cuda_is_not_a_number_of_processes() -> None:
     ("torch", "closes"),
     [((2, 2), False), ((2, 3), True), ((2, 5), True), ((2, 7), True), ((2, 8), False)],
 )
-def test_releases_whose_torchrun_closes_the_rendezvous_on_sigterm(
+def test_some_releases_close_the_rendezvous_on_sigterm(
     torch: tuple[int, int], closes: bool
 ) -> None:
     """Sources: PyTorch pull requests 117066 and 152525."""
@@ -202,7 +202,7 @@ def test_an_endpoint_is_a_host_and_a_port(endpoint: str, static: bool, why: str 
         ("timeout", "x", "unknown", None),
     ],
 )
-def test_values_that_a_backend_rejects(
+def test_a_backend_rejects_values_with_its_reason(
     name: str, value: str, backend: str | None, why: str | None
 ) -> None:
     assert torchrun.why_not_option(name, value, backend) == why
@@ -213,7 +213,7 @@ def test_a_configuration_is_split_as_by_torchrun() -> None:
     assert torchrun.unknown_conf_options("timeout=1, nope=2,,join_timeout=3") == ["nope"]
 
 
-def test_the_first_release_that_has_an_option() -> None:
+def test_the_first_release_that_has_an_option_is_known() -> None:
     """Source: `torchrun --help` of 2.2.2, 2.5.1, 2.13.0 and 2.15.0."""
     assert torchrun.first_with_option("logs-specs") == (2, 5)
     assert torchrun.first_with_option("numa-binding") == (2, 13)

@@ -165,7 +165,7 @@ NODE_RANK = RANK.replace("name: RANK", "name: NODE_RANK")
 @pytest.mark.parametrize(
     "command", ["[llamafactory-cli, train, a.yml]", "[swift, sft, --model, x]"]
 )
-def test_launchers_that_read_nnodes(
+def test_launchers_that_read_nnodes_need_the_right_number(
     command: str, nodes: str, expected: set[tuple[str, str]]
 ) -> None:
     assert (
@@ -260,7 +260,7 @@ def test_env_from_of_the_stream_and_of_other_files() -> None:
     assert rule_names == [set(), {"literal-variable"}, set()]
 
 
-def test_two_jobs_of_a_stream_that_meet() -> None:
+def test_two_jobs_of_a_stream_that_meet_must_have_different_ranks() -> None:
     """Ranks and nodes are counted over all objects that name the same endpoint."""
     command = "[torchrun, --nnodes=%s, '--node-rank=%s', --master-addr=train-0.train, train.py]"
     other = "---\n" + JOB % {"command": command % (2, 1), "env": "[]", "name": "rest"}
@@ -346,7 +346,7 @@ RANKED_DEEPSPEED = (
         ("[deepspeed, --hostfile=/job/hostfile, --num_nodes=4, t.py]", "", None),
     ],
 )
-def test_a_launcher_that_nothing_tells_of_the_first_pod(
+def test_a_launcher_without_the_first_pod_s_address_is_reported(
     command: str, env: str, expected: str | None
 ) -> None:
     severities = [

@@ -77,7 +77,7 @@ def test_variables_that_torchrun_rejects_are_reported(
 
 
 @pytest.mark.parametrize("nproc", ["all", "cuda", "gpus"])
-def test_numbers_of_processes_that_name_no_device(nproc: str) -> None:
+def test_numbers_of_processes_that_name_no_device_are_reported(nproc: str) -> None:
     assert names(pod("torchrun", f"--nproc-per-node={nproc}", "train.py")) == {"bad-nproc"}
 
 

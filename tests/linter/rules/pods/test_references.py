@@ -100,7 +100,7 @@ def test_unset_variables_of_paths_are_reported(
     assert [problem.severity for problem in problems] == expected
 
 
-def test_a_variable_that_the_operator_sets() -> None:
+def test_a_variable_that_the_operator_sets_counts_as_set() -> None:
     container = {
         "name": "a",
         "image": "a:1",

@@ -174,7 +174,9 @@ INDEX = "batch.kubernetes.io/job-completion-index"
         ({"a": "b"}, 2, False),
     ],
 )
-def test_an_endpoint_that_is_every_pod(selector: dict[str, str], pods: int, expected: bool) -> None:
+def test_an_endpoint_that_is_every_pod_is_reported(
+    selector: dict[str, str], pods: int, expected: bool
+) -> None:
     command = (
         "torchrun",
         f"--nnodes={pods}",

@@ -78,7 +78,7 @@ spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {batch.kuberne
         ),
     ],
 )
-def test_which_jobs_have_a_finding(rule: str, job: Json, expected: bool) -> None:
+def test_each_rule_fires_on_its_jobs(rule: str, job: Json, expected: bool) -> None:
     assert fires(rule, job, SERVICE) is expected
 
 

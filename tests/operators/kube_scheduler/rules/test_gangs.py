@@ -209,7 +209,9 @@ AFTER = {"worker": {"dependsOn": [{"name": "leader", "status": "Ready"}]}}
         (5, IN_ORDER, ["gang-above-pods"]),
     ],
 )
-def test_gangs_of_jobs_that_start_in_order(size: int, fields: Json, expected: list[str]) -> None:
+def test_gangs_of_jobs_that_start_in_order_are_reported(
+    size: int, fields: Json, expected: list[str]
+) -> None:
     assert names(group(size), jobset(**fields)) == expected
 
 

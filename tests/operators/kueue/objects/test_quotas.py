@@ -53,7 +53,7 @@ def test_a_limit_needs_a_cohort(field: str) -> None:
 
 
 @pytest.mark.parametrize("field", ["nominalQuota", "borrowingLimit", "lendingLimit"])
-def test_an_amount_that_only_the_crd_accepts(field: str) -> None:
+def test_an_amount_that_only_the_crd_accepts_is_rejected(field: str) -> None:
     ((authority, message),) = messages_of(cluster_queue({field: "1e1.5"}, cohortName="c"))
     assert authority == "kueue"
     assert message.startswith(f'{QUOTA}.{field}: Invalid value: "1e1.5": ')

@@ -124,7 +124,7 @@ def test_a_policy_decides_who_may_be_preempted(
         (["low c1 -1 cpu=8", "high c2 1 cpu=4"], "c1 0 cpu=7", (Fit.PREEMPT, 1)),
     ],
 )  # fmt: skip
-def test_what_preemption_would_lead_to(
+def test_a_simulated_preemption_changes_nothing(
     admitted: list[str], incoming: str, outcome: tuple[Fit, int]
 ) -> None:
     """How well a resource would fit, and whether the queue would still borrow it."""

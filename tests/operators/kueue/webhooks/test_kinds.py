@@ -33,7 +33,7 @@ def test_the_operator_lists_the_same_kinds() -> None:
         ({"status": {"phase": "Running"}}, False),
     ],
 )
-def test_pods_that_wait(changes: Json, waits: bool) -> None:
+def test_only_gated_pods_are_suspended(changes: Json, waits: bool) -> None:
     assert is_suspended({**POD, **changes}, KINDS["v1", "Pod"]) is waits
 
 
@@ -64,7 +64,7 @@ def test_only_counted_replicas_are_ready() -> None:
     assert not is_ready({"status": {"readyReplicas": "1"}})
 
 
-def test_what_kueue_does_with_each_kind() -> None:
+def test_kueue_treats_each_kind_in_its_way() -> None:
     """Sources: Kueue 0.19, pkg/controller/jobs: the webhook and the reconciler of each integration."""
 
     def with_field(field: str) -> set[str]:

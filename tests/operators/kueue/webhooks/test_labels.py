@@ -40,7 +40,7 @@ def test_labels_of_every_kind(manifest: Json) -> None:
 
 
 @pytest.mark.parametrize("space", ["kube-system", "kueue-system"])
-def test_namespaces_that_the_webhooks_skip(space: str) -> None:
+def test_the_webhooks_skip_some_namespaces(space: str) -> None:
     bad = labelled(JOB, {f"{K}queue-name": "My_Queue"})
     assert rejected(bad)
     assert rejected({**bad, "metadata": {**bad["metadata"], "namespace": space}}) == []

@@ -45,7 +45,7 @@ def test_other_ends_of_the_job(spec: dict[str, Any], policies: list[Any], fires:
     assert ("task-never-completes" in rules_with_problems(job)) is fires
 
 
-def test_policy_that_no_pod_triggers() -> None:
+def test_a_policy_that_no_pod_triggers_is_reported() -> None:
     assert "dead-pod-failed-policy" in rules_with_problems(
         volcano(task("a", pod=IN_PLACE), policies=[FAILED])
     )

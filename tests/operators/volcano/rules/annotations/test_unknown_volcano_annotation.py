@@ -49,7 +49,7 @@ def test_misspelled_keys_have_a_suggestion(part: str, in_template: bool) -> None
         "volcano.sh/something-else",
     ],
 )
-def test_known_keys_and_keys_that_resemble_none(key: str) -> None:
+def test_known_keys_and_keys_that_resemble_none_have_no_help(key: str) -> None:
     assert helps(job(key)) == []
 
 
