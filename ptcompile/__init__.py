@@ -35,7 +35,8 @@ from importlib import import_module
 
 from ptcompile._internal.about import __version__ as __version__
 
-TYPE_CHECKING = False  # as typing says it, which takes longer to import than all that is here
+# type checkers take it as true; importing typing would take longer than this whole module
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from typing import Any

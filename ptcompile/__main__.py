@@ -7,7 +7,7 @@ import sys
 
 try:
     here = os.getcwd()
-except OSError:  # it was deleted
+except OSError:  # the current directory was deleted
     here = ""
 if sys.path[:1] == [here]:
     del sys.path[0]

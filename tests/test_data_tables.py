@@ -80,7 +80,7 @@ def test_a_repeated_key_is_noticed() -> None:
         json.loads('{"a": 1, "a": 2}', object_pairs_hook=unique_keys)
 
 
-def test_machines() -> None:
+def test_the_table_of_machines_has_its_form() -> None:
     table = load_table("hardware/machines.json")
     lines = (PACKAGE / "hardware" / "machines.json").read_text(encoding="utf-8").splitlines()
     for row in table["machines"]:
@@ -108,7 +108,7 @@ def test_machines_have_sources() -> None:
         assert row["clouds"] != [ANYWHERE], "the source is that of a cloud"
 
 
-def test_accelerators() -> None:
+def test_the_table_of_accelerators_has_its_form() -> None:
     table = load_table("hardware/accelerators.json")
     for row in table["accelerators"].values():
         check(row, ACCELERATOR, MORE_OF_ACCELERATOR)
@@ -129,7 +129,7 @@ def test_accelerators_have_sources() -> None:
     }
 
 
-def test_fabrics() -> None:
+def test_the_table_of_fabrics_has_its_form() -> None:
     rows = load_table("hardware/fabrics.json")["fabrics"]
     replacements = [
         other for row in rows.values() for other in row.get("by_accelerator", {}).values()
@@ -145,7 +145,7 @@ def test_fabrics() -> None:
     } <= rows.keys()
 
 
-def test_recommended_variables() -> None:
+def test_recommended_variables_name_their_source() -> None:
     table = load_table("hardware/fabrics.json")
     for row in table["tunings"]:
         assert row.keys() == set(Tuning._fields)
@@ -186,7 +186,7 @@ def test_a_longer_spec_path_comes_before_its_beginnings() -> None:
         assert not [before for before in paths[:index] if f"{path}.".startswith(f"{before}.")], path
 
 
-def test_stacks_of_vendors() -> None:
+def test_the_table_of_stacks_names_its_sources() -> None:
     table = load_table("linter/stacks.json")
     fields: dict[str, type] = {**dict.fromkeys(Stack._fields, list), "name": str, "images": str}
     for row in table["stacks"]:
@@ -212,14 +212,14 @@ def test_resources_without_a_namespace() -> None:
     assert all(DATED.search(source) for source in table["sources"].values())
 
 
-def test_pages_of_codes() -> None:
+def test_pages_of_codes_have_their_parts() -> None:
     for page in load_table("linter/code_pages.json").values():
         check(page, {"title": str, "fix": str}, {})
         assert page["title"].endswith(".")
         assert not page["fix"].endswith(".")
 
 
-def test_codes() -> None:
+def test_the_table_of_codes_has_its_form() -> None:
     table = load_table("diagnostics/codes.json")
     rows = [row for family in table["families"].values() for row in family.items()]
     assert max(Counter(name for name, _ in rows).values()) == 1
@@ -228,19 +228,19 @@ def test_codes() -> None:
     assert set(table["effects"].values()) <= set(get_args(Effect))
 
 
-def test_sentences_of_explanations() -> None:
+def test_sentences_of_explanations_end_with_a_full_stop() -> None:
     table = load_table("explainer/sentences.json")
     for sentences in (table["spec"], table["target"], *table["passes"].values()):
         assert all(text.endswith(".") for text in sentences.values())
 
 
-def test_probes_of_targets() -> None:
+def test_the_table_of_probes_has_its_form() -> None:
     table = load_table("requirements/probes.json")
     for row in (*table["before"], *table["after"]):
         check(row, {"name": str, "spec": dict}, {"profile": dict})
 
 
-def test_immutable_fields() -> None:
+def test_the_table_of_immutable_fields_has_its_form() -> None:
     table = load_table("apiserver/validation/immutable_fields.json")
     assert table["source"].startswith("Kubernetes 1.36")
     assert all(kind.count("/") == 1 for kind in (*table["immutable"], *table["mutable"]))
@@ -289,7 +289,7 @@ def test_tables_name_their_source(name: str) -> None:
     assert table.get("source") or table["sources"].keys() == table.keys() - {"sources"}
 
 
-def test_commands() -> None:
+def test_every_command_has_its_function() -> None:
     used = Counter(
         row for command in COMMANDS.values() for row in command.options if isinstance(row, str)
     )
@@ -302,7 +302,7 @@ def test_commands() -> None:
         assert callable(getattr(module, command.function))
 
 
-def test_options_that_name_what_other_tables_have() -> None:
+def test_options_offer_what_other_tables_have() -> None:
     releases = [row["names"][0] for row in COMMANDS["upgrade"].options if isinstance(row, dict)]
     software = [name.replace("_", "-") for name in _SOFTWARE]
     assert [name for name in releases if name.startswith("--to-")] == [

@@ -63,7 +63,9 @@ def test_each_case_has_a_reason(case: Case) -> None:
 
 
 @pytest.mark.parametrize(("case", "target"), PAIRS, ids=pair_name)
-def test_manifests(case: Case, target: str, golden_file: GoldenFile) -> None:
+def test_manifests_equal_their_golden_files(
+    case: Case, target: str, golden_file: GoldenFile
+) -> None:
     result = compiled(case, target)
     if result.ok:
         assert result.yaml() == golden_file(case, f"{target}.yaml")
@@ -72,7 +74,9 @@ def test_manifests(case: Case, target: str, golden_file: GoldenFile) -> None:
 @pytest.mark.parametrize(
     ("case", "target"), [pair for pair in ABLE if pair[0].name in STORED], ids=pair_name
 )
-def test_stored_objects(case: Case, target: str, golden_file: GoldenFile) -> None:
+def test_stored_objects_equal_their_golden_files(
+    case: Case, target: str, golden_file: GoldenFile
+) -> None:
     result = ptcompile.stored(case.spec, target=target, cluster=case.cluster)
     assert result.ok
     assert result.yaml() == golden_file(case, f"stored-{target}.txt")

@@ -103,7 +103,7 @@ def test_what_is_found_in_a_golden_case(case: Case) -> None:
 
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: str(rule.name))
-def test_what_a_rule_finds_in_its_example(rule: ptcompile.linter.Rule) -> None:
+def test_each_rule_has_a_help_for_its_example(rule: ptcompile.linter.Rule) -> None:
     diagnostics = ptcompile.lint(rule_page(rule).bad, select=[rule.name]).diagnostics
     assert any(diagnostic.name == rule.name for diagnostic in diagnostics)
     check(diagnostics)

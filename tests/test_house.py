@@ -206,7 +206,7 @@ def _tokens_by_room() -> Counter[str]:
     return tokens
 
 
-def test_tokens_of_code() -> None:
+def test_tokens_of_code_leave_out_comments_and_docstrings() -> None:
     assert (
         tokens_of(
             '"""Docs."""\n\n# a comment\ndef f(a):\n    """Docs\n    of f."""\n    return [a]  # all\n'
@@ -237,7 +237,7 @@ def counted_lines(text: str) -> int:
     )
 
 
-def test_counted_lines() -> None:
+def test_counted_lines_leave_out_blanks_and_comments() -> None:
     assert counted_lines('"""Docs.\n\nMore.\n"""\n\n# a comment\nx = 1  # one\n') == 4
 
 

@@ -22,7 +22,7 @@ CHECKS = [
     f"tests/linter/test_pages.py::test_the_bad_example_is_reported_at_its_line[{NAME}]",
     f"tests/linter/test_pages.py::test_the_good_example_is_clean[{NAME}]",
     f"tests/linter/test_pages.py::test_the_page_is_written[{NAME}]",
-    "tests/linter/test_pages.py::test_the_form_of_rules",
+    "tests/linter/test_pages.py::test_every_rule_has_the_form",
 ]
 TABLES = [
     "tests/linter/test_tables.py::test_the_committed_tables_are_current",
@@ -110,7 +110,7 @@ def test_the_checks_accept_a_rule_that_is_written(project: Path) -> None:
     assert f"{code} {NAME}" in (project / new_rule.LOCK).read_text(encoding="utf-8")
 
 
-def test_free_codes() -> None:
+def test_the_next_free_code_is_chosen() -> None:
     lock = "# comment\nPTC101 a\nPTC102 b retired\nPTC201 c\n"
     assert new_rule.free_code(lock, "PTC155") == "PTC103"
     full = "\n" + "".join(f"PTC3{number:02} a\n" for number in range(100))
@@ -126,7 +126,9 @@ def test_free_codes() -> None:
         (["new-name", "--like", "small-shn"], "there is no rule small-shn"),
     ],
 )
-def test_mistakes(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_end_with_a_message(
+    argv: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit, match="2"):
         new_rule.main(argv)
     assert message in capsys.readouterr().err

@@ -72,14 +72,14 @@ def check_same(name: str, rows: Iterable[Json]) -> None:
 @pytest.mark.parametrize(
     "name", ["apiserver/real", "apiserver/surface/real", "apiserver/policies/real"]
 )
-def test_manifests(name: str) -> None:
+def test_answers_to_manifests_are_as_recorded(name: str) -> None:
     rows = list(recorded.rows(name))
     answers = {text(without_namespace(row["manifest"])): as_answer(row) for row in rows}
     with answering(answers, [row["manifest"] for row in rows]) as server:
         check_same(name, apiserver.answers(server, name))
 
 
-def test_pod_templates() -> None:
+def test_answers_to_pod_templates_are_as_recorded() -> None:
     bases = recorded.manifests("apiserver/real")
     rows = list(recorded.rows("apiserver/pods"))
     pods = [apiserver.as_pod(apiserver.value_at(bases[row["id"]], row["template"])) for row in rows]
@@ -106,7 +106,7 @@ def test_changes_of_manifests(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
         check_same(name, apiserver.answers(server, name))
 
 
-def test_updates(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_to_updates_are_as_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "apiserver/surface/updates"
     bases = recorded.manifests("apiserver/surface/real")
     answers = {}
@@ -130,7 +130,7 @@ def test_updates(monkeypatch: pytest.MonkeyPatch) -> None:
         assert server.request("GET", f"/api/v1/namespaces/{recording.NAMESPACE}").status == 404
 
 
-def test_admission(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_of_admission_are_as_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same object has other answers in other namespaces and next to other objects."""
     name = "apiserver/admission/creates"
     rows = keep_some(name, 3, monkeypatch)
@@ -160,7 +160,7 @@ def test_admission(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("version", ["1.35", "1.37"])
-def test_warnings(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warnings_are_as_recorded(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version without rows is asked about the manifests of the newest one that has some."""
     name = "apiserver/warnings"
     rows = [row for row in recorded.rows(name) if row["kubernetes"] in ("1.35", "1.36")][::5]
@@ -178,7 +178,7 @@ def test_warnings(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(map(text, recorded_rows)) == sorted(map(text, expected))
 
 
-def test_a_second_apply() -> None:
+def test_answers_to_a_second_apply_are_as_recorded() -> None:
     """`kubectl apply` keeps the file in an annotation, or the server keeps its fields."""
     name = "apiserver/live/unchanged"
     rows = list(recorded.rows(name))
@@ -219,7 +219,9 @@ def test_conflicts_with_another_manager(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("name", ["kueue/own/creates", "kueue/foreign/creates"])
-def test_creations_with_kueue(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_to_creations_with_kueue_are_as_recorded(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bases = recorded.manifests(f"{name.rpartition('/')[0]}/real")
     rows = keep_some(name, 8, monkeypatch)
     manifests = [recorded.with_operations(bases[row["base"]], row["ops"]) for row in rows]
@@ -232,7 +234,9 @@ def test_creations_with_kueue(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("name", ["kueue/own/updates", "kueue/foreign/updates"])
-def test_updates_with_kueue(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_to_updates_with_kueue_are_as_recorded(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bases = recorded.manifests(f"{name.rpartition('/')[0]}/real")
     answers = {}
     for row in keep_some(name, 8, monkeypatch):
@@ -309,7 +313,7 @@ def as_workload(job: str, answer: Json, uids: dict[str, str]) -> Json | None:
     return {"metadata": {"name": f"w-{job}", "ownerReferences": [owner]}, "status": status}
 
 
-def test_answers_of_the_scheduler() -> None:
+def test_answers_of_the_scheduler_are_as_recorded() -> None:
     total = 0
     for row in recorded.rows("kueue/admission"):
         uids = {job: f"uid-{job}" for job in row["answers"]}
@@ -323,7 +327,7 @@ def test_answers_of_the_scheduler() -> None:
     assert total == 663
 
 
-def test_jobs_in_queues(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_in_queues_are_admitted_as_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The stand-in makes the Workload of a job with the job, and answers for jobs that are alone,
     too.
     """
@@ -411,7 +415,9 @@ def is_whole(row: Json) -> bool:
 
 
 @pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
-def test_pods_of_an_operator(operator: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pods_of_an_operator_are_as_recorded(
+    operator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The stand-in makes the recorded pods with the object, and rejects what the webhook rejected."""
     monkeypatch.setattr(operators, "QUIET_SECONDS", 0.0)
     rows = [(row, manifest) for row, manifest in oracle.rows(operator) if is_whole(row)][::9]

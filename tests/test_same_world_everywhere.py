@@ -44,7 +44,7 @@ def test_law_5_generated(spec: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("args", [[""], ["--epochs", "3"], ["python", "train.py"]], ids=str)
-def test_roles_that_the_image_starts(args: list[str]) -> None:
+def test_roles_that_the_image_starts_see_the_same_world(args: list[str]) -> None:
     """The image decides how many processes it starts, so the GPUs that PET_NPROC_PER_NODE counts are not enough."""
     body = {
         "image": "i",

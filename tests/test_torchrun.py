@@ -31,5 +31,5 @@ def test_option_names(word: str, name: str) -> None:
         ("timeout,,", {"timeout": ""}),
     ],
 )
-def test_rendezvous_settings(text: str, conf: dict[str, str]) -> None:
+def test_torchrun_reads_the_same_settings(text: str, conf: dict[str, str]) -> None:
     assert conf_of(text) == conf

@@ -52,23 +52,9 @@ def check(**arguments: Any) -> None:
     """
     for parameter, value in arguments.items():
         if parameter in _TEXTS:
-            if value is not None and not isinstance(value, str):
-                hint = (
-                    f": write {str(value)!r}"
-                    if parameter == "kubernetes" and isinstance(value, float)
-                    else ""
-                )
-                raise TypeError(
-                    f"{parameter} must be a string or None, not {_type_name(value)}{hint}"
-                )
+            _check_text(parameter, value)
         elif parameter == "extensions":
-            if value is not None and type(value).__name__ != "Extensions":
-                raise TypeError(
-                    "extensions must be the result of ptcompile.extensions or None, not "
-                    f"{_type_name(value)}"
-                )
-            if value is not None:
-                _check_extensions(value)
+            _check_extensions(value)
         elif parameter == "pause":
             if value is not None and not callable(value):
                 raise TypeError(f"pause must be a function or None, not {_type_name(value)}")
@@ -76,8 +62,27 @@ def check(**arguments: Any) -> None:
             raise TypeError(f"{parameter} must be a list, not {_type_name(value)}")
 
 
+def _check_text(parameter: str, value: Any) -> None:
+    if value is None or isinstance(value, str):
+        return
+
+    hint = ""
+    # a version without quotes is a number in Python, YAML and TOML
+    if parameter == "kubernetes" and isinstance(value, float):
+        hint = f": write {str(value)!r}"
+    raise TypeError(f"{parameter} must be a string or None, not {_type_name(value)}{hint}")
+
+
 def _check_extensions(value: Any) -> None:
     """Raise TypeError for extensions that a caller has made with an argument of the wrong type."""
+    if value is None:
+        return
+    # by name, because importing the class would load the plugins' module for each call
+    if type(value).__name__ != "Extensions":
+        raise TypeError(
+            f"extensions must be the result of ptcompile.extensions or None, not {_type_name(value)}"
+        )
+
     shapes = {
         "plugins": ("a tuple of Loaded", lambda item: hasattr(item, "version")),
         "rules": ("a tuple of Rule", lambda item: hasattr(item, "check")),

@@ -44,8 +44,8 @@ def uninterrupted() -> Iterator[None]:
 
 
 def end_deadline() -> None:
-    """Let the run go on, where a signal would interrupt it: it has its result, and replaces
-    files by it.
+    """Cancel the deadline. A run that has its result calls this before it replaces files, so that
+    no signal stops it halfway.
     """
     if _HAS_TIMER:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -46,7 +46,9 @@ else:
         return lambda base: base
 
     class _Named(tuple):
-        """The methods that all named tuples share, with the behavior of those in collections."""
+        """The methods that all named tuples share; they behave as those of
+        collections.namedtuple.
+        """
 
         __slots__ = ()
         _fields = ()
@@ -118,8 +120,8 @@ else:
 
 
 def with_field_texts(kind: type) -> str:
-    """Return the docstring of a public type with a line for each field, for `help()`: the
-    interpreter drops the texts below fields, so they are read from the source.
+    """Return the docstring of a public type with a line for each field, for `help()`. The texts
+    below fields are read from the source, because the interpreter drops them.
     """
     import ast
     import inspect

@@ -97,17 +97,18 @@ class PtcompileOperator(BaseOperator):
 
     def _compile(self, context: Any) -> ptcompile.Result:
         ti = context["ti"]
-        tries = {
+        ids = {
             "dag_id": ti.dag_id,
             "task_id": ti.task_id,
             "run_id": ti.run_id,
             "try_number": str(ti.try_number),
         }
+        # each try of each instance of a mapped task needs its own job
         mapped = str(getattr(ti, "map_index", -1))
-        digest = hashlib.sha256("\0".join([*tries.values(), mapped]).encode()).hexdigest()[:8]
+        digest = hashlib.sha256("\0".join([*ids.values(), mapped]).encode()).hexdigest()[:8]
         name = self.run_name or f"{cluster.label(ti.task_id)}-{digest}"
 
-        labels = {key: cluster.label(value) for key, value in tries.items()}
+        labels = {key: cluster.label(value) for key, value in ids.items()}
         overrides = [
             (("metadata", "labels", f"airflow.apache.org/{key}"), value)
             for key, value in labels.items()
@@ -129,10 +130,11 @@ class PtcompileOperator(BaseOperator):
             for replica in cluster.replicas(self._api, live)[:1]:
                 for line in cluster.log(self._api, replica):
                     self.log.info("[node 0] %s", line)
+
         if event["state"] != "succeeded":
-            why = ": ".join(str(event[key]) for key in ("reason", "message") if event.get(key))
+            causes = [str(event[key]) for key in ("reason", "message") if event.get(key)]
             raise AirflowException(
-                f"{job.kind} {job.namespace}/{job.name} failed" + (f": {why}" if why else "")
+                ": ".join([f"{job.kind} {job.namespace}/{job.name} failed", *causes])
             )
 
 

@@ -165,7 +165,7 @@ def find_all(api: Any, kind: Reference, selector: str) -> list[JsonDict]:
             return []
         raise
 
-    # list items have neither field
+    # the items of a list response have no apiVersion and no kind
     return [{"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in items]
 
 
@@ -267,7 +267,7 @@ def _request(
         "body": body,
         "auth_settings": ["BearerToken"],
     }
-    if not hasattr(api, "param_serialize"):  # before 37
+    if not hasattr(api, "param_serialize"):  # the kubernetes client before release 37
         return api.call_api(
             target, method, **options, _return_http_data_only=True, _preload_content=False
         )

@@ -145,7 +145,7 @@ class PtcompileScheduler(Scheduler[Json]):
             for live in cluster.find_all(self._api, cluster.reference(target, "", ""), selector):
                 metadata = live["metadata"]
                 if target == "pod" and metadata.get("ownerReferences"):
-                    continue  # owned by a job
+                    continue  # listed with the job that owns it
                 app_id = f"{metadata['namespace']}:{target}:{metadata['name']}"
                 responses.append(ListAppResponse(app_id=app_id, state=_state(live)))
 
@@ -212,7 +212,7 @@ def _reference(app_id: str) -> ptcompile.Reference:
 
 def _state(live: Json) -> AppState:
     if live["kind"] == "Job" and live.get("status", {}).get("state", {}).get("phase") == "Aborted":
-        return AppState.CANCELLED  # Volcano, stopped by a command
+        return AppState.CANCELLED  # a command stopped the Volcano Job
     return _STATES[ptcompile.status(live).state]
 
 

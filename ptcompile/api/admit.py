@@ -271,7 +271,7 @@ class _Nodes:
 
 
 def _flavors_of(answer: JobAdmission) -> frozenset[str] | None:
-    """Return the flavors of the pods of a job, or None if they differ."""
+    """Return the flavors that all pods of a job use, or None if its pod sets use different ones."""
     if not answer.pod_sets:
         return frozenset()
 
@@ -280,8 +280,8 @@ def _flavors_of(answer: JobAdmission) -> frozenset[str] | None:
 
 
 def _owner_names(pod: Json) -> set[str]:
-    """Return the names of a pod's owners, and the values of its labels, which name the owners of
-    those.
+    """Return the names of a pod's owners and the values of its labels; controllers put the names of
+    indirect owners, such as the job of a JobSet's Job, into labels.
     """
     metadata = nested_map(pod, "metadata")
     owners = nested_maps(metadata, "ownerReferences")

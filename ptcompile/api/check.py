@@ -76,8 +76,8 @@ def check(
 
 
 def orphans(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """Yield the files that ptcompile wrote, of those that no spec compiles to, each with its
-    text.
+    """Yield each file that ptcompile wrote, with its text; `files` are those that no spec compiles
+    to.
     """
     for path, content in sorted(files.items()):
         text = content.decode("utf-8", errors="replace")

@@ -252,8 +252,8 @@ class _Request(NamedTuple):
 def _convert_one(
     imported: ImportedSpec, objects: list[JsonDict], request: _Request
 ) -> tuple[list[JsonDict], list[JsonDict], list[Diagnostic]]:
-    """Return the manifests of one job for the target, or none if an error remains; the stream's
-    other objects, and the findings.
+    """Return the manifests of one job for the target, or none if an error remains, with the
+    stream's other objects and the findings.
 
     The first candidate without an error decides, else the first one.
     """
@@ -346,7 +346,7 @@ def _convert_spec(
         if diagnostic.severity == "note" and diagnostic.name == "done-differently":
             continue  # reported below as one difference between the endings
         if diagnostic.name == "word-without-effect" and diagnostic.path[:2] == ("spec", "names"):
-            continue  # import wrote the names of the old pods
+            continue  # the names are those of the old pods, which import wrote
         is_lost = diagnostic.name == "not-carried-over"
         if is_lost and diagnostic.path[:2] == ("spec", "manifest"):
             continue  # reported with the settings
@@ -374,8 +374,8 @@ def _convert_spec(
 def _with_new_names(
     spec: JsonDict, result: Result, old_world: World, request: _Request
 ) -> tuple[Result, World, list[Problem]]:
-    """Return the spec's compilation with the new pods' host names and rank variables where the
-    manifest names those of the old ones, its world, and a note for each.
+    """Return the spec's compilation and its world, with a note for each host name or rank variable
+    of an old pod that the manifest names and that is replaced by the new pod's.
     """
     new_world = request.world(result.manifests)
     jobs = _first_jobs(old_world, new_world)
@@ -483,8 +483,8 @@ def _from_problem(
 
 
 def _changed_settings(facts: Sequence[Fact]) -> Problems:
-    """Yield a warning for each setting of the pods that the other operator writes differently,
-    such as their QoS.
+    """Yield a warning for each pod setting that the two operators write differently, such as the
+    QoS class.
     """
     for fact in facts:
         if fact.what != _ENDING:
@@ -502,8 +502,8 @@ def _ending_finding(
     imported: ImportedSpec,
     filename: str | None,
 ) -> Iterator[Diagnostic]:
-    """Yield a warning if the operators differ in what follows a failure or the end, with the
-    sentences side by side.
+    """Yield a warning if the operators differ in what follows a failure or the end of the job; the
+    comparison has the sentences of both.
     """
     before, after = differing_sentences(
         [fact.before for fact in facts if fact.what == _ENDING and fact.before],
@@ -528,8 +528,8 @@ def _ending_finding(
 def _spec_finding(
     diagnostic: Diagnostic, imported: ImportedSpec, filename: str | None, severity: Any
 ) -> Diagnostic:
-    """Return a finding of the intermediate spec as one of the object that the spec was imported
-    from.
+    """Return a finding about the intermediate spec as a finding about the object that it was
+    imported from.
     """
     if diagnostic.field:
         message = diagnostic.message

@@ -86,7 +86,7 @@ def diagnose_inputs(
     origin = find_origin(read, tolerates=tolerates)
     diagnosis = Diagnosis(
         first=origin,
-        nearest=() if origin is not None else tuple(search(_beginning(logs))),
+        nearest=() if origin is not None else tuple(search(_join_beginnings(logs))),
         files=tuple(logs),
         lines=read.lines,
         is_cut=read.is_cut or left < 0,
@@ -118,7 +118,7 @@ _BEGINNING = 10_000
 """Characters of logs without a known message that are compared with the pages of messages."""
 
 
-def _beginning(logs: Mapping[str, str | bytes]) -> str:
+def _join_beginnings(logs: Mapping[str, str | bytes]) -> str:
     texts = (content[:_BEGINNING] for content in logs.values())
     return "\n".join(
         text.decode(errors="replace") if isinstance(text, bytes) else text for text in texts

@@ -263,8 +263,8 @@ _DECIDING_KINDS = frozenset({"LimitRange", "ResourceQuota", "ValidatingAdmission
 def _admission(
     after: DiffSide, second: Inputs, definitions: Definitions | None
 ) -> Callable[[Json, Json], Iterable[Problem]]:
-    """Return a function for what admission plugins reject of an update, by the second side and
-    its profile.
+    """Return a function that yields what the admission plugins of the second side's cluster reject
+    of an update.
     """
     existing = second.profile.spec.objects
     kinds = {str(manifest.get("kind")) for manifest in (*after.manifests, *existing)}

@@ -98,7 +98,7 @@ def fix_findings_of(content: bytes, judge: Callable[[bytes], Report], *, unsafe:
             reports[text] = judge(text)
         return reports[text]
 
-    # a round applies only what is listed: after a short list, more of them would be needed
+    # a round applies only fixes of listed findings, so a short list would take more rounds
     many = limits()._replace(findings=_LISTED * limits().findings)
     token = while_fixing.set(many)
     try:

@@ -289,8 +289,8 @@ def _fit_built_in(
 def _import_all(
     inputs: Inputs, profile: ClusterProfile, chosen: Chosen, *, lossy: bool, exact: bool
 ) -> tuple[list[ImportedSpec], set[_Identity], list[Diagnostic]]:
-    """Return the specs of all chosen jobs, the objects that these compile to, and what was
-    found.
+    """Return the specs of all chosen jobs, the objects that these compile to, and the
+    diagnostics.
     """
     from ptcompile.importer.attempt import without_nulls
 
@@ -358,7 +358,7 @@ def _import_one(
     lossy: bool,
     exact: bool,
 ) -> tuple[ImportedSpec | None, Sequence[Json], list[Problem]]:
-    """Return the spec of a job with the objects that it compiles to, and what was found."""
+    """Return the spec of a job with the objects that it compiles to, and the problems."""
     from ptcompile.importer import draft
     from ptcompile.importer.attempt import compile_errors, differences, import_object, without_nulls
 
@@ -432,8 +432,8 @@ def _prove_with_plugins(
     profile: ClusterProfile,
     extensions: Extensions | None,
 ) -> Attempt:
-    """Return the attempt with the proof for the passes of plugins, which the search for it did
-    not run.
+    """Return the attempt with the proof that the passes of plugins leave it equivalent; the search
+    ran without them.
     """
     if extensions is None:
         return attempt

@@ -111,8 +111,8 @@ class Family(NamedTuple):
 
 
 class ItemsFound(NamedTuple):
-    """The objects of the inputs after one step, and what is wrong with the specs that have no
-    result of it.
+    """The objects of the inputs after one step, and the diagnostics of the specs for which the step
+    had no result.
     """
 
     items: tuple[Item, ...]
@@ -284,7 +284,7 @@ class Inputs:
     @cached_property
     def items(self) -> tuple[Item, ...]:
         """All objects in order. A spec has the overrides; one that cannot have them is left out."""
-        return self._overridden.items
+        return self._override_items.items
 
     @cached_property
     def specs(self) -> list[Item]:
@@ -298,13 +298,16 @@ class Inputs:
 
     @cached_property
     def created(self) -> list[Json]:
-        """All objects, those that others carry to the API server in the place of these."""
+        """All objects as the API server gets them: the objects inside a List or a wrapper take its
+        place.
+        """
         return [created for item in self.items for created in unwrapped(item.manifest)]
 
     @cached_property
     def documents(self) -> list[OverriddenDocument]:
-        """Each document whole, with the overrides whatever its kind, for verbs to which each is a
-        spec; one with variants is each of its jobs. With a name of the run there is only the first.
+        """Every document as a whole, with the overrides applied to any kind, for verbs that read
+        each document as a spec. A document with variants counts as its jobs. If the run has a name,
+        only the first document is returned.
         """
         documents = [document for document in self._whole_documents if document.data is not None]
         if self.overrides.run_name is not None:
@@ -313,7 +316,9 @@ class Inputs:
 
     @property
     def surplus_documents(self) -> list[Diagnostic]:
-        """The error of each document after the first, if the run has a name: it names one job."""
+        """An error for each document after the first if the run has a name, because a name can only
+        be that of one job.
+        """
         name = self.overrides.run_name
         if name is None:
             return []
@@ -344,8 +349,8 @@ class Inputs:
         return bool(self.overrides.values or self.overrides.variants)
 
     def _may_vary(self, data: Json) -> bool:
-        """Return whether a document is a spec with variants, or one of whose variants an option
-        speaks.
+        """Return whether a document is a spec with variants, or may be changed by an option of the
+        call.
         """
         if "variants" not in data and not self._has_options:
             return False
@@ -408,7 +413,9 @@ class Inputs:
         return [jobs[number].to_diagnostic(problem, file.name) for number, problem in problems]
 
     def once_each(self, diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
-        """Return findings, those that several jobs of a document have once."""
+        """Return the findings; a finding that several jobs of one document have is returned
+        once.
+        """
         if not self.families:
             return diagnostics
         from ptcompile.spec.variants import once_each
@@ -457,9 +464,9 @@ class Inputs:
 
     @cached_property
     def diagnostics(self) -> list[Diagnostic]:
-        """The mistakes in what was given, in this order for every verb but lint, which judges the
-        texts itself: the profile, overrides, texts, profiles that are not read, specs that cannot
-        have the overrides, and specs with the name of an earlier one.
+        """The mistakes in the call's inputs, in the order that every verb but lint reports them:
+        the profile, overrides, texts, profiles that are not read, specs that cannot have the
+        overrides, and specs that repeat the name of an earlier one. Lint judges the texts itself.
         """
         has_no_profile = self.given_profile is None and not self.settings_diagnostics
         unread = [
@@ -479,7 +486,7 @@ class Inputs:
             *self.text_diagnostics,
             *unread,
             *self.variant_diagnostics,
-            *self._overridden.diagnostics,
+            *self._override_items.diagnostics,
             *repeated,
         ]
 
@@ -494,7 +501,7 @@ class Inputs:
         return has_error(self.diagnostics)
 
     def compile(self, spec: Json, target: str | None = None) -> Compiled:
-        """Compile a spec for `target`, else for its own target."""
+        """Compile a spec for `target`, or for its own target if that is None."""
         from ptcompile.compiler.pipeline import compile_document
 
         return compile_document(spec, self.profile, target, self.extensions)
@@ -545,7 +552,7 @@ class Inputs:
         return ()
 
     def limited(self, *more: Diagnostic) -> tuple[Diagnostic, ...]:
-        """Return the mistakes in what was given and the other findings, up to the limit for one
+        """Return the mistakes in the inputs and the findings given, up to the limit for one
         file.
         """
         return tuple(
@@ -563,7 +570,7 @@ class Inputs:
         ])  # fmt: skip
 
     @cached_property
-    def _overridden(self) -> ItemsFound:
+    def _override_items(self) -> ItemsFound:
         """Return the objects with the overrides, and the errors of the specs that cannot have
         them.
         """
@@ -633,8 +640,8 @@ def is_empty(source: Source) -> bool:
 
 
 def text_problems(source: Source, problems: Iterable[Problem]) -> Problems:
-    """Yield problems of a source's text as whoever reads the text says them: ptcompile of a spec,
-    kubectl of manifests.
+    """Yield the problems of a source's text in the words of the program that reads it: ptcompile
+    for a spec, kubectl for manifests.
 
     A duplicate key is only a warning in a manifest, because kubectl silently uses the last value.
     """
@@ -689,8 +696,8 @@ def releases_of(profile: ClusterProfile | None, kubernetes: str | None = None) -
 
 
 def read_beside(sources: Iterable[StreamSource]) -> Objects:
-    """Return the objects of several sources. The problems of their texts are findings of whoever
-    checks them.
+    """Return the objects of several sources. Problems of their texts are not reported here: they
+    are findings of the run that checks those files.
 
     Raises TypeError for anything that is not a list of sources.
     """
@@ -717,7 +724,7 @@ def _may_define(source: Source) -> bool:
 
 
 def unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics without those that both sides have, as sides of one file do."""
+    """Return the diagnostics, each once; the two sides of one file have some in common."""
     return tuple(
         {
             (d.code, d.message, d.path, d.span, d.filename, d.document): d for d in diagnostics

@@ -197,7 +197,7 @@ def lint_inputs(
     of_objects = _object_diagnostics(inputs, options, coverage, pause, earlier or {})
     of_text += inputs.variant_diagnostics
     successors = _successors(file, options)
-    # lazy, so that a file with more findings than are reported is not looked at to its end
+    # lazy: once enough findings are reported, the rest of the file is not checked
     everything: Iterable[Diagnostic] = chain(
         inputs.settings_diagnostics, of_text, of_objects, successors
     )
@@ -360,7 +360,7 @@ def _object_diagnostics(
         if is_template and rendered is not None:
             problems = rendered.certain(item, problems)
         coverage.unchecked += unknown
-        # the objects inside it come after itself
+        # if the object itself is unchecked, it is the first name: objects inside it follow
         coverage.checked += unknown[:1] != [streams.unchecked_name(manifest)]
         stamped = map(
             item.to_diagnostic, without_verdicts_on_marks([*repeated, *problems], manifest, marked)
@@ -386,8 +386,8 @@ def _stream(
 
 
 class _RenderedAnyhow:
-    """The objects of a template without their placeholders: a finding that they do not have as
-    well rests on one.
+    """The objects of a template with placeholders removed. A finding that these objects do not have
+    is caused by a placeholder.
     """
 
     def __init__(self, inputs: Inputs, options: LintOptions) -> None:
@@ -419,8 +419,8 @@ def _document_diagnostics(file: File, templates: Mapping[int, Problem]) -> Itera
 
 
 def _once_per_template(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield the diagnostics, those in a pod template that roles share by a YAML alias only for
-    the first role.
+    """Yield the diagnostics; if roles share a pod template by a YAML alias, only those of the first
+    role.
     """
     reported = set()
     for diagnostic in diagnostics:

@@ -69,8 +69,8 @@ class ObjectLinter:
         self._noted_kinds: set[tuple[str, str]] = set()
 
     def problems(self, manifest: Json, unchecked: list[str], *, is_template: bool) -> list[Problem]:
-        """Return the problems of one object and of those inside it; the names of those of an
-        unknown kind are appended to `unchecked`.
+        """Return the problems of one object and of the objects inside it. The names of objects of
+        an unknown kind are appended to `unchecked`.
         """
         problems: Iterable[Problem] | None
         problems = streams.missing_keys(manifest) or self._own_problems(manifest)
@@ -80,7 +80,7 @@ class ObjectLinter:
             unchecked.append(streams.unchecked_name(manifest))
             problems = self._problems_of_unknown_kind(manifest)
 
-        # compiling has run them for a spec
+        # a spec's extension rules have already run when it was compiled
         of_extensions = () if streams.is_ours(manifest) else self._extension_findings(manifest)
         findings = [
             *problems,
@@ -236,14 +236,16 @@ class ObjectLinter:
                     continue
 
             problems = self.problems(item.manifest, unchecked, is_template=is_template)
-            # the values of a step's parameters are known when it runs
+            # the values of a step's parameters are known only when the step runs
             certain = without_verdicts_on_marks(problems, item.manifest, marked=bool(item.moves))
             for problem in _after_creation(certain, manifest):
                 kept = problem if item.is_carried else problem._replace(fix=None)
                 yield _at_outer_path(kept, item)
 
     def _problems_of_templates(self, manifest: Json) -> Problems:
-        """Yield the problems of the pods of a kind whose own rules look at no pods."""
+        """Yield the problems of the pod templates of a kind that has rules of its operator, but
+        none that look at pods.
+        """
         record = kind_named(kind_of(manifest))
         if not record.rules or POD_RULES[0] in record.rules:
             return
@@ -277,7 +279,7 @@ class ObjectLinter:
         """Yield the problems of manifests inside a string; ignore template placeholders."""
         objects = [*streams.objects_of(streams.read(content, None))]
         inputs = self._inputs
-        # the objects of the stream are there when the text is applied
+        # when the manifests in the string are applied, the objects of the stream exist
         related = [*self._stream.objects] if self._stream.has_context else None
         stream = Stream(
             objects,
@@ -297,8 +299,8 @@ class ObjectLinter:
 
 
 def _after_creation(problems: Iterable[Problem], outer: Json) -> Problems:
-    """Yield the problems of an object that a controller creates from `outer`: what rejects it does
-    so then.
+    """Yield the problems of an object that a controller creates from `outer`: a rejection does not
+    happen at the apply, but when the controller creates the object.
 
     If the API server knows the parts of `outer`, what it rejects of them is reported for `outer`
     itself.
@@ -329,7 +331,7 @@ def _at_outer_path(problem: Problem, item: WrappedObject) -> Problem:
         part, place = item.move(path)
         return (*place, *path[len(part) :])
 
-    # a part that stands elsewhere has no other name than its path
+    # a part that comes from another place of the file is named by its path alone
     name = None if item.moves else f"{field_path(item.path)}.{problem.field}"
     edits = problem.fix.edits if problem.fix is not None else ()
     fix = problem.fix and problem.fix._replace(

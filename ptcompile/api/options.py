@@ -93,8 +93,8 @@ def read_options(
     schemas: SchemaPaths,
     extensions: Extensions | None,
 ) -> LintOptions:
-    """Return the options that a function's arguments mean; `lint` describes them, and what they
-    raise.
+    """Return the options for a function's arguments, which `lint` describes, with the exceptions
+    for wrong ones.
     """
     arguments.check(kubernetes=kubernetes, extensions=extensions)
     codes = extensions.codes if extensions is not None else NO_CODES

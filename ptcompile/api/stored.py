@@ -44,7 +44,7 @@ class Stored(NamedTuple):
 
     def yaml(self) -> str:
         """Return the objects as YAML. A comment at each written value says who writes it."""
-        return "---\n".join(_commented(item) for item in self.objects)
+        return "---\n".join(_to_commented_yaml(item) for item in self.objects)
 
     def to_list(self) -> list[JsonDict]:
         """Return the objects as JSON data: kind, name, the stored object, and the path, value and
@@ -113,7 +113,7 @@ def stored_inputs(inputs: Inputs, target: str | None) -> Stored:
     ]
     notes = _unknown_kinds(manifests, inputs.definitions, inputs.filename)
 
-    return Stored(tuple(map(_masked, kept)), inputs.limited(*diagnostics, *notes))
+    return Stored(tuple(map(_mask, kept)), inputs.limited(*diagnostics, *notes))
 
 
 def _unknown_kinds(
@@ -130,14 +130,14 @@ def _unknown_kinds(
             yield streams.to_diagnostic(problem, None, filename)
 
 
-def _masked(item: StoredObject) -> StoredObject:
+def _mask(item: StoredObject) -> StoredObject:
     """Return a stored object without its secrets."""
     manifest = without_secrets(item.manifest)
     written = (value._replace(value=get(manifest, value.path)) for value in item.written)
     return item._replace(manifest=manifest, written=tuple(written))
 
 
-def _commented(item: StoredObject) -> str:
+def _to_commented_yaml(item: StoredObject) -> str:
     """Return an object as YAML with a comment at each written value."""
     text = emit(item.manifest)
     lines, (document,) = text.split("\n"), read_text(text).documents

@@ -225,7 +225,9 @@ def upgrade_inputs(before: Inputs, after: Inputs) -> Upgrade:
 
 
 def _findings(inputs: Inputs) -> Mapping[object, Diagnostic]:
-    """Return what lint finds in a file: the errors and warnings, by what they are about."""
+    """Return the errors and warnings that lint finds in a file, keyed by code, document and
+    path.
+    """
     options = LintOptions(
         profile=inputs.given_profile,
         versions=inputs.versions,

@@ -122,7 +122,9 @@ def validate(
 
 
 def _built_in_problems(manifest: Json, kind: GroupVersionKind, context: ApiServer) -> list[Problem]:
-    """Return what structure and field rules say of an object of a kind that Kubernetes serves."""
+    """Return the problems that structure and field rules find in an object of a kind that
+    Kubernetes serves.
+    """
     from ptcompile.apiserver.validation import built_in_problems
 
     return _merge_problems(
@@ -138,8 +140,8 @@ def _user_definition_problems(
     definitions: Definitions | None,
     problems: Sequence[Problem],
 ) -> Problems:
-    """Yield what only the user's CRD of an operator's kind reports: the shipped one may be of
-    another release.
+    """Yield the problems that only a user's CRD of an operator's kind reports. The user's CRD may
+    be of another release than the shipped one.
     """
     if definitions is None or kind not in definitions.kinds:
         return
@@ -283,8 +285,8 @@ def _operator_kind_problems(
 def _with_operator_defaults(
     manifest: Json, kind: GroupVersionKind, context: ApiServer, installed: Release
 ) -> tuple[Json, bool]:
-    """Return an object with its operator's defaults, all of them if it `is_complete` with them,
-    and whether it is.
+    """Return an object with its operator's defaults, and whether the result `is_complete`. An
+    object that is not complete is decoded as Go does before it gets them.
     """
     operator_kind = kind_named(kind)
     server = known_version(context.kubernetes)

@@ -134,12 +134,12 @@ def check_api_version(manifest: Json, kubernetes: Version) -> list[Problem] | No
     """
     api_version = str(manifest.get("apiVersion"))
     name = str(manifest.get("kind"))
-    # "/v1" is v1
+    # the server reads an apiVersion with an empty group, such as "/v1", as v1
     if api_version in _OLDER_API_VERSIONS or api_version.startswith("/"):
         return None
 
     group, _, version = api_version.rpartition("/")
-    # its form is wrong, or its group has no dot, as those of CRDs must have
+    # malformed, or with a group that no CRD can have, because it has no dot
     cannot_exist = not version or "/" in group or "." not in group
     is_known = (
         group in _built_in_groups()

@@ -89,14 +89,15 @@ def _items_as_go_writes(value: Any, shape: Any) -> Any:
     return changed or value
 
 
-def _resolved(shape: Any, known: Mapping[str, FieldShapes]) -> Any:
+def _resolve_names(shape: Any, known: Mapping[str, FieldShapes]) -> Any:
     """Return a shape with the named ones in it, such as `<container>`, in place of their names."""
     if isinstance(shape, dict):
         return {
-            key: inner if key == ZERO else _resolved(inner, known) for key, inner in shape.items()
+            key: inner if key == ZERO else _resolve_names(inner, known)
+            for key, inner in shape.items()
         }
     if isinstance(shape, list):
-        return [_resolved(inner, known) for inner in shape]
+        return [_resolve_names(inner, known) for inner in shape]
     return known.get(shape, shape)
 
 
@@ -106,7 +107,7 @@ def read_shapes(name: str, known: Mapping[str, FieldShapes]) -> dict[str, FieldS
     """
     shapes = {**known}
     for key, written in load_table(name)["shapes"].items():
-        shapes[f"<{key}>"] = _resolved(written, shapes)
+        shapes[f"<{key}>"] = _resolve_names(written, shapes)
     return shapes
 
 

@@ -74,15 +74,15 @@ def as_updated(old: Json, merged: Json) -> JsonDict:
         or set_node_tolerations(copy_without_nulls(old), ClusterState()) != old
     ):
         return current
-    # a file with tolerations replaces the list
+    # a file with tolerations replaces the whole list, so admission adds its own again
     return set_node_tolerations(current, ClusterState())
 
 
-def _mutated(manifest: JsonDict, mutate: MutatingPlugin, state: ClusterState) -> JsonDict:
+def _mutate_object(manifest: JsonDict, mutate: MutatingPlugin, state: ClusterState) -> JsonDict:
     return mutate(manifest, state)
 
 
-def _prepared(manifest: JsonDict) -> JsonDict:
+def _prepare_creation(manifest: JsonDict) -> JsonDict:
     CREATION_CHANGES[kind_of(manifest)](manifest)
     return manifest
 
@@ -141,10 +141,10 @@ def _stages(
     yield decoding
     if is_built_in(kind):
         if kind in CREATION_CHANGES:
-            yield API_SERVER, _prepared
+            yield API_SERVER, _prepare_creation
         state = ClusterState(others, releases)
         for plugin, mutate in plugins_of(kind):
-            yield plugin, partial(_mutated, mutate=mutate, state=state)
+            yield plugin, partial(_mutate_object, mutate=mutate, state=state)
 
     if kind in KINDS:
         operator = operator_of(kind)

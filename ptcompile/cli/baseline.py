@@ -82,7 +82,7 @@ class Baseline(NamedTuple):
             and entry.code in codes
             and (entry.file in places or _is_gone(entry.file, folder))
         ]
-        problems = [*map(_expired, expired), *map(_stale, stale)]
+        problems = [*map(_expired_entry, expired), *map(_stale_entry, stale)]
 
         return Applied(
             [diagnostic for index, diagnostic in enumerate(ordered) if index not in known],
@@ -102,7 +102,7 @@ class Applied(NamedTuple):
     """Findings in the baseline itself."""
 
 
-def _expired(entry: KnownFinding) -> Problem:
+def _expired_entry(entry: KnownFinding) -> Problem:
     message = (
         f"the entry for {entry.code} applied until {entry.expires}: the finding is reported again"
     )
@@ -114,7 +114,7 @@ def _expired(entry: KnownFinding) -> Problem:
     )
 
 
-def _stale(entry: KnownFinding) -> Problem:
+def _stale_entry(entry: KnownFinding) -> Problem:
     resource = "/".join(filter(None, (entry.kind, entry.name))) or entry.file
     message = f"no finding for this entry: {entry.code} of {resource}" + (
         f" at {entry.path}" if entry.path else ""

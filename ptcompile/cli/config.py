@@ -117,7 +117,7 @@ class Config(NamedTuple):
         """Return the selectors that `per-file-ignores` has for one file."""
         return [
             selector
-            for selectors in self._matching(self.per_file_ignores, path)
+            for selectors in self._matching_values(self.per_file_ignores, path)
             for selector in selectors
         ]
 
@@ -125,7 +125,7 @@ class Config(NamedTuple):
         """Return the configured severities of rules in one file by rule name; `per-file-severity`
         overrides `severity`, and later patterns override earlier ones.
         """
-        tables = [self.severity, *self._matching(self.per_file_severity, path)]
+        tables = [self.severity, *self._matching_values(self.per_file_severity, path)]
         return {
             name: level
             for table in tables
@@ -174,7 +174,7 @@ class Config(NamedTuple):
             kustomizations=kustomizations(os.path.dirname(path)) if os.path.basename(path) else (),
         )
 
-    def _matching(self, table: Sequence[tuple[str, T]], path: str) -> Iterator[T]:
+    def _matching_values(self, table: Sequence[tuple[str, T]], path: str) -> Iterator[T]:
         """Yield the values of the patterns that match a file; these are patterns of .gitignore,
         as in `exclude`.
         """

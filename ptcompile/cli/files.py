@@ -173,7 +173,7 @@ def starter_named(text: str) -> str | None:
 
 
 def reject_link_out(path: str) -> None:
-    """Raises `UsageError` for a named link out of its tree, with `--untrusted`."""
+    """Raise `UsageError` for a named link out of its tree, with `--untrusted`."""
     if is_untrusted() and path not in _STDIN and (tree := leads_out(path)):
         raise UsageError(f"{path}: a link that leads out of {tree}")
 
@@ -324,11 +324,14 @@ def write_files(contents: Mapping[str, str], previous: Mapping[str, bytes] = _NO
 
         for path, text in streams.items():
             _write_stream(path, text)
+
+        # all texts are written: a deadline must not stop between two renames
         end_deadline()
         by_destination = {os.path.realpath(path): path for path in previous if path in contents}
         while ready:
             temporary, destination = ready[0]
             path = by_destination.get(destination, "")
+            # compare as late as possible: an editor may save the file at any time
             if path and _read_bytes(path) != previous[path]:
                 changed.append(path)
                 os.unlink(temporary)
@@ -338,6 +341,7 @@ def write_files(contents: Mapping[str, str], previous: Mapping[str, bytes] = _NO
     except OSError as error:
         raise UsageError(f"{path or 'output'}: {reason(error)}") from None
     finally:
+        # after an error, these were not renamed
         for temporary, _ in ready:
             if os.path.exists(temporary):
                 os.unlink(temporary)
@@ -351,8 +355,8 @@ def names_folder(output: str) -> bool:
 
 
 def path_for(name: str, folder: str, form: str, taken: Container[str]) -> str:
-    """Return where a folder gets what is made from a file. Raises `UsageError` if it has that of
-    another file.
+    """Return the path in `folder` for the output of a file. Raises `UsageError` if another file
+    already takes that path.
     """
     stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
     path = os.path.join(folder, f"{stem}.{form}")
@@ -523,7 +527,7 @@ def report_error(error: BaseException) -> int:
 def exit_process(status: int) -> None:
     """End the process after flushing output, without the interpreter's cleanup."""
     try:
-        # the language server closes it at its end
+        # the language server closes stdout before it exits
         if sys.stdout is not None and not sys.stdout.closed:
             sys.stdout.flush()
     except OSError:
@@ -587,7 +591,7 @@ def _writer_has_ended(name: str) -> bool:
     except ProcessLookupError:
         return True
     except OSError:
-        # a process of another user
+        # the process exists, but belongs to another user
         pass
 
     return False

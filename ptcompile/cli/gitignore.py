@@ -110,7 +110,7 @@ def _last_match(lines: list[_Line], *, by_name: bool) -> Callable[[bytes], int]:
             numbers.append(number)
             alternatives.append(line.text + (rb"\0\Z()" if line.only_folders else rb"\0?\Z()"))
 
-    # alternatives are tried in order
+    # the regex takes the first alternative that matches, git the last line
     numbers.reverse()
     regex = re.compile(b"|".join(reversed(alternatives)), re.DOTALL)
 

@@ -177,7 +177,7 @@ _TYPES = {
 def check_target(
     name: str | None, *, extra: tuple[str, ...] = (), extensions: Extensions | None = None
 ) -> None:
-    """Raises `UsageError` for an unknown target. `extra`: other values that the option accepts."""
+    """Raise `UsageError` for an unknown target. `extra`: other values that the option accepts."""
     if name is None or name in extra:
         return
 
@@ -203,7 +203,7 @@ class HelpFormatter(argparse.HelpFormatter):
     """
 
     def _split_lines(self, text: str, width: int) -> list[str]:
-        return _wrapped(" ".join(text.split()), width)
+        return _wrap_words(" ".join(text.split()), width)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return fit(text, width)
@@ -222,12 +222,12 @@ def fit(text: str, width: int) -> str:
             continue
 
         for is_blank, paragraph in groupby(block, key=lambda line: not line):
-            lines += [""] if is_blank else _wrapped(" ".join(paragraph), width)
+            lines += [""] if is_blank else _wrap_words(" ".join(paragraph), width)
 
     return "\n".join(lines)
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap_words(text: str, width: int) -> list[str]:
     from textwrap import wrap
 
     return wrap(text, width, break_long_words=False, break_on_hyphens=False)

@@ -92,26 +92,24 @@ def options_text(options: Sequence[Set]) -> str:
 def point_at_options(
     diagnostics: Iterable[Diagnostic], options: argparse.Namespace
 ) -> list[Diagnostic]:
-    """Return the diagnostics; those about an override get the file `--set`, the option's line and
-    the span of its value, or the file `--name`.
+    """Return the diagnostics; one about an override gets `--set` or `--name` as its file, and the
+    span of the value in the options' text.
     """
     out = []
     for diagnostic in diagnostics:
         match = re.fullmatch(r"overrides\[(?P<number>\d+)\]", diagnostic.filename or "")
         if diagnostic.filename == "name=":
-            width = len(options.name or "")
-            diagnostic = diagnostic._replace(
-                filename=NAME_OPTION, span=Span(1, 1, 1, max(2, width + 1))
-            )
+            span = Span(1, 1, 1, max(2, len(options.name or "") + 1))
+            diagnostic = diagnostic._replace(filename=NAME_OPTION, span=span)
         elif match is not None and int(match["number"]) < len(options.set):
             number = int(match["number"])
             option = options.set[number]
-            wants_text = option.document is not None and (diagnostic.help or "").startswith(
-                "write it in quotes"
-            )
-            help = f"use --set-string {option.text}" if wants_text else diagnostic.help
+            help = diagnostic.help or ""
             span = _span(diagnostic, option, number + 1)
-            diagnostic = diagnostic._replace(filename=SET_OPTION, span=span, help=help)
+            diagnostic = diagnostic._replace(filename=SET_OPTION, span=span)
+            # the shell takes the quotes away, so a text needs the other option
+            if option.document is not None and help.startswith("write it in quotes"):
+                diagnostic = diagnostic._replace(help=f"use --set-string {option.text}")
 
         out.append(diagnostic)
 

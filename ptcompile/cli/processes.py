@@ -101,7 +101,7 @@ def map_in_processes(
         chunks = [*_chunks(len(items), jobs)]
         for chunk, results in zip(chunks, workers.results(chunks), strict=True):
             yield from results
-            # an item that failed there raises here, with its traceback
+            # an item that failed in its process fails again here, with its traceback
             yield from map(work, items[chunk][len(results) :])
     finally:
         workers.end()
@@ -228,7 +228,7 @@ def _serve(
         connection.close()
     # the parent process ends this one
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # as in the process of the command
+    # the command's own process runs without garbage collection too
     gc.disable()
     # a closed pipe means that there is no more work
     with suppress(Exception):
@@ -262,7 +262,7 @@ def _block_interrupts(forks: bool) -> Iterator[None]:
     """Block Ctrl-C while processes are started: they inherit that, so only the starting process
     handles it.
     """
-    # Windows
+    # Windows cannot block signals
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -93,8 +93,8 @@ class RelatedObjects:
 
     @cached_property
     def _services(self) -> Mapping[bytes, Sequence[tuple[int, bytes]]]:
-        """Indexes of the Services with a word of theirs, under the part of the word that the
-        fewest others have.
+        """Services as pairs of index and word: their name, or a value of their selector. They are
+        keyed by the part of the word that is rarest among all words.
         """
         services = [
             (i, manifest)
@@ -202,13 +202,13 @@ def repeated_objects(digests: Iterable[tuple[str, ObjectDigests]]) -> RepeatedOb
 
 
 @cache
-def _absolute(folder: str) -> str:
+def _absolute_path(folder: str) -> str:
     return os.path.abspath(folder)
 
 
 def folder_of(path: str) -> str:
     """Return the folder of a file, the same for every way to write it."""
-    return _absolute(os.path.dirname(path))
+    return _absolute_path(os.path.dirname(path))
 
 
 def earlier_files(file: InputFile, everything: Iterable[InputFile]) -> list[tuple[str, bytes]]:

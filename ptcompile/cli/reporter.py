@@ -203,7 +203,7 @@ class Reporter:
         content = files.read(path) if path is not None else None
         profile, diagnostics = load_profile(content, filename=path)
         if path is not None and content is not None:
-            # it is not what the run is about: no summary counts it
+            # added without being counted: summaries count only the files that the run is about
             self._diagnostics += diagnostics
             self._texts[path] = InputFile(path, content, True).text()
         return profile
@@ -346,7 +346,7 @@ class Reporter:
         if not always:
             self._diagnostics = [diagnostic._replace(fix=None) for diagnostic in self._diagnostics]
 
-        # also without findings
+        # a report is written even if it has no findings
         files.write_files(
             {report.file: self._report(report.name) for report in self._written if report.file}
         )
@@ -431,7 +431,9 @@ class Reporter:
         return self.unreadable_status()
 
     def _whole_names(self) -> list[str]:
-        """Return the files whose findings are all known, as those of a stream are."""
+        """Return the files whose objects of other files are known, so that all their findings are:
+        standard input always is one.
+        """
         return [name for name in self._names if self._has_context or name == "<stdin>"]
 
     def _apply_baseline(self) -> None:

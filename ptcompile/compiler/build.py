@@ -58,7 +58,7 @@ def unsupported_patches(job: JobSpec, target: Target) -> Problems:
     for key, patch in job.manifest.items():
         path: Path = ("spec", "manifest", key)
         name, _, kind = key.partition("/")
-        # how a Service selects or publishes pods: each operator serves its own
+        # each operator names its pods by its own Services: other targets need no such patch
         serves_names_only = kind == "Service" and as_mapping(patch).keys() <= {"spec"}
         if name not in TARGETS:
             suggestion = closest_match(name, TARGETS)

@@ -59,7 +59,8 @@ def _kept_folders(subject: Subject) -> Iterator[tuple[Path, _KeptFolder]]:
                 for word in container.argv
                 for part in word.text.lower().replace("_", "-").split("-")
             }
-            if words & _NAMES_OF_RUNS:  # the script may put it into the folder
+            # the script may make the folder's name from the name of the run
+            if words & _NAMES_OF_RUNS:
                 continue
 
             for checkpoint in written_checkpoints(container):
@@ -73,7 +74,8 @@ def _kept_folders(subject: Subject) -> Iterator[tuple[Path, _KeptFolder]]:
                     mount.data, "subPath"
                 )
                 written = as_string(get(subject.manifest, checkpoint.path))
-                if claim and "$" not in written + sub_path:  # what varies may be in it
+                # a path with a variable may differ from run to run
+                if claim and "$" not in written + sub_path:
                     yield checkpoint.path, _KeptFolder(claim, sub_path, checkpoint.folder)
 
 

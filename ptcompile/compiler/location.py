@@ -26,8 +26,8 @@ _TABLE = load_table("compiler/likely_fields.json")
 
 
 def _fields(table: str, name: str) -> Iterator[Path]:
-    """Yield the spec fields that a row of a table names, such as that of a rule, the likeliest
-    first; none without a row. A row names fields, and rows of the table of shared ones.
+    """Yield the spec fields that a table has for a name, such as a rule's, the likeliest first;
+    none for an unknown name. A row may name rows of the table `shared` instead of fields.
     """
     for word in _TABLE[table].get(name, ()):
         if word in _TABLE["shared"]:
@@ -44,7 +44,7 @@ def likely_cause(problem: Problem, trace: Trace, manifest: int, data: Json) -> P
     blocks = _candidate_blocks(trace.role(manifest, problem.path), job)
     for field in _candidate_fields(problem, trace, manifest):
         for block in blocks:
-            # the frontend reports it at this path, even if it is unset
+            # the frontend reports nprocPerNode at its own path even if the spec does not set it
             required = field[:-1] if field[-1] == "nprocPerNode" else field
             if has(job, (*block, *required)):
                 return ("spec", *block, *field)
@@ -163,8 +163,8 @@ class PlacedProblem(NamedTuple):
 
 
 def at_source(problem: Problem, owner: int, manifests: Sequence[Json]) -> PlacedProblem:
-    """Return a problem of a manifest, in the manifest that has the value: the spec is the source
-    of both.
+    """Return a problem at the manifest that has the wrong value, which may be another one than the
+    manifest that the problem is about. Both come from the same spec.
     """
     source, path = problem.source or (None, ())
     index = next((i for i, manifest in enumerate(manifests) if manifest is source), None)
@@ -245,7 +245,7 @@ def _locate_problem(
         likely = likely_cause(problem, trace(), owner, data)
         if not has_line or likely != SPEC:
             path = likely
-    # a name is a key in a spec
+    # a spec writes variables as a mapping, so the name of a variable is a key there
     is_env_name = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)
     unfixable = problem._replace(on_key=problem.on_key or is_env_name, fix=None)
     if path == SPEC:

@@ -59,12 +59,14 @@ def independent_errors(
 
         lost_devices = removed & _DEVICES or ("spec", "resources") in earlier_paths
         if lost_devices and (
-            candidate.path == ("spec", "accelerator") or _compared(candidate) >= _DEVICES
+            candidate.path == ("spec", "accelerator") or _compared_fields(candidate) >= _DEVICES
         ):
             # an accelerator that no node requests anymore, or a comparison with its devices
             continue
 
-        is_compared = candidate.name in _TABLE["compared"] and not removed & _compared(candidate)
+        is_compared = candidate.name in _TABLE["compared"] and not removed & _compared_fields(
+            candidate
+        )
         if (
             is_of_value
             or is_compared
@@ -73,7 +75,7 @@ def independent_errors(
             yield candidate
 
 
-def _compared(problem: Problem) -> frozenset[str]:
+def _compared_fields(problem: Problem) -> frozenset[str]:
     return frozenset(_TABLE["compared"].get(problem.name, ()))
 
 

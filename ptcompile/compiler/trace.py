@@ -337,7 +337,7 @@ def traced_block(fields: Any, path: Path) -> Any:
     """Return a block of a spec whose values carry their paths. `path` is the block's."""
     names = fields.model_fields_set - _UNTRACED
     if getattr(fields, "generate_name", None) is not None:
-        names = names - {"name"}  # a placeholder
+        names = names - {"name"}  # with generateName, `name` holds a placeholder
     return fields.replace(
         **{
             name: _trace_value(getattr(fields, name), (*path, yaml_name(name)))

@@ -50,7 +50,7 @@ def rewrite_fields(
         constant = wanted[0] if is_known and len(set(wanted)) == 1 else None
         names = frozenset(name for pair in readers for name in _variables(pair.old.spec, field))
         change = _Change(field, names, replacement, None if replacement is not None else constant)
-        replaced = _replaced(changed, change)
+        replaced = _replace_field(changed, change)
         where = f"{field}, which {', '.join(sorted(names)) or 'a volume'} reads,"
         if (
             replaced == changed
@@ -124,10 +124,10 @@ def _variables(value: Any, field: str) -> Iterator[str]:
             yield str(inner.get("name"))
 
 
-def _replaced(value: Any, change: _Change) -> Any:
+def _replace_field(value: Any, change: _Change) -> Any:
     """Return the data with a change applied to variables, and to files of downward API volumes."""
     if isinstance(value, list):
-        return [_replaced(inner, change) for inner in value]
+        return [_replace_field(inner, change) for inner in value]
     if not isinstance(value, Mapping):
         return value
 
@@ -139,7 +139,7 @@ def _replaced(value: Any, change: _Change) -> Any:
     if change.path is not None and value.get("fieldPath") == change.field:
         return {**value, "fieldPath": change.path}
 
-    return {key: _replaced(inner, change) for key, inner in value.items()}
+    return {key: _replace_field(inner, change) for key, inner in value.items()}
 
 
 def _finding(where: str, now: str | None) -> Problem:

@@ -60,13 +60,14 @@ def without_old_metadata(
         operator.placing_annotations.keys()
         & nested_map(old_job.manifest, "metadata", "annotations").keys()
     )
+    # compile has reported the keys of `reported`
     problems = [
         conversion_problem(
             f"{key} means something to {title} alone, so it is left out",
             "remove it from the manifest",
         )
         for key in present
-        if key not in reported  # by compile
+        if key not in reported
     ]
 
     return [_without_metadata(data, stale) for data in objects] if present else list(
@@ -83,7 +84,7 @@ def _domains(job: SimulatedJob) -> set[str]:
         if following is not None
         else ()
     )
-    # of a domain with others
+    # the annotations of PARTIAL_ADMISSION are in Kueue's domain, which is not the operator's
     placing = [key for key in operator.placing_annotations if key not in PARTIAL_ADMISSION]
     keys = {*labels, *placing, kind.additions.job_label}
 

@@ -85,7 +85,8 @@ def candidates(
         lifted = lift_launch(document, world.jobs[0]) if world.jobs else None
         if lifted is not None:
             yield for_target(lifted, target, world)
-    job = without_path(document["spec"], ("runtimeRef",))  # of an unknown runtime
+    # the runtime that runtimeRef names is in no file
+    job = without_path(document["spec"], ("runtimeRef",))
     yield for_target({**document, "spec": job}, target, world)
 
 
@@ -131,7 +132,7 @@ def job_settings(job: Json, target: str) -> JsonDict:
 
     settings = {field: patch[field] for field in _JOB_FIELDS if patch.get(field) is not None}
     has_own_rules = "activeDeadlineSeconds" in job.get("runPolicy", {}) or "roles" in job
-    # a patch would replace the rules that compile writes
+    # the patch would replace the failure rules that compile writes
     if has_own_rules and _fails_job(settings):
         del settings[_FAILURE_POLICY]
     if templates.container and _FAILURE_POLICY in settings:

@@ -169,6 +169,7 @@ def gang_differences(before: Queueing, after: Queueing, target: str) -> Problems
         yield conversion_problem(
             message, f"set gangScheduler: {old.scheduler} in a profile, and pass it with --cluster"
         )
+
     if old is not None and new is not None:
         pairs = (
             ("scheduler", old.scheduler, new.scheduler),
@@ -181,6 +182,7 @@ def gang_differences(before: Queueing, after: Queueing, target: str) -> Problems
                 yield conversion_problem(
                     message, "change it in the manifest, or use another target"
                 )
+
     if new is not None and new.by_setting and not (old is not None and old.by_setting):
         message = (
             f"the gang depends on the operator of the target {target}: it must be started for "
@@ -189,6 +191,7 @@ def gang_differences(before: Queueing, after: Queueing, target: str) -> Problems
         yield conversion_problem(
             message, f"start it with gang scheduling by {new.scheduler}", "warning"
         )
+
     if (before.system, before.queue) != (after.system, after.queue) and before.queue:
         now = f"the queue {after.queue} of {after.system}" if after.queue else "no queue"
         message = (

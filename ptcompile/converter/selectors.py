@@ -57,7 +57,7 @@ Searched = dict[tuple[object, int], tuple[JsonDict, "Any"]]
 
 
 def search(searched: Searched, data: JsonDict, find: Callable[[JsonDict], T]) -> T:
-    """Return what `find` returns for an object, by what it returned before for this very object."""
+    """Return `find(data)`, computed once for each object."""
     key = find, id(data)
     if key not in searched:
         searched[key] = data, find(data)  # with the object, so that no other gets its id
@@ -153,7 +153,7 @@ def _replacement(
     for size in range(1, _MAX_ADDED + 1):
         for added in combinations(keys, size):
             if order and order[0] in common and order[0] not in added:
-                continue  # other jobs have pods too
+                continue  # without the job's own label, pods of other jobs would be selected
 
             labels = {
                 **nested_string_map(kept, "matchLabels"),

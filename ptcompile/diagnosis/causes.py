@@ -149,8 +149,8 @@ class _Places:
         return next((self._line(index, expression) for index, expression in self._find(place)), 0)
 
     def _find(self, place: str) -> Iterator[tuple[int, re.Pattern[str] | None]]:
-        """Yield the indexes of the leaves that have a place, each with what has it inside a
-        longer text.
+        """Yield the indexes of the leaves at which `place` is set, each with the expression that
+        finds it inside a longer text, or None for a key or a variable.
         """
         if not place.startswith(("--", "$", "=")):
             parts = [place] if "/" in place else place.split(".")
@@ -168,8 +168,8 @@ class _Places:
                 yield index, expression
 
     def _line_that_differs(self, place: str) -> int:
-        """Return the line of a place that has another value elsewhere, if possible of the
-        message's value; else 0.
+        """Return a line where `place` has another value than at its first occurrence, preferably
+        the value that the message names; 0 if all values are equal.
         """
         values = {
             (index, expression): self._value_after(index, expression)

@@ -52,9 +52,11 @@ def find_origin(logs: Logs, *, tolerates: bool) -> FirstCause | None:
         return None
 
     nearest = min(sighting.message.tier for sighting in candidates)
-    first = _earliest([sighting for sighting in candidates if sighting.message.tier == nearest])
+    first = _earliest_sighting(
+        [sighting for sighting in candidates if sighting.message.tier == nearest]
+    )
     if first.message.filter:
-        # all reasons of one message of the scheduler
+        # one line of the scheduler lists several reasons, each of them a separate sighting
         place = (first.file, first.line)
         reasons = [
             sighting
@@ -77,7 +79,7 @@ def _is_harmless(sighting: Sighting) -> bool:
     return message.role == "notice" and not any(cause.code for cause in message.causes)
 
 
-def _earliest(sightings: Sequence[Sighting]) -> Sighting:
+def _earliest_sighting(sightings: Sequence[Sighting]) -> Sighting:
     """Return the first in time, or in the order of the logs where times do not tell.
 
     A wait that ended began long before, so among waits that end together the clocks decide nothing.
@@ -153,7 +155,7 @@ def consequences(logs: Logs, origin: FirstCause) -> list[Sighting]:
     by_pod: dict[tuple[str, str, str], Sighting] = {}
     first = origin.sighting
     for sighting in logs.sightings:
-        # the first one again, on its line or in its pod
+        # the first cause itself, seen again on its line or in its pod
         is_same = (sighting.file, sighting.line) == (first.file, first.line) or (
             sighting.message.id == first.message.id and sighting.pod == first.pod
         )

@@ -212,7 +212,7 @@ class _LogReader:
         for index in pod.unclocked:
             sighting = self._logs.sightings[index]
             if time is not None:
-                sighting = _timed(sighting, time)
+                sighting = _with_time(sighting, time)
             self._logs.sightings[index] = sighting._replace(rank=sighting.rank or rank)
 
         if rank:
@@ -222,7 +222,7 @@ class _LogReader:
         """Look for messages in a line, and for the time of the lines before it that have none."""
         if len(line) > _LONGEST:
             line = f"{line[:_HEAD]} {line[_HEAD - _LONGEST :]}"
-        text, name, stamp = _unwrapped(line)
+        text, name, stamp = _unwrap_line(line)
         stern = None if name else _stern(text)
         if stern is not None:
             name = stern["pod"]
@@ -232,7 +232,7 @@ class _LogReader:
         if time is not None:
             waiting = self._pod(pod).waiting
             for index in waiting:
-                self._logs.sightings[index] = _timed(self._logs.sightings[index], time)
+                self._logs.sightings[index] = _with_time(self._logs.sightings[index], time)
             waiting.clear()
 
         self._keep(text, pod, time)
@@ -268,7 +268,7 @@ class _LogReader:
             if time is None:
                 pod.waiting.append(len(self._logs.sightings))
                 pod.unclocked.append(len(self._logs.sightings))
-            self._logs.sightings.append(sighting if time is None else _timed(sighting, time))
+            self._logs.sightings.append(sighting if time is None else _with_time(sighting, time))
 
     def add_state(self, pod: str, time: str, text: str) -> None:
         """Read what an object says of a pod."""
@@ -289,7 +289,7 @@ def _rank_of(text: str) -> str:
     return (rank[1] or rank[2]) if rank is not None else ""
 
 
-def _timed(sighting: Sighting, time: re.Match[str]) -> Sighting:
+def _with_time(sighting: Sighting, time: re.Match[str]) -> Sighting:
     """Return a sighting with the time that a line has; times of different forms are compared
     within a year.
     """
@@ -311,7 +311,7 @@ def _timed(sighting: Sighting, time: re.Match[str]) -> Sighting:
     return sighting._replace(time=clock, seconds=total)
 
 
-def _unwrapped(line: str) -> tuple[str, str, str]:
+def _unwrap_line(line: str) -> tuple[str, str, str]:
     """Return the text of a line without prefixes and JSON around it, and the pod and the time
     that these name.
     """

@@ -148,10 +148,10 @@ class Finder:
         named = {
             message.id: message for word in words_of(line) for message in self._words.get(word, ())
         }
-        matches = [*self._tried(named.values(), line, before)]
-        return matches or [*self._tried(self._unnamed, line, before)]
+        matches = [*self._try_messages(named.values(), line, before)]
+        return matches or [*self._try_messages(self._unnamed, line, before)]
 
-    def _tried(
+    def _try_messages(
         self, candidates: Iterable[Message], line: str, before: str
     ) -> Iterator[MessageMatch]:
         for message in sorted(candidates, key=lambda message: message.tier):

@@ -84,7 +84,7 @@ class Diagnosis(NamedTuple):
     def _lines(self) -> Iterator[str]:
         if self.first is None:
             yield "no known message of a failure"
-            yield from with_label("looked at", [self._looked()])
+            yield from with_label("looked at", [self._extent_text()])
             yield from with_label(
                 "nearest", [f"{message.id}: {message.meaning}" for message in self.nearest]
             )
@@ -97,12 +97,12 @@ class Diagnosis(NamedTuple):
         yield from self._cause_lines()
         yield from with_label("do", [message.do])
         yield from with_label("look next at", [message.next] if message.next else [])
-        shown = [_shown(sighting) for sighting in self.consequences[:_MAX_CONSEQUENCES]]
+        shown = [_sighting_text(sighting) for sighting in self.consequences[:_MAX_CONSEQUENCES]]
         more = len(self.consequences) - len(shown)
         if more > 0:
             shown.append(f"and {more} more")
         yield from with_label("followed by", shown)
-        yield from with_label("looked at", [self._looked()])
+        yield from with_label("looked at", [self._extent_text()])
 
     def _cause_lines(self) -> Iterator[str]:
         """Yield the causes with their places."""
@@ -126,7 +126,7 @@ class Diagnosis(NamedTuple):
             *([f"fix: {help}"] if help else ()),
         ]
 
-    def _looked(self) -> str:
+    def _extent_text(self) -> str:
         rest = "; the rest is too long and was not looked at" if self.is_cut else ""
         return f"{self.lines} lines of {', '.join(self.files) or 'nothing'}{rest}"
 
@@ -158,7 +158,7 @@ def _origin_lines(origin: FirstCause) -> Iterator[str]:
     yield from with_label("meaning", [sighting.message.meaning])
 
 
-def _shown(sighting: Sighting) -> str:
+def _sighting_text(sighting: Sighting) -> str:
     pod = f" pod {sighting.pod}" if sighting.pod else ""
     return (
         f"{sighting.file}:{sighting.line}{pod} {sighting.time}".rstrip()

@@ -32,18 +32,18 @@ def page(message: Message) -> str:
     )
     parts = [
         f"{message.id}  ({message.group}; {ROLES[message.role]})",
-        _filled(message.meaning),
+        _wrap_text(message.meaning),
         "\n".join(["Such as:", *examples]),
-        "\n".join(["Causes, the likeliest first:", *(_filled(cause, "  ") for cause in causes)]),
-        _filled(f"Do: {message.do}"),
-        *([_filled(f"Look next at: {message.next}")] if message.next else ()),
-        _filled(f"Source: {message.source}; {_CHECKED[message.checked]}"),
+        "\n".join(["Causes, the likeliest first:", *(_wrap_text(cause, "  ") for cause in causes)]),
+        _wrap_text(f"Do: {message.do}"),
+        *([_wrap_text(f"Look next at: {message.next}")] if message.next else ()),
+        _wrap_text(f"Source: {message.source}; {_CHECKED[message.checked]}"),
     ]
 
     return "\n\n".join(parts) + "\n"
 
 
-def _filled(text: str, indent: str = "") -> str:
+def _wrap_text(text: str, indent: str = "") -> str:
     return fill(
         text,
         100,
@@ -66,14 +66,14 @@ def search(text: str) -> list[Message]:
     words = _words([text])
     weights = {
         name: sum(weight for word, weight in told.items() if word in words)
-        for name, told in _told().items()
+        for name, told in _word_weights().items()
     }
     ranked = sorted(messages().values(), key=lambda message: -weights[message.id])
     return [message for message in ranked[:_NEAREST] if weights[message.id]]
 
 
 @cache
-def _told() -> dict[str, dict[str, float]]:
+def _word_weights() -> dict[str, dict[str, float]]:
     """Return how much each word of each message's page tells."""
     texts = {}
     pages = {}

@@ -179,7 +179,7 @@ def deduplicate(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def has_error(problems: Iterable[Problem | Diagnostic]) -> bool:
-    """Return whether one of them is an error."""
+    """Return whether one of the problems is an error."""
     return any(problem.severity == "error" for problem in problems)
 
 
@@ -260,7 +260,7 @@ class Diagnostic(NamedTuple):
 
     @property
     def url(self) -> str | None:
-        """The page of the code, or None for a rule of others that has none."""
+        """The page of the code, or None for a plugin's rule without one."""
         return self.page or (None if self.owner else page_address(self.code))
 
     @property

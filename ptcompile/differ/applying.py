@@ -234,8 +234,8 @@ def _touched_paths(before: Json, after: Json, old: Json, new: Json) -> Iterator[
 
 
 def three_way_merge(live: Json, file: Json) -> Json:
-    """Return the object that `kubectl apply` of `file` over `live` stores: what the last applied
-    file had and this one has not is removed, and the rest stays.
+    """Return the object that `kubectl apply` of `file` over `live` stores: fields that only the
+    last applied file has are removed, and all others stay.
 
     Lists of a built-in kind are merged by their keys; those of other kinds are replaced.
     """
@@ -248,8 +248,8 @@ def three_way_merge(live: Json, file: Json) -> Json:
 
 
 def _merge_file(live: Json, last_applied: Json, file: Json) -> Json:
-    """Return a live object without what the last applied file has and this one has not, and with
-    this file's values.
+    """Return a live object with the values of a file, and without the fields that only the last
+    applied file has.
     """
     applied = as_stored(file)
     fields = keyed_fields(live) if is_built_in(kind_of(live)) else None

@@ -93,7 +93,7 @@ def changes(before: Json, after: Json) -> tuple[Change, ...]:
     """
     old = normalize(before)
     new = normalize(after)
-    # most differences are defaults
+    # masking is slow, and often every difference is a default, which needs no masked values
     masked = cache(lambda: (normalize(hidden(before)), normalize(hidden(after))))
     value_changes = (
         _make_change(kind, keys, old, new, masked) for kind, keys in _differences(old, new)

@@ -56,6 +56,7 @@ def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Itera
         yield "|---|---|---|---|"
         yield from (_fact_row(fact) for fact in difference.facts)
         yield ""
+
     if difference.changes:
         lines = [change_line(change) for change in difference.changes]
         count = pluralize(len(lines), "change")
@@ -69,6 +70,7 @@ def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Itera
         yield ""
         yield "</details>"
         yield ""
+
     if difference.note:
         yield f"{difference.note[:1].upper()}{difference.note[1:]}."
         yield ""

@@ -148,8 +148,8 @@ def _one_sided_texts(
 
 
 def _sample_nodes(job: SimulatedJob, rendezvous: JobRendezvous | None) -> list[Pod]:
-    """Return the first node and the first of those that follow; the rest differ from it only in
-    their index.
+    """Return node 0 and the first other node; all further nodes differ from that one only in their
+    index.
     """
     roles = [role for role, _ in rendezvous.roles] if rendezvous is not None else []
     return [job.pod(role, i) for role in roles for i in range(min(role.count, 2))][:2]

@@ -73,7 +73,7 @@ def job_view(job: Job) -> JsonDict:
 
 
 class _MaskedView(NamedTuple):
-    """The parts of a job that passes may change, as they are and with secrets masked."""
+    """The parts of a job that passes may change, unmasked and with secrets masked."""
 
     job: Job
     real: JsonDict

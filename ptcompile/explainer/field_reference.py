@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Field(NamedTuple):
-    """A field of a mapping, for a list of them."""
+    """A field of a mapping, as the list of its fields shows it."""
 
     name: str
     type: str
@@ -113,7 +113,7 @@ def find_field(address: str) -> FieldReference:
     kind, others, parts = _parse_address(address)
     nodes = root_nodes(kind)
     for depth, part in enumerate(parts):
-        below = _below(nodes, part)
+        below = _nodes_below(nodes, part)
         if not below:
             raise UnknownFieldError(_no_such_field(kind, parts[: depth + 1], nodes))
         nodes = below
@@ -157,7 +157,7 @@ def spec_addresses() -> Iterator[str]:
     for field in _fields(nodes):
         yield f"spec.{field.name}"
         yield from (
-            f"spec.{field.name}.{inner.name}" for inner in _fields(_below(nodes, field.name))
+            f"spec.{field.name}.{inner.name}" for inner in _fields(_nodes_below(nodes, field.name))
         )
 
 
@@ -213,7 +213,7 @@ def _no_such_kind(api_version: str, name: str) -> str:
     return f"no kind {name!r}{where}{hint}"
 
 
-def _below(nodes: Sequence[SchemaNode], part: str) -> list[SchemaNode]:
+def _nodes_below(nodes: Sequence[SchemaNode], part: str) -> list[SchemaNode]:
     """Return the schemas of a field, which may be one of the items of a list."""
     return nodes_at(nodes, (part,)) or nodes_at(nodes, (0, part))
 
@@ -357,7 +357,9 @@ def _in_pod(path: str) -> str:
 
 
 def _named_value(value: Any) -> Any:
-    """Return the value of a variable, whose name the path has; any other value as it is."""
+    """Return the value of an env entry, whose name is already in its path; any other value
+    unchanged.
+    """
     if isinstance(value, Mapping) and set(value) == {"name", "value"}:
         return value["value"]
     return value
@@ -376,6 +378,7 @@ def _sections(reference: FieldReference, width: int) -> Iterator[str]:
     default = f", default {shown_value(reference.default)}" if reference.default is not None else ""
     since = f", since Kubernetes {reference.since}" if reference.since else ""
     yield f"{reference.kind}{path}\n  {reference.type}{default}{since}"
+
     if reference.description:
         yield "\n\n".join(_fill(part, width, "  ") for part in reference.description.split("\n\n"))
     if len(reference.values) > 3:

@@ -195,7 +195,7 @@ def description_of(node: SchemaNode) -> str:
 
 
 def default_of(node: SchemaNode) -> Any:
-    """Return the default of a value, or None for none and for an empty mapping or list."""
+    """Return the default of a value; None if it has no default, or an empty mapping or list."""
     default = node.schema.get("default")
     return None if default in ({}, []) else default
 

@@ -194,7 +194,7 @@ the request.
 def _traced_inputs(
     origin: Origin, siblings: Iterable[Input], lines: InputLines
 ) -> tuple[Input, ...]:
-    """Return the lines a value is made of, if the value is there without any single one of them.
+    """Return the lines a value is made of, if the value remains whichever of them is removed.
 
     This happens for a role that repeats its job, and for values that a pass would set as well, such
     as the name of a variable: its line is that of the variable's value, one of `siblings`.
@@ -247,9 +247,9 @@ def _effects(
 def _file_effects(
     file: InputName, results: Iterable[tuple[Variation, frozenset[Path]]]
 ) -> list[_Effect]:
-    # keyed by path: the last fields of its effect
+    # for each path, the last two fields of its `_Effect`
     effects: defaultdict[Path, dict[str, frozenset[Path]]] = defaultdict(dict)
-    # keyed by container path: values that its lines change
+    # for each mapping or list of the file, the manifest values that lines inside it change
     inside: defaultdict[Path, set[Path]] = defaultdict(set)
     for change, outcome in results:
         changed = outcome - inside[change.path] if change.inner else outcome

@@ -189,6 +189,7 @@ def _paragraph_lines(
         yield safe_text(f"# {streams.resource_name(explanation.manifests[first.manifest])}")
     for cause in causes:
         yield f"{safe_text(cause.shown)}: {shown_value(cause.value)}"
+
     author = {"spec": "the spec", "target": f"the target {targets.get(first.manifest, '')}"}.get(
         first.by, f"the pass {first.by}"
     )
@@ -196,6 +197,7 @@ def _paragraph_lines(
     yield f"  rule        {first.rule}"
     if not first.inputs:
         yield "  value from  nothing in the spec or the profile"
+
     inputs = [line for cause in causes for line in cause.inputs]
     values = {(line.file, line.path): line for line in inputs if line.other_value}
     around = {(file, path[:length]) for file, path in values for length in range(len(path) + 1)}
@@ -210,13 +212,15 @@ def _paragraph_lines(
 
 
 def _input_lines(inputs: Iterable[Input], label: str, explanation: Explanation) -> Iterator[str]:
-    """Yield the lines, each once, with their paths."""
+    """Yield each input line once, with the paths that it sets and its text; only the first one has
+    the label.
+    """
     by_line: dict[tuple[object, ...], list[Input]] = {}
-    for line in inputs:
-        by_line.setdefault(_line_key(line), []).append(line)
-    for lines_inputs in list(by_line.values())[:_MAX_LINES]:
-        yield f"  {label:<10}  {_format_source(lines_inputs, explanation)}"
-        first = lines_inputs[0]
+    for each in inputs:
+        by_line.setdefault(_line_key(each), []).append(each)
+    for same_line in list(by_line.values())[:_MAX_LINES]:
+        yield f"  {label:<10}  {_format_source(same_line, explanation)}"
+        first = same_line[0]
         text = explanation.texts.get(first.file)
         if first.span is not None and text is not None and first.span.line <= len(text.lines):
             quoted = safe_text(text.lines[first.span.line - 1].strip().expandtabs())
@@ -245,7 +249,9 @@ def _format_source(inputs: Sequence[Input], explanation: Explanation) -> str:
 
 
 def source_name(line: Input, explanation: Explanation) -> str:
-    """Return what has an input without a line: a default, or a file passed as data."""
+    """Return the name of what set an input that has no line: a default, an override, or a file
+    passed as data.
+    """
     if line.overridden:
         return "an override"
     if line.given:

@@ -260,8 +260,8 @@ def _yield_missing() -> Iterator[Any]:
 def _other_values(
     data: Json, path: Path, value: str | float, document: Block, taken: set[object]
 ) -> Callable[[], Iterator[str | float]]:
-    """Return other values of the same type, the most similar first, but after those that similar
-    lines have.
+    """Return other values of the same type, the most similar first; values in `taken`, which
+    similar lines have, come last.
     """
 
     def others() -> Iterator[str | float]:
@@ -320,7 +320,7 @@ def outcomes(
     for number, change in enumerate(changes):
         if number not in results:
             families[change.alike].append(number)
-    # keyed by line: the values that its value reaches
+    # for each line, the manifest values that change with its value
     reached = {changes[number].path: paths for number, paths in results.items()}
     for members in sorted(families.values(), key=lambda members: changes[members[0]].left_out):
         joint = _joint_outcomes([changes[number] for number in members], outcome, reached)

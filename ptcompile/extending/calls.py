@@ -78,8 +78,8 @@ def _to_problem(rule: Rule, finding: object) -> Problem:
 
 
 def led_by_field(problem: Problem) -> Problem:
-    """Return a plugin's problem as `problem_at` makes it, if the whole sentence that it says
-    begins with its field.
+    """Return a plugin's problem, whose text is the whole sentence, in the form of `problem_at` if
+    the sentence begins with the problem's field.
     """
     start = f"{field_path(problem.path)}: "
     if problem.field != "" or not problem.text.startswith(start):

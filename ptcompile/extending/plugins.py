@@ -90,19 +90,20 @@ def load(plugins: Iterable[str], rules: Iterable[Json], passes: Iterable[str]) -
     `passes` are the names of the built-in passes. Equal codes, names, passes or targets are an
     error that names both owners: nothing is replaced silently.
     """
-    # with CEL, which few configurations need
+    # imported here: it loads CEL, which few configurations need
     from ptcompile.extending.declared import declared_rule
 
     loader = _Loader(passes)
     for name in sorted(set(plugins)):
         loader.plugin(name)
     for index, table in enumerate(rules):
+        owner = f"rule[{index}]"
         try:
-            loader.add_rule(declared_rule(table), f"rule[{index}]")
+            loader.add_rule(declared_rule(table), owner)
         except ValueError as error:
             code = nested_value(table, "code")
-            place = f"rule[{index}] ({code})" if isinstance(code, str) else f"rule[{index}]"
-            loader.errors.append(f"{place}: {error}")
+            name = f" ({code})" if isinstance(code, str) else ""
+            loader.errors.append(f"{owner}{name}: {error}")
 
     if loader.errors:
         raise ExtensionError("\n  ".join(loader.errors))
@@ -162,21 +163,9 @@ class _Loader:
         name = point.name
         plugin = package.metadata["Name"]
         owner = f"{plugin} {package.version}"
-        if point.group == RULES:
-            from ptcompile.extending.declared import check_code
 
-            if not isinstance(value, tuple | list) or not all(
-                isinstance(rule, Rule) for rule in value
-            ):
-                raise ValueError("rules must be a tuple of ptcompile.extending.Rule")
-            for rule in value:
-                check_code(rule.code, rule.name)
-                if rule.code[:-3] != name:
-                    raise ValueError(
-                        f"code must begin with {name}, the name of the entry point, not "
-                        f"{rule.code!r}"
-                    )
-                self.add_rule(rule._replace(owner=f"rule of plugin {plugin}"), owner)
+        if point.group == RULES:
+            self._add_rules(name, value, plugin, owner)
         elif point.group == PASSES:
             if not callable(value):
                 raise ValueError(
@@ -184,13 +173,27 @@ class _Loader:
                 )
             self._claim_name(f"pass {name}", owner)
             self.passes[name] = value
-        elif point.group == TARGETS:
+        else:
             if not isinstance(value, Target) or value.name != name:
                 raise ValueError(
                     f"a target must be a ptcompile.extending.Target with the name {name!r}"
                 )
             self._claim_name(f"target {name}", owner)
             self.targets[name] = value
+
+    def _add_rules(self, prefix: str, rules: Any, plugin: str, owner: str) -> None:
+        from ptcompile.extending.declared import check_code
+
+        if not isinstance(rules, tuple | list) or not all(isinstance(rule, Rule) for rule in rules):
+            raise ValueError("rules must be a tuple of ptcompile.extending.Rule")
+
+        for rule in rules:
+            check_code(rule.code, rule.name)
+            if rule.code[:-3] != prefix:
+                raise ValueError(
+                    f"code must begin with {prefix}, the name of the entry point, not {rule.code!r}"
+                )
+            self.add_rule(rule._replace(owner=f"rule of plugin {plugin}"), owner)
 
     def add_rule(self, rule: Rule, owner: str) -> None:
         self._claim_name(rule.code, owner)

@@ -189,7 +189,7 @@ def colon_end(entry: MappingEntry) -> int:
 
 
 def check_unshared(node: SyntaxNode) -> None:
-    """Raises `CannotFix` if an alias shares the value."""
+    """Raise `CannotFix` if an alias shares the value."""
     if shares(node):
         raise CannotFix("an alias shares the value")
 

@@ -63,7 +63,7 @@ def changes(data: Any, edits: Sequence[Edit]) -> list[NodeChange]:
         new = apply_edit(new, edit)
 
     if len(edits) == 1 and edits[0].op == "remove":
-        # among equal items, exactly this one
+        # a comparison of old and new data could pick another of several equal items
         return [NodeChange("remove", edits[0].path[:-1], edits[0].path[-1])]
 
     return list(_diff_values(data, new, (), renamed))

@@ -140,7 +140,8 @@ def _remove_tail(text: str, kept: int, start: int, end: int) -> Iterator[TextEdi
     rest = _end_of_part(text[end : line_end(text, end)])
     if not text[line_start(text, start) : start].strip() and rest is not None:
         yield TextEdit(line_start(text, start), text.index("\n", end) + 1, "")
-        if rest[1] is None:  # otherwise the comma before them becomes a trailing comma
+        # if a comma follows the removed parts, the one before them may stay as a trailing comma
+        if rest[1] is None:
             yield TextEdit(_comma_after(text, kept) - 1, _comma_after(text, kept), "")
     elif "#" not in text[kept:start]:
         yield TextEdit(kept, end, "")

@@ -23,7 +23,7 @@ acceptable.
 
 
 class Skipped(NamedTuple):
-    """A finding whose fix was not applied, and why."""
+    """A finding whose fix was not applied, and the reason."""
 
     diagnostic: Diagnostic
     """The finding."""
@@ -368,7 +368,8 @@ def fix_in_rounds(content: bytes, judge: LintFunction, *, unsafe: bool) -> Fixed
             if d.fix is not None and (unsafe or d.fix.safe) and _fix_key(d) not in skipped
         ]
         fixable = [d for d in fixable if _is_rejection(d)] or fixable
-        if not fixable and may_retry and skipped:  # the obstacle may be gone
+        # another fix may have removed what kept these from being applied
+        if not fixable and may_retry and skipped:
             may_retry = False
             skipped = {}
             continue

@@ -134,7 +134,7 @@ def accelerator_entries(
         tolerations = [_toleration(kind.device, name)]
         entry = {"nodeLabels": labels, "tolerations": tolerations}
         if part == WHOLE:
-            # by default, the node has no label of a slice
+            # a node that offers whole devices has no label that names a slice
             entry["matchExpressions"] = [
                 kind.requirement or {"key": kind.partition, "operator": "DoesNotExist"}
             ]
@@ -288,8 +288,8 @@ def _report_unknown_keys(section: Json, problems: CallProblems) -> None:
 
 
 def _resource_tolerations(settings: ConfigSection) -> dict[str, list[JsonDict]]:
-    """Return tolerations by resource name; extended resources of the second list tolerate a
-    taint named after them.
+    """Return tolerations by resource name: those in `resource-tolerations`, and one of the taint
+    named after each resource in `add-tolerations-for-extended-resources`.
     """
     out: dict[str, list[JsonDict]] = {}
     for resource, items in settings.mapping("resource-tolerations").items():
@@ -362,7 +362,7 @@ def _pod_template(settings: ConfigSection) -> JsonDict:
     kinds = {"default-env-from-configmaps": "configMapRef", "default-env-from-secrets": "secretRef"}
     for key, reference in kinds.items():
         for name in settings.sequence(key):
-            # a missing one is allowed, as in Flyte
+            # as in Flyte, the ConfigMap or Secret may be missing
             entry = {reference: {"name": str(name), "optional": True}}
             container.setdefault("envFrom", []).append(entry)
     if container:

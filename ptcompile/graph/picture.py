@@ -135,7 +135,7 @@ def _make_group(
     cards = tuple(_make_card(pod, meets=meets, host=host) for pod in pods)
     first = pods[0]
     keys = tuple(dict.fromkeys(key for key, _, _ in _mounted_volumes(first)))
-    # those of single pods as one range
+    # the Services of single pods are shown as one range
     services = dict.fromkeys(
         f"{name} .. {job.last_pod(role).name}" if name == first.name and role.count > 1 else name
         for name in map(object_name, services_of(first))

@@ -115,10 +115,10 @@ def _job_elements(picture: Picture, width: float, y: float) -> tuple[list[str], 
     out += _rendezvous_elements(picture, groups, y + 40 + CARD_H)
     for name, (x, w) in zip(picture.services, services, strict=True):
         pill = draw.box(x, service_y, w, PILL_H, "service", radius=15)
-        out += _labeled(pill, f"Service {name}", x + w / 2, service_y + 19.5, w - 24)
+        out += _label_shape(pill, f"Service {name}", x + w / 2, service_y + 19.5, w - 24)
     for (_, sort, label), (x, w) in zip(picture.volumes, volumes, strict=True):
         cylinder = draw.cylinder(x, volume_y, w, 46, "volume")
-        out += _labeled(cylinder, _volume_text(sort, label), x + w / 2, volume_y + 31, w - 24)
+        out += _label_shape(cylinder, _volume_text(sort, label), x + w / 2, volume_y + 31, w - 24)
     y = volume_y + 48 if volumes else bottom
     for note in picture.notes[:6]:
         y += 22
@@ -220,7 +220,7 @@ def _link_elements(
             )
 
 
-def _labeled(shape: str, text: str, middle: float, y: float, room: float) -> list[str]:
+def _label_shape(shape: str, text: str, middle: float, y: float, room: float) -> list[str]:
     """Return a shape with a line of text in its middle."""
     label = draw.text_line(middle, y, draw.fit_text(text, room, 12), "s mono", anchor="middle")
     return draw.tooltip(text, [shape, label])

@@ -110,8 +110,8 @@ def _model_of(word: str) -> tuple[str, ...]:
 
 
 def is_other_product(name: str) -> bool:
-    """Return whether a name is that of a product outside the catalog, so that similar names are
-    no typo of it.
+    """Return whether a name is that of a product outside the catalog, so it is not a typo of a
+    similar name.
     """
     return not _OTHER_MODELS.isdisjoint(
         re.split(r"[^a-z0-9]+", name.lower().replace("rtx-", "rtx"))

@@ -216,10 +216,10 @@ def shape_of(document: Json) -> str:
     """Return an object or a spec as text without its name: equal for those that differ in nothing
     else.
     """
-    return str(_renamed(document, nested_string(document, "metadata", "name"), "\0"))
+    return str(_rename(document, nested_string(document, "metadata", "name"), "\0"))
 
 
-def _renamed(value: Any, old: str, new: str) -> Any:
+def _rename(value: Any, old: str, new: str) -> Any:
     """Return the data with a name replaced in its texts, where it is a word."""
     word = re.compile(rf"(?<![a-zA-Z0-9]){re.escape(old)}(?![a-zA-Z0-9])")
     return with_leaves(
@@ -234,15 +234,15 @@ def _prove_renamed(
     proves less than it did for the other.
     """
     old = like.spec["metadata"]["name"]
-    spec = _renamed(like.spec, old, name)
+    spec = _rename(like.spec, old, name)
     proof = prove_spec(spec, manifest, related, cluster)
-    pods = [role._replace(template=_renamed(role.template, old, name)) for role in like.read.pods]
+    pods = [role._replace(template=_rename(role.template, old, name)) for role in like.read.pods]
     attempt = like._replace(
         candidate=Candidate(spec, proof.manifests),
         proof=proof,
         read=like.read._replace(pods=tuple(pods)),
     )
-    is_alike = [*differences(attempt)] == _renamed([*differences(like)], old, name)
+    is_alike = [*differences(attempt)] == _rename([*differences(like)], old, name)
     return attempt if proof.same_world and is_alike else None
 
 
@@ -267,7 +267,7 @@ def _search(
             refined = _refine_spec(spec, manifest, read, related, cluster, lifts=lifts)
             patches = _rank_patches(refined.spec)
             if best is not None and patches > 0 and patches >= _rank_attempt(best):
-                continue  # not better than the best, whatever else differs
+                continue  # with as many patches, it cannot be better than the best attempt
 
             attempt = Attempt(refined, _NO_PROOF, read, lifts)
             if refined.manifests is not None:
@@ -481,6 +481,7 @@ def _comments(attempt: Attempt) -> Iterator[tuple[Path, str]]:
         yield ("spec", "sharedMemory"), "none in the manifest; delete this line to get one (PTC302)"
     if nested_value(spec, "runPolicy", "backoffLimit") == "Unlimited":
         yield ("spec", "runPolicy"), "no limit in the manifest: restarts forever (PTC717)"
+
     if attempt.lifted:
         field = "script" if "script" in spec else "module"
         yield ("spec", field), f"was: {_launch_text(attempt)}"
@@ -488,6 +489,7 @@ def _comments(attempt: Attempt) -> Iterator[tuple[Path, str]]:
         "torchrun" in word or "torch.distributed" in word for word in map(str, command)
     ):
         yield ("spec", "command"), "kept as is: script and elastic would not mean the same"
+
     if "nodes" in spec and ":" in str(nested_map(spec, "elastic").get("nnodes", "")):
         yield ("spec", "nodes"), "at the start"
     if any(
@@ -495,6 +497,7 @@ def _comments(attempt: Attempt) -> Iterator[tuple[Path, str]]:
         for value in nested_map(spec, "elastic").values()
     ):
         yield ("spec", "elastic"), "null: left to torchrun, as in the manifest"
+
     yield from _pod_comments(spec, ("spec",))
     if nested_map(spec, "names").keys() & {"node", "master", "worker", "service"}:
         yield ("spec", "names"), "host names are derived from them"

@@ -135,8 +135,8 @@ def _lower(spec: SpecData, cluster: ClusterProfile) -> tuple[SpecParts, Job] | N
 def _build(
     spec: SpecData, parts: SpecParts, job: Job, target: Target, runs: list[PassedJob]
 ) -> Candidate:
-    """Build the manifests. The passes run only if none of `runs` was the same, to which this run
-    is then added.
+    """Build the manifests. An equal run of the passes among `runs` is used again; otherwise the
+    passes run, and the run is added.
     """
     context = Context(parts.cluster, target)
     same = (run for run in runs if run.target == target and _is_same_to_passes(run.before, job))

@@ -96,7 +96,7 @@ def lift_run_policy(
     pods = tuple([pods._replace(template={}) for pods in read.pods])
     bare = read._replace(pods=pods, objects=tuple(others), fields={})
     settings = [(path, _ending_settings(block)) for path, block in blocks(job)]
-    # any value may be the reason why compile rejects a spec
+    # cached by the whole spec if it does not compile: any of its values may be the reason
     ending = (spec if candidate.run is None else settings), theirs, bare
     policy = related.cached(
         (lift_run_policy, repr(ending)), lambda: _closest_policy(candidate, theirs, bare, cluster)
@@ -108,7 +108,7 @@ def lift_run_policy(
 
 
 def _without_names(manifest: Json) -> Json:
-    """Return an object without what has the job's name and says nothing about its end: metadata,
+    """Return an object without parts that hold the job's name and do not affect its end: metadata,
     and the selector of a Service.
     """
     if kind_of(manifest) == SERVICE:
@@ -207,7 +207,9 @@ def _without_pods(manifest: Json, read: Read, holder: int) -> Json:
 
 
 def _without_templates(value: Any, holders: Sequence[Path]) -> Any:
-    """Return a value without the pod templates in what is at these paths; the rest is shared."""
+    """Return a value without the pod templates, and their restart policies, of the mappings at
+    these paths. Everything else is shared with the value.
+    """
     if not isinstance(value, dict | list) or not holders:
         return value
 
@@ -314,7 +316,7 @@ def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
 
     first, _, rendezvous = roles[0]
     main = job.pod(first, 0).main
-    # not those from the runtime or the image
+    # only variables that the container sets, without those of the runtime or the image
     variables = {nested_string(entry, "name") for entry in (main.env if main else ())}
     launch = _parse_launch(command, args, variables)
     if launch is None or launch.options.keys() - DEFAULTS.keys() - _SWITCHES or not launch.entry:
@@ -329,7 +331,7 @@ def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
         and "nproc-per-node" not in launch.options
         and "elastic" not in fields
     ):
-        del elastic["nprocPerNode"]  # the runtime's
+        del elastic["nprocPerNode"]  # the runtime decides it
 
     entry, *arguments = launch.entry
     if entry.split() != [entry]:
@@ -460,8 +462,8 @@ def lift_torchrun_defaults(candidate: Candidate, cluster: ClusterProfile) -> Can
 def _without_nulls(
     block: SpecData, path: Sequence[str], names: Collection[str] | None = None
 ) -> SpecData:
-    """Return a copy without the nulls below a path, or only those of these names, and without
-    what that empties.
+    """Return a copy without the nulls below a path, or only those under `names`, and without
+    mappings that become empty.
     """
     if path:
         key, *rest = path

@@ -140,7 +140,7 @@ def close_gaps(spec: SpecData, gaps: Sequence[ImportGap], manifest: Json, read: 
     }
     for group in groups.values():
         nodes = [(pods, gap, whole) for pods, gap, whole in group if pods.trains]
-        # all of them have this gap
+        # every training role has this gap, so it is closed once for the job
         if nodes and len(nodes) == sum(1 + len(pods.other_paths) for pods in training):
             pods, gap, _ = nodes[0]
             _close_in_block(out["spec"], gap, pods, templates[id(pods)])
@@ -357,7 +357,7 @@ def shrink_spec(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
     for group in _removable_paths(candidate.spec):
         for paths in _trials(candidate, group, cluster) if len(group) > 1 else (group,):
             spec = _without_all(candidate.spec, paths)
-            # without the only field of a block, as before without the block
+            # without the only field of a block, the spec may equal one that was already tried
             if spec in (candidate.spec, rejected):
                 continue
 
@@ -373,9 +373,8 @@ def shrink_spec(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
 def _trials(
     candidate: Candidate, group: Sequence[KeyPath], cluster: ClusterProfile
 ) -> Iterator[Sequence[KeyPath]]:
-    """Yield what to leave out of a group of fields of which none changes what compile writes for
-    another: all that the objects do not need, then each of these, which has no effect if all of
-    them could go.
+    """Yield the sets of fields to leave out of a group, none of which changes what compile writes
+    for another: all fields that the objects do not need, then each of these alone.
 
     All are left out at once to see which the objects need: one by one, a job of n roles would be
     compiled n times.
@@ -435,7 +434,9 @@ def _are_equivalent(compiled: Manifests, expected: Manifests, *, is_exact: bool)
 
 
 def _removable_paths(spec: SpecData) -> Iterator[Sequence[KeyPath]]:
-    """Yield the fields that may go: those of a group one need not try one by one."""
+    """Yield groups of fields that may be left out; the fields of one group can be tried
+    together.
+    """
     job = spec["spec"]
     roles = job.get("roles", {})
     variables = [(path, name) for path, block in blocks(job) for name in block.get("env") or {}]

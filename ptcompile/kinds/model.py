@@ -103,7 +103,7 @@ class QueueSystem(NamedTuple):
     """Return the pods of a role of a queued object with what the queue system writes on them."""
 
 
-def _nothing(*_arguments: object) -> None:
+def _return_none(*_arguments: object) -> None:
     return None
 
 
@@ -120,17 +120,17 @@ class GangSystem(NamedTuple):
     """`schedulerName` of its pods, or "" if it is the profile's."""
     places_topology: bool = False
     """Whether it places pods by the network's topology."""
-    group: Callable[[Job, ClusterProfile, str], JsonDict | None] = _nothing
+    group: Callable[[Job, ClusterProfile, str], JsonDict | None] = _return_none
     """Returns the job's PodGroup for a target without its own, or None."""
     with_group: Callable[[PodTemplate, Job, ClusterProfile], PodTemplate] = (
         lambda template, _job, _cluster: template
     )
     """Returns a pod template that names the group."""
-    scheduling_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _nothing
+    scheduling_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _return_none
     """Returns PyTorchJob's schedulingPolicy, or None if the training-operator does not know the
     scheduler.
     """
-    runtime_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _nothing
+    runtime_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _return_none
     """Returns podGroupPolicy of Trainer's runtime, or None if Trainer does not know the
     scheduler.
     """
@@ -301,7 +301,7 @@ class Rejections(NamedTuple):
     """Yields the validating webhook's rejections of an object that `Kind.default` returned."""
     controller_errors: Callable[[Json, KindContext], Problems] = _no_items
     """Yields errors that occur only after admission, when the controller acts on the object."""
-    check_children: Callable[[Json, ApiServer, FieldErrors], None] = _nothing
+    check_children: Callable[[Json, ApiServer, FieldErrors], None] = _return_none
     """Appends the API server's errors for the pods, Jobs and claims that are created."""
     immutable_fields: FixedFields = ()
     """Fields that the CRD makes immutable."""
@@ -553,8 +553,8 @@ class JobTemplates(NamedTuple):
 
 
 class Conversion(NamedTuple):
-    """Settings that only this operator has, by path in its object, where a conversion need not
-    fail over them.
+    """Settings that only this operator has, by their paths in its object, and whether a job may be
+    converted without them.
     """
 
     left_behind: Mapping[Path, LeftBehind] = {}

@@ -168,7 +168,7 @@ def _step(workflow: Json, template: Json, root: Path, path: Path) -> WrappedObje
     container = nested_map(template, "container")
     mounted = {nested_string(mount, "name") for mount in nested_maps(container, "volumeMounts")}
     claims = [
-        (place, _claimed(claim))
+        (place, _claim_volume(claim))
         for place, claim in _items(workflow, (*root, "volumeClaimTemplates"))
     ]
     written = (
@@ -213,7 +213,7 @@ def _step(workflow: Json, template: Json, root: Path, path: Path) -> WrappedObje
     return WrappedObject(path, named, is_carried=False, moves=tuple(moves))
 
 
-def _claimed(claim: Json) -> Json:
+def _claim_volume(claim: Json) -> Json:
     """Return the volume for a claim that Argo makes for a run of the workflow."""
     template = {"spec": nested_map(claim, "spec")}
     return {"name": object_name(claim), "ephemeral": {"volumeClaimTemplate": template}}

@@ -223,21 +223,21 @@ class Objects(Sequence["Json"]):
 
     @cached_property
     def _kinds(self) -> dict[GroupVersionKind, list[Json]]:
-        return _grouped((kind_of(manifest), manifest) for manifest in self._objects)
+        return _group_by_key((kind_of(manifest), manifest) for manifest in self._objects)
 
     @cached_property
     def _names(self) -> dict[tuple[GroupVersionKind, str], list[Json]]:
-        return _grouped(
+        return _group_by_key(
             ((kind_of(manifest), object_name(manifest)), manifest) for manifest in self._objects
         )
 
     @cached_property
     def _namespaces(self) -> dict[str, list[Json]]:
-        return _grouped((namespace_of(manifest), manifest) for manifest in self._objects)
+        return _group_by_key((namespace_of(manifest), manifest) for manifest in self._objects)
 
     @cached_property
     def _services(self) -> dict[str, list[Json]]:
-        return _grouped(
+        return _group_by_key(
             (first_label(object_name(manifest)), manifest)
             for manifest in self._kinds.get(SERVICE, ())
         )
@@ -249,7 +249,7 @@ class Objects(Sequence["Json"]):
         """
         selectors = [selector(labels) for labels in self._kinds.get(SERVICE, ())]
         counts = Counter(item for labels in selectors for item in labels.items())
-        return _grouped(
+        return _group_by_key(
             (min(labels.items(), key=counts.__getitem__), i)
             for i, labels in enumerate(selectors)
             if labels
@@ -287,7 +287,7 @@ def is_headless(service: Json) -> bool:
     return nested_string(service, "spec", "clusterIP") == "None"
 
 
-def _grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
+def _group_by_key(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
     groups: dict[K, list[T]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)

@@ -217,7 +217,7 @@ def why_not_classic_env_name(text: str) -> str | None:
     """
     if not _is_classic_env_name(text):
         return "must have only letters, digits, '_', '-' and '.', and not start with a digit"
-    return _relative_path(text)
+    return _why_not_file_name(text)
 
 
 def why_not_config_key(text: str) -> str | None:
@@ -226,10 +226,11 @@ def why_not_config_key(text: str) -> str | None:
         return long
     if not text or not _of_key(text):
         return "must have only letters, digits, '-', '_' and '.'"
-    return _relative_path(text)
+    return _why_not_file_name(text)
 
 
-def _relative_path(text: str) -> str | None:
+def _why_not_file_name(text: str) -> str | None:
+    """Return why a text may not be the name of a file in a volume, or None."""
     if text in (".", ".."):
         return f"must not be '{text}'"
     return "must not start with '..'" if text.startswith("..") else None

@@ -136,19 +136,19 @@ def _parse(text: str) -> Quantity | None:
     style: Format = "decimal"
     if suffix in _BINARY[1:]:
         style = "binary"
-        nano = min(_scaled(digits << 10 * _BINARY.index(suffix), 9 - len(fraction)), _BINARY_CAP)
+        nano = min(_scale_up(digits << 10 * _BINARY.index(suffix), 9 - len(fraction)), _BINARY_CAP)
         if fraction and 0 < nano < NANO:
             style = "decimal"
     elif exponent:
         style = "exponent"
-        nano = _scaled(digits, int(exponent) + 9 - len(fraction))
+        nano = _scale_up(digits, int(exponent) + 9 - len(fraction))
     else:
-        nano = _scaled(digits, _DECIMAL[suffix] + 9 - len(fraction))
+        nano = _scale_up(digits, _DECIMAL[suffix] + 9 - len(fraction))
 
     return Quantity(-nano if sign == "-" else nano, style)
 
 
-def _scaled(digits: int, power: int) -> int:
+def _scale_up(digits: int, power: int) -> int:
     """Return `digits * 10**power`, rounded up."""
     if power >= 0:
         return digits * int(10 ** min(power, _MAX_POWER))

@@ -45,7 +45,7 @@ _OTHERS = (
 
 def is_cuda(name: str) -> bool:
     """Return whether torchrun's `gpu` counts these devices: it asks only CUDA (PyTorch 2.13). An
-    unknown name may be one.
+    unknown name may mean CUDA devices.
     """
     return not name.startswith(_OTHERS)
 

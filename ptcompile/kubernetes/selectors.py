@@ -22,15 +22,15 @@ from ptcompile.kubernetes.unstructured import (
 
 
 class Chosen(NamedTuple):
-    """Which jobs a verb is about: those of one of the kinds, or of any without one, that have
-    all the labels.
+    """The jobs that a verb is about: those with all the labels, and of one of `kinds` if any are
+    given.
     """
 
     kinds: frozenset[str] = frozenset()
     labels: frozenset[tuple[str, str]] = frozenset()
 
     def includes(self, manifest: Json) -> bool:
-        """Return whether a job is one of them."""
+        """Return whether a job is chosen."""
         if self.kinds and nested_string(manifest, "kind") not in self.kinds:
             return False
         labels = nested_map(manifest, "metadata", "labels")
@@ -109,14 +109,14 @@ def tolerates(toleration: Json, taint: Json, *, compares: bool = False) -> bool:
             return False
 
     value = nested_string(toleration, "value")
-    own = nested_string(taint, "value")
+    taint_value = nested_string(taint, "value")
     match toleration.get("operator"):
         case "Exists":
             return True
         case None | "" | "Equal":
-            return value == own
+            return value == taint_value
         case "Lt" | "Gt" as operator:
-            return compares and _compares(own, operator, value)
+            return compares and _compares(taint_value, operator, value)
         case _:
             return False
 

@@ -113,8 +113,8 @@ def _rule_entries(kind: GroupVersionKind) -> tuple[RuleEntry, ...]:
 
 
 def _is_about_training(entry: RuleEntry) -> bool:
-    """Return whether a rule supposes that pods train: most of those about launches find nothing
-    without torchrun.
+    """Return whether a rule assumes that the pods train. Most rules about launches do not: they
+    report nothing without torchrun anyway.
     """
     is_launch = entry.module.startswith(("ptcompile.operators.", "ptcompile.linter.rules.launch."))
     return entry.name not in _SERVICE_RULES and (not is_launch or entry.name in _TRAINING_RULES)

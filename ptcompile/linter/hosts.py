@@ -44,7 +44,9 @@ def sentence_of(mistake: HostMistake, subject: Subject) -> str:
     if _is_nameless(mistake):
         return subject.record.rendezvous.nameless or "the pods have no subdomain"
     is_unset = mistake.name == "subdomain of pods" and not mistake.known
-    return _filled(_REASONS[f"no {mistake.name}" if is_unset else mistake.name], mistake, subject)
+    return _fill_template(
+        _REASONS[f"no {mistake.name}" if is_unset else mistake.name], mistake, subject
+    )
 
 
 def help_of(mistake: HostMistake, subject: Subject, otherwise: str) -> str:
@@ -52,7 +54,7 @@ def help_of(mistake: HostMistake, subject: Subject, otherwise: str) -> str:
     if _is_nameless(mistake):
         return subject.record.rendezvous.naming or otherwise
     fallback = "write {better}" if mistake.better else otherwise
-    return _filled(_HELP.get(mistake.name, fallback), mistake, subject)
+    return _fill_template(_HELP.get(mistake.name, fallback), mistake, subject)
 
 
 def _is_nameless(mistake: HostMistake) -> bool:
@@ -60,7 +62,7 @@ def _is_nameless(mistake: HostMistake) -> bool:
     return mistake.name == "subdomain" and not mistake.known
 
 
-def _filled(text: str, mistake: HostMistake, subject: Subject) -> str:
+def _fill_template(text: str, mistake: HostMistake, subject: Subject) -> str:
     is_stateful = mistake.pod is not None and mistake.pod.job.kind == "StatefulSet"
     return text.format(
         written=mistake.written,

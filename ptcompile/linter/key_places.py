@@ -63,7 +63,7 @@ class KeyPlace(NamedTuple):
     memory: bool = False
     """Whether it was not checked in a source."""
     source: str = ""
-    rules: Mapping[str, str] = {}  # never changed
+    rules: Mapping[str, str] = {}  # shared by all rows: never changed
     """The rules that report it, by `Unread.way`; misplaced-key reports all others."""
 
 
@@ -93,7 +93,7 @@ class _Holder(NamedTuple):
 
 
 class _Table(NamedTuple):
-    """The rows by key, and those of families by what their keys begin with."""
+    """Rows by key, and rows for families of keys by the beginning of their keys."""
 
     keys: Mapping[str, Sequence[KeyPlace]]
     families: Mapping[str, Sequence[KeyPlace]]
@@ -135,7 +135,7 @@ def unread_keys(subject: Subject) -> tuple[Unread, ...]:
 
 
 def unread_findings(subject: Subject, rule: str) -> Findings:
-    """Return the findings of one rule about such keys."""
+    """Return the findings of one rule about keys that no program reads as written."""
     return (item.finding for item in subject.cached(unread_keys) if item.rule == rule)
 
 
@@ -172,7 +172,7 @@ def _unread_of(subject: Subject, holder: _Holder) -> Iterator[Unread]:
         path = (*holder.path, "spec", _SELECTOR, key)
         for row in places_of(key):
             if row.part == _SELECTOR and not row.on:
-                yield _renamed(row, path, holder.template.spec)
+                yield _renamed_key(row, path, holder.template.spec)
             elif row.part == _SELECTOR and not _is_read(row, value):
                 yield _unread_value(row, path, value)
 
@@ -189,7 +189,7 @@ def _check_key(
     path = (*holder.path, "metadata", part, key)
     row = rows[0]
     if not any(candidate.on for candidate in rows):
-        yield _renamed(row, path, nested_map(holder.data, "metadata"))
+        yield _renamed_key(row, path, nested_map(holder.data, "metadata"))
         return
 
     here = [candidate for candidate in rows if not holder.places.isdisjoint(candidate.on)]
@@ -203,7 +203,7 @@ def _check_key(
         if subject.templates and not is_selector:
             text = "it is a label of nodes, which does nothing on pods and jobs"
             help_text = "select nodes with it: nodeSelector in the pod template"
-            yield _unread(row, part, path, text, help_text)
+            yield _make_unread(row, part, path, text, help_text)
     elif here:
         row = here[0]
         if key not in nested_map(holder.data, "metadata", row.part):
@@ -212,7 +212,7 @@ def _check_key(
         yield _wrong_place(subject, holder, row, path, value)
 
 
-def _unread(
+def _make_unread(
     row: KeyPlace, way: Way, path: Path, text: str, help_text: str, edits: Sequence[Edit] = ()
 ) -> Unread:
     """Return what is wrong with a key; a note without a fix if the row was not checked in a
@@ -224,13 +224,13 @@ def _unread(
     return Unread(row, way, finding)
 
 
-def _renamed(row: KeyPlace, path: Path, siblings: Json) -> Unread:
+def _renamed_key(row: KeyPlace, path: Path, siblings: Json) -> Unread:
     text = f"{row.reader} does not read it"
     if not row.now:
-        return _unread(row, "name", path, text, row.help or "remove it")
+        return _make_unread(row, "name", path, text, row.help or "remove it")
     is_taken = row.now in nested_map(siblings, str(path[-2]))
     edits = () if is_taken else (Edit("rename", path, row.now),)
-    return _unread(row, "name", path, text, f"write {row.now}", edits)
+    return _make_unread(row, "name", path, text, f"write {row.now}", edits)
 
 
 def _is_read(row: KeyPlace, value: str) -> bool:
@@ -245,10 +245,12 @@ def _unread_value(row: KeyPlace, path: Path, value: str) -> Unread:
     text = f"{row.reader} does not know the value {value!r}"
     meant = next((item for item in row.values if item.lower() == value.lower()), None)
     if meant is not None:
-        return _unread(row, "value", path, text, f'write "{meant}"', (Edit("set", path, meant),))
+        return _make_unread(
+            row, "value", path, text, f'write "{meant}"', (Edit("set", path, meant),)
+        )
     known = [item for item in row.values if item != _DURATION]
     durations = ", or a duration such as 4h" if _DURATION in row.values else ""
-    return _unread(row, "value", path, text, f"write {' or '.join(known)}{durations}")
+    return _make_unread(row, "value", path, text, f"write {' or '.join(known)}{durations}")
 
 
 def _wrong_part(
@@ -259,7 +261,7 @@ def _wrong_part(
     article = "an" if row.part == "annotations" else "a"
     edits = (Edit("set", (*metadata, row.part, key), value), Edit("remove", path))
 
-    return _unread(
+    return _make_unread(
         row,
         written,
         path,
@@ -300,15 +302,15 @@ def _wrong_place(
         is_movable = len(targets) == 1 and subject.made is subject.manifest
         text = f"{row.reader} looks for it only in the pod template"
         help_text = "move it to the metadata of the pod template"
-        return _unread(row, "pods", path, text, help_text, edits if is_movable else ())
+        return _make_unread(row, "pods", path, text, help_text, edits if is_movable else ())
     if OBJECT in row.on:
         _, kind = subject.kind
         edits = [Edit("set", ("metadata", part, key), value), removal]
         text = f"{row.reader} looks for it only in the {kind}, not in its pods"
         help_text = f"move it to the metadata of the {kind}"
-        return _unread(row, "object", path, text, help_text, edits)
+        return _make_unread(row, "object", path, text, help_text, edits)
 
     kinds = " or ".join("pod" if place == POD else place for place in row.on)
     text = f"{row.reader} looks for it only in a {kinds}"
 
-    return _unread(row, "kind", path, text, f"write it in the {kinds}")
+    return _make_unread(row, "kind", path, text, f"write it in the {kinds}")

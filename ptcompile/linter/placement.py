@@ -53,8 +53,8 @@ def placements_of(subject: Subject, pools: Pools) -> list[tuple[ManifestTemplate
 
 
 def _volume_places(subject: Subject, template: ManifestTemplate) -> Iterator[VolumePlace]:
-    """Yield where the volumes of a pod are, by labels that the pod does not select;
-    `volume-elsewhere` has those.
+    """Yield where the volumes of a pod are, by labels that the pod does not select:
+    `volume-elsewhere` reports the labels that it does select.
     """
     in_spec = len(template.path) + 1
     for path, claim in claims_of_pod(subject, template):
@@ -148,8 +148,8 @@ def gang_misfits(subject: Subject, pools: Pools) -> Findings:
 
 
 def _rooms_by_domain(pod: Pod, placement: Placement) -> Iterator[tuple[int | None, str]]:
-    """Yield how many pods like this fit by what spreads them over zones and the like, and what
-    that is.
+    """Yield how many pods like this fit by each constraint that spreads them over domains such as
+    zones, with the constraint as a clause.
     """
     for label in labels_apart(pod, pod):
         yield room_by_domain(placement, label), f": one for each {label}"

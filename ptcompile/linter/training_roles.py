@@ -112,9 +112,9 @@ class TrainingRole:
         return misplaced_options(self.launch)
 
     def is_uncertain(self, *options: str) -> bool:
-        """Return whether something outside the files may change the launch, or one of its options
-        if some are given; or whether the launcher gets its options at the wrong place, which is the
-        finding then.
+        """Return whether something outside the files may change the launch, or one of these options
+        if any are given. Options that the launcher gets at the wrong place count too: the misplaced
+        options are reported instead.
         """
         return bool(self.misplaced_options) or self.member.is_uncertain(*options)
 
@@ -401,7 +401,7 @@ def _groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...
 
 
 class RoleObstacle(NamedTuple):
-    """Something that keeps roles from meeting, and the one whose setting is the cause."""
+    """Something that keeps roles from meeting, and the role whose setting is the cause."""
 
     role: TrainingRole
     obstacle: Obstacle

@@ -54,8 +54,8 @@ class Tool(NamedTuple):
 
 
 def check_arguments(tool: Tool, arguments: Json) -> None:
-    """Raises `CallError` for an argument that the tool does not have, one of the wrong type, and
-    a missing one.
+    """Raise `CallError` for an argument that the tool does not have, one of the wrong type, or a
+    missing one.
     """
     for name, value in arguments.items():
         declared = tool.arguments.get(name)
@@ -133,7 +133,7 @@ def _to_whole_report(report: Report, filename: str | None) -> JsonDict:
     return _to_report(report.diagnostics, [Unchecked(filename, each) for each in report.unchecked])
 
 
-def _masked(data: object) -> JsonDict:
+def _mask_data(data: object) -> JsonDict:
     """Return data without secrets of a known format, as the commands print it."""
     masked: JsonDict = json.loads(format_json(data))
     return masked
@@ -203,7 +203,7 @@ def _simulate(call: Call) -> JsonDict:
     from ptcompile.api.simulate import DEFAULT, simulate_inputs
 
     world = simulate_inputs(inputs(call, document(call)), call.arguments.get("target", DEFAULT))
-    return _masked(world.to_dict())
+    return _mask_data(world.to_dict())
 
 
 def _admit(call: Call) -> JsonDict:
@@ -215,7 +215,7 @@ def _admit(call: Call) -> JsonDict:
     if {"state_text", "state_path"} & set(call.arguments):
         state = document(call, "state_")
         dumps = [File(streams.read_dump(state.content, state.filename, "state"), state.filename)]
-    return _masked(admit_inputs(inputs(call, document(call)), dumps).to_dict())
+    return _mask_data(admit_inputs(inputs(call, document(call)), dumps).to_dict())
 
 
 def _explain(call: Call) -> JsonDict:
@@ -243,7 +243,7 @@ def _explain(call: Call) -> JsonDict:
             )
         explanation = explanation._replace(causes=causes)
 
-    return {"explanation": _masked(explanation.to_dict())}
+    return {"explanation": _mask_data(explanation.to_dict())}
 
 
 def _diagnose(call: Call) -> JsonDict:
@@ -251,10 +251,10 @@ def _diagnose(call: Call) -> JsonDict:
 
     logs = {"logs": call.arguments["logs"]}
     if not {"text", "path"} & set(call.arguments):
-        return _masked(diagnose_inputs(logs, None).to_dict())
+        return _mask_data(diagnose_inputs(logs, None).to_dict())
     item = document(call)
     judge = settings(call, item)
-    return _masked(diagnose_inputs(logs, judged_inputs(item, judge), judge.options).to_dict())
+    return _mask_data(diagnose_inputs(logs, judged_inputs(item, judge), judge.options).to_dict())
 
 
 def explain_rule(word: str) -> str:
@@ -287,7 +287,9 @@ def _diff(call: Call) -> JsonDict:
     new = document(call, "new_")
     judge = settings(call, new)
     sides = judged_inputs(old, judge), judged_inputs(new, judge)
-    return _masked(diff_inputs(*sides, call.arguments.get("target"), ApplyMode(), None).to_dict())
+    return _mask_data(
+        diff_inputs(*sides, call.arguments.get("target"), ApplyMode(), None).to_dict()
+    )
 
 
 def _upgrade(call: Call) -> JsonDict:
@@ -295,7 +297,7 @@ def _upgrade(call: Call) -> JsonDict:
 
     item = document(call)
     old = call.settings(item.filename or "-", document(call, "old_").content)
-    return _masked(upgrade_inputs(judged_inputs(item, old), inputs(call, item)).to_dict())
+    return _mask_data(upgrade_inputs(judged_inputs(item, old), inputs(call, item)).to_dict())
 
 
 def _convert(call: Call) -> JsonDict:
@@ -347,8 +349,8 @@ _ANSWERS = {
 
 
 def _load_tools() -> dict[str, Tool]:
-    """Return the tools of `tools.json`, whose argument is null where it is that of the other
-    tools.
+    """Return the tools of `tools.json`. A null argument there has the common definition, which
+    several tools share.
     """
     table = load_table("mcp/tools.json")
     choices = {"targets": list(TARGETS), "schemas": list(SCHEMAS)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
+from ptcompile.diagnostics import has_error
 from ptcompile.ir.job import Job, Target
 from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.queues.queues import queue_of
@@ -59,12 +60,8 @@ def default_target(job: Job, cluster: ClusterProfile) -> Target:
         return pod
 
     indexed = target_named("job")
-    if not _is_unsupported(indexed, job, cluster):
+    if not has_error(indexed.unsupported(job, cluster)):
         return indexed
 
     jobset = target_named("jobset")
-    return indexed if _is_unsupported(jobset, job, cluster) else jobset
-
-
-def _is_unsupported(target: Target, job: Job, cluster: ClusterProfile) -> bool:
-    return any(problem.severity == "error" for problem in target.unsupported(job, cluster))
+    return indexed if has_error(jobset.unsupported(job, cluster)) else jobset

@@ -240,8 +240,8 @@ def cast(
 
 
 def _name_refusals(job: SimulatedJob, pod: Pod) -> Iterator[str]:
-    """Yield what the API server has against the names and paths of a pod, of which a rehearsal
-    makes files, mounts and host names.
+    """Yield why the API server rejects names and paths of a pod, which a rehearsal turns into
+    files, mounts and host names.
     """
     metadata = {"name": pod.name or "pod", "namespace": pod.view.namespace}
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod.view.spec}
@@ -329,17 +329,20 @@ def _stand_ins(
     """Yield one sentence for each difference from the cluster."""
     first = pods[0]
     actor = actors[0]
+
     if not own_command:
         yield (
             f"{script or 'a script that checks world, ranks and an all_reduce'} replaces the "
             "pods' programs"
         )
         yield from launcher_stand_ins(first, len(pods))
+
     requested = first.rendezvous.processes_text
     if requested != str(actor.processes):
         yield f"processes per node: {actor.processes} instead of {requested}"
     if auxiliary_roles := sorted({role.name for role in job.roles} - {pod.role for pod in pods}):
         yield f"auxiliary pods are not started: {', '.join(auxiliary_roles)}"
+
     spec = first.view.spec
     if init_containers := [
         nested_string(entry, "name") for entry in nested_maps(spec, "initContainers")
@@ -347,6 +350,7 @@ def _stand_ins(
         yield f"init containers do not run: {', '.join(init_containers)}"
     if first.has_unknown_variables:
         yield "variables of envFrom are absent"
+
     unknown_variables = sorted(
         name for name, value in first.variables.items() if _is_unknown_value(value)
     )

@@ -481,7 +481,7 @@ class Course:
         return has_failed and self.now - self._last_change > LINGER_SECONDS
 
     def _sign_of_training(self) -> Sign | None:
-        """Return how it shows that all running pods train, or None if they do not train yet."""
+        """Return what shows that all running pods train, or None if they do not train yet."""
         if not self._settings.blind:
             return "rounds" if self._are_all_training() else None
 

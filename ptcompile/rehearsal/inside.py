@@ -148,8 +148,8 @@ def _bind_entries(source: str, target: str, names: "list[str]") -> None:
 
 
 def _make_folder(root: str, path: str) -> None:
-    """Create a folder in the new root. A folder of this machine on its way is replaced by a
-    tmpfs with its entries.
+    """Create a folder in the new root. If its parent is a folder of this machine, where nothing
+    may be created, a tmpfs with the same entries takes the parent's place.
     """
     here = root
     for number, part in enumerate(path.strip("/").split("/")):

@@ -42,7 +42,9 @@ class PodLog:
         """Whether the pod has got SIGTERM: its errors from then on do not count."""
 
     def begin(self) -> None:
-        """Search what the next start writes, without the rest of the last one."""
+        """Prepare the search for a new start of the pod, after searching the rest of what the last
+        start wrote.
+        """
         self.search(is_whole=True)
         self._position = os.path.getsize(self.path)
         self._is_ended = False

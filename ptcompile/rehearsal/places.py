@@ -44,7 +44,7 @@ class RehearsalSettings(NamedTuple):
     keep_logs: str | None = None
     """Folder for the pods' logs, or None to remove them at the end."""
 
-    mounts: Mapping[str, str] = {}  # never changed
+    mounts: Mapping[str, str] = {}  # shared by all settings: never changed
     """Folders of this machine by the claim that they replace."""
     restarts: bool = True
     """Whether the operator and the kubelet start failed pods again."""

@@ -21,7 +21,7 @@ _FAULT_NEWS = {
 
 
 class ProgressLine:
-    """What a line tells beyond the numbers of pods."""
+    """The text of the progress line: the numbers of pods, the latest event and the latest error."""
 
     def __init__(self) -> None:
         self._news = ""
@@ -30,15 +30,17 @@ class ProgressLine:
         """Errors after which all pods trained again."""
 
     def add_event(self, text: str) -> None:
-        """Tell what the operator has done."""
+        """Show what the operator has done."""
         self._news = text
 
     def add_fault(self, kind: str, pod: int) -> None:
-        """Tell that a fault is injected."""
+        """Show that a fault is injected."""
         self._news = _FAULT_NEWS[kind].format(pod)
 
     def settle(self, errors: Sequence[str | None]) -> None:
-        """Forget what happened: all pods train. `errors` are those that they had before."""
+        """Clear the news, because all pods train again. `errors` are those that the pods had until
+        now: the line no longer explains them.
+        """
         self._news = ""
         self._overcome.update(filter(None, errors))
 

@@ -125,7 +125,9 @@ def rehearse(
 def _cast(
     job: SimulatedJob, faults: Sequence[Fault], settings: RehearsalSettings, max_processes: int
 ) -> Cast:
-    """Return the pods of a rehearsal, the pods of all faults among them. Raises `RehearsalError`."""
+    """Return the pods of a rehearsal, the pods of all faults among them. Raises
+    `RehearsalError`.
+    """
     rehearsed = cast(
         job,
         max_processes=max_processes,
@@ -251,10 +253,13 @@ def _long_wait_hint(
         return None
 
     wait = max(agents.wait_for_first, agents.wait_for_others)
-    waits = not faults or any(
+    may_miss_pods = not faults or any(
         fault.kind in ("late", "dns-lag") or fault.back is None for fault in faults
     )
-    if wait < _LONG_WAIT_SECONDS or not waits or predict_end(job, faults).end in ("all", "fewer"):
+    if wait < _LONG_WAIT_SECONDS or not may_miss_pods:
+        return None
+    # all pods, or enough of them, meet and train: nothing waits to the end
+    if predict_end(job, faults).end in ("all", "fewer"):
         return None
 
     return (

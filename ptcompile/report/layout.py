@@ -60,7 +60,7 @@ def consequence(diagnostic: Diagnostic) -> str:
     """
     owner = safe_text(diagnostic.owner)
     if owner and diagnostic.stage == "style":
-        # the names of owners are only a convention
+        # a style rule of a plugin or of the configuration has no outcome, only an owner
         return owner
 
     authority: str = diagnostic.authority
@@ -70,7 +70,7 @@ def consequence(diagnostic: Diagnostic) -> str:
     if diagnostic.stage == "apply" and diagnostic.blocks_compile and is_ours:
         sentence = _COMPILES[0]
     else:
-        # the configuration makes nothing more certain
+        # a severity that the configuration sets does not change what will happen
         severity = diagnostic.rule_severity or diagnostic.severity
         sentence = outcome(diagnostic.name, severity, diagnostic.stage, is_ours=is_ours)
 

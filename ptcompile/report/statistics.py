@@ -67,22 +67,22 @@ def _value(diagnostic: Diagnostic, grouping: str) -> str:
 def as_text(rows: Sequence[Row], _groupings: Sequence[str]) -> str:
     """Return a line for each row."""
     width = len(str(max((row.total for row in rows), default=0)))
-    groups = [[*map(_shown, row.group)] for row in rows]
+    groups = [[*map(_shown_value, row.group)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*groups, strict=True)]
     return "".join(
-        f"{row.total:>{width}}  {_aligned(group, widths)}{' [fixable]' if row.fixable else ''}\n"
+        f"{row.total:>{width}}  {_align_cells(group, widths)}{' [fixable]' if row.fixable else ''}\n"
         for row, group in zip(rows, groups, strict=True)
     )
 
 
-def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+def _align_cells(cells: Sequence[str], widths: Sequence[int]) -> str:
     *first, last = cells
     return "  ".join(
         [*(f"{cell:<{width}}" for cell, width in zip(first, widths, strict=False)), last]
     )
 
 
-def _shown(value: str) -> str:
+def _shown_value(value: str) -> str:
     return safe_text(value) or "(none)"
 
 

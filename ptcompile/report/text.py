@@ -121,6 +121,7 @@ def _full_paragraph(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterato
         f"{safe_text(diagnostic.message)}"
     )
     yield f"  --> {format_location(diagnostic)}{format_origin(diagnostic)}"
+
     if diagnostic.span is not None and diagnostic.span.line in lines:
         yield from _frame(diagnostic.span, lines)
     yield f"  = {consequence(diagnostic)}"

@@ -41,7 +41,7 @@ class Probe(NamedTuple):
 
     name: str
     spec: Json
-    profile: Mapping[str, Any] = {}  # never changed
+    profile: Mapping[str, Any] = {}  # shared by all probes: never changed
 
 
 _LEVELS: JsonDict = {

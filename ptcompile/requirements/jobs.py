@@ -60,7 +60,7 @@ def device_classes(manifests: Iterable[Json]) -> list[str]:
     for manifest in manifests:
         api_version, kind = kind_of(manifest)
         if kind == "ComputeDomain" and api_version.startswith("resource.nvidia.com/"):
-            # its driver creates the claim template
+            # NVIDIA's DRA driver creates the claim template of a ComputeDomain
             classes[CHANNEL_CLASS] = None
         classes |= dict.fromkeys(requested_classes(manifest))
     return list(classes)
@@ -264,7 +264,7 @@ def operators_of(
     operators = [
         op
         for target in (*targets, *(name for name, _ in jobs))
-        for op in _installed(BY_TARGET[target])
+        for op in _installed_operators(BY_TARGET[target])
     ]
     for target, spec in jobs:
         if queue_of(spec, cluster):
@@ -277,8 +277,10 @@ def operators_of(
     return list(dict.fromkeys(operators))
 
 
-def _installed(*operators: Operator) -> Iterator[Operator]:
-    """Yield what is installed of operators, the first of which may depend on another."""
+def _installed_operators(*operators: Operator) -> Iterator[Operator]:
+    """Yield the operators that must be installed; the one that the first operator requires follows
+    it.
+    """
     first, *others = operators
     for operator in (first, BY_FOLDER.get(first.install.requires), *others):
         if operator is not None and operator.install.software:
@@ -315,15 +317,15 @@ def claimed_classes(spec: Spec, target: str, cluster: ClusterProfile) -> list[st
 def _brings_own_runtime(spec: Spec, target: str, cluster: ClusterProfile) -> bool:
     return any(
         kind_of(manifest).name in _RUNTIME_KINDS
-        for manifest in _built(spec, target, cluster).emitted
+        for manifest in _build_spec(spec, target, cluster).emitted
     )
 
 
 def _job_of(spec: Spec, target: str, cluster: ClusterProfile) -> Job:
-    return _built(spec, target, cluster).job
+    return _build_spec(spec, target, cluster).job
 
 
-def _built(spec: Spec, target: str, cluster: ClusterProfile) -> Built:
+def _build_spec(spec: Spec, target: str, cluster: ClusterProfile) -> Built:
     from ptcompile.compiler.build import build
     from ptcompile.compiler.frontend.lowering import lower
     from ptcompile.ir.job import Context
@@ -334,7 +336,7 @@ def _built(spec: Spec, target: str, cluster: ClusterProfile) -> Built:
 
 def software(target: str, cluster: ClusterProfile) -> list[Requirement]:
     """Return the operators of a target, with their CRDs."""
-    out = _software_of_all(_installed(BY_TARGET[target]), cluster)
+    out = _software_of_all(_installed_operators(BY_TARGET[target]), cluster)
     out += [
         Requirement(kind, name, "", why) for kind, name, why in BY_TARGET[target].install.brings
     ]
@@ -448,7 +450,7 @@ def requires_manifests(
     """
     jobs = [manifest for manifest in manifests if kind_of(manifest) in JOB_KINDS]
     stream = Stream(manifests, cluster.versions())
-    # as their controllers and admission leave them
+    # the pod specs after controllers and admission have changed them
     pods_by_job = [
         [
             template.spec
@@ -497,7 +499,7 @@ def requires_manifests(
 
 def _operators_of_job(job: Json) -> Iterator[Operator]:
     systems = (system for system, _ in _admitting_systems(job))
-    return _installed(operator_of(kind_of(job)), *systems)
+    return _installed_operators(operator_of(kind_of(job)), *systems)
 
 
 def _admitting_systems(job: Json) -> Iterator[tuple[Operator, str]]:

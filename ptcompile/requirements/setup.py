@@ -77,7 +77,7 @@ def plan_setup(cluster: ClusterProfile, specs: Sequence[Spec] = ()) -> Setup:
     """
     jobs = [(target_of(spec, cluster), spec) for spec in specs]
     target_names = list(dict.fromkeys(name for name, _ in jobs)) or ["pytorchjob"]
-    # for PyTorchJobs, or because the profile configures it
+    # the PyTorch operator is deployed for PyTorchJobs, or because the profile configures it
     is_deployed = "pytorchjob" in target_names or "operator" in cluster.spec.model_fields_set
     values = operator_values(cluster) if is_deployed else {}
     queues = _queue_objects(jobs, cluster)
@@ -158,6 +158,7 @@ def _priority_objects(
     values = {**dict.fromkeys(named, 0), **cluster.spec.priorities}
     for name in sorted(values):
         yield {**_make_object("scheduling.k8s.io/v1", "PriorityClass", name), "value": values[name]}
+
     workload_classes = [
         (name, system) for system, name in of_jobs if system.priority != "PriorityClass"
     ]

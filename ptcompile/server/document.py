@@ -267,7 +267,7 @@ class OpenDocument:
                 others=self._related,
                 target=target.name if target is not None else None,
             )
-            # the objects of the text share a stream, in which they look for one another once
+            # `job_in` shares one index of the related objects among all objects of the text
             self._jobs[key] = [
                 job_in(self._related, obj.manifest, self.versions)
                 if job.manifest is obj.manifest

@@ -183,7 +183,7 @@ class Server:
             lsp.WORKSPACE_DID_CHANGE_CONFIGURATION: self._configured,
             lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self._configured,
         }
-        questions = {name: self._answering(question) for name, question in _QUESTIONS.items()}
+        questions = {name: self._answer_by(question) for name, question in _QUESTIONS.items()}
         kinds: list[lsp.CodeActionKind | str] = [lsp.CodeActionKind.QuickFix, actions.FIX_ALL]
         options = {
             lsp.TEXT_DOCUMENT_COMPLETION: lsp.CompletionOptions(trigger_characters=_TRIGGERS),
@@ -318,7 +318,7 @@ class Server:
         except Stopped:
             raise asyncio.CancelledError from None
 
-    def _answering(
+    def _answer_by(
         self, question: Callable[[OpenDocument, Any], Any]
     ) -> Callable[[Any], Awaitable[Any]]:
         """Return the method that answers requests about a text by this question."""

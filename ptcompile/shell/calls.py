@@ -1,4 +1,4 @@
-"""ShellCommand lines that start a shell with a script, and scripts that are one command."""
+"""Command lines that start a shell with a script, and scripts that are one command."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class ShellCall(NamedTuple):
     """Whether the file is started itself: `./run.sh`."""
 
     def as_argument(self) -> list[str]:
-        """Return the words that make the text of a file, if they come before its name, the
-        script of `sh -c`.
+        """Return the words that run the file's text if they are put before its name: `-c TEXT` for
+        a file that a shell reads, `bash -c TEXT` for a program.
         """
         if not self.is_program:
             return ["-c", self.text]

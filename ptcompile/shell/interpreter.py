@@ -144,7 +144,7 @@ class Interpreter(Expander):
         """Run a command in the background."""
         first = len(self.commands)
         self.in_background += 1
-        status = self.own_shell(_only(node), state, asked=1)
+        status = self.own_shell(_single_node(node), state, asked=1)
         self.in_background -= 1
         self.running.update(range(first, len(self.commands)))
         state.background = ExitStatus(None, status.failing)
@@ -171,7 +171,7 @@ class Interpreter(Expander):
         return status
 
     def end(self, how: HowEnded, status: ExitStatus, state: ShellState) -> None:
-        """HowEnded the shell, the function or the loop."""
+        """End the shell, the function or the loop."""
         if status.code and state.failing:
             status = ExitStatus(None, state.failing)
         state.ended = how
@@ -215,7 +215,7 @@ class Interpreter(Expander):
 
     def and_or(self, node: nodes.AndOr, state: ShellState) -> ExitStatus:
         """Run `left && right` or `left || right`."""
-        left = self.asked_status(_only(node.left), state)
+        left = self.asked_status(_single_node(node.left), state)
         is_and = node.operator == "&&"
         if left.code is not None:
             if (left.code == 0) == is_and:
@@ -307,6 +307,7 @@ class Interpreter(Expander):
         if "shift" in changed and self.shifting_loop(node, state):
             return OK
 
+        # the first round is followed; what earlier rounds assigned is unknown in it
         state.forget(changed)
         self.in_loop += 1
         status = self.asked_status(node.condition, state)
@@ -318,6 +319,7 @@ class Interpreter(Expander):
         body_status = OK if status.code == 1 else self.sequence(node.body, taken)
         self.in_loop -= 1
 
+        # a loop whose condition stays true ends only by an error, an argument or a break
         is_left = (
             taken.errexit
             or "shift" in changed
@@ -329,6 +331,7 @@ class Interpreter(Expander):
             self.never_ends(f"the loop `{doubt.text}`", state)
             return OK
 
+        # an unknown condition may be false at once, so both outcomes count
         taken.leave("break")
         if status.code is None:
             join(state, [taken, state.copy()], doubt)
@@ -356,7 +359,7 @@ class Interpreter(Expander):
         return False
 
     def never_ends(self, text: str, state: ShellState) -> None:
-        """HowEnded the script at a command or a loop that never ends."""
+        """End the script at a command or a loop that never ends."""
         state.ended = "endless"
         if not state.doubts and not self.in_background and not self.before_pipe:
             self.endless = self.endless or text
@@ -407,14 +410,16 @@ class Interpreter(Expander):
     def pipeline(self, node: nodes.Pipeline, state: ShellState) -> ExitStatus:
         """Run commands between `|`, or one after `!`."""
         if len(node.commands) == 1:
-            return self.asked_status(_only(node.commands[0]), state).negated()
+            return self.asked_status(_single_node(node.commands[0]), state).negated()
 
         *others, last = node.commands
         # the reader of a pipe may end its writer
         self.before_pipe += 1
-        statuses = [self.own_shell(_only(command), state.copy(), asked=1) for command in others]
+        statuses = [
+            self.own_shell(_single_node(command), state.copy(), asked=1) for command in others
+        ]
         self.before_pipe -= 1
-        statuses.append(self.own_shell(_only(last), state, asked=1))
+        statuses.append(self.own_shell(_single_node(last), state, asked=1))
         items = tuple([status_text(status, "$?") for status in statuses])
         state.variables["PIPESTATUS"] = Variable(items[0], False, items)
         status = any_of(statuses) if state.pipefail else statuses[-1]
@@ -676,7 +681,7 @@ class Interpreter(Expander):
         return computed(output.rstrip("\n"), *values)
 
 
-def _only(node: Node) -> nodes.Sequence:
+def _single_node(node: Node) -> nodes.Sequence:
     return (nodes.Started(node, False),)
 
 
@@ -703,7 +708,7 @@ def _assigned_in(node: Node) -> set[str]:
         if isinstance(inner, nodes.ShellAssignment | nodes.For):
             names.add(inner.name)
         elif isinstance(inner, nodes.Simple) and inner.words and inner.words[0].source == "shift":
-            # `shift` stands here for the arguments, which change
+            # the name `shift` means that the positional parameters change
             names.add("shift")
         elif isinstance(inner, nodes.Simple) and inner.words and inner.words[0].source in _READERS:
             names.update(*[NAME.findall(word.source) for word in inner.words[1:]])

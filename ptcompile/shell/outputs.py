@@ -18,16 +18,18 @@ def output_of(commands: Sequence[Sequence[str]], lookup: Callable[[str], str | N
     `lookup` returns the text of a variable, or None if it is not known.
     """
     (program, *arguments), *filters = commands
-    text = _printed(basename(program), arguments, lookup)
+    text = _output_of_command(basename(program), arguments, lookup)
     for name, *args in filters:
         if text is None:
             return None
-        lines = _filtered(name, " ".join(args), text.rstrip("\n").split("\n"))
+        lines = _filter_lines(name, " ".join(args), text.rstrip("\n").split("\n"))
         text = None if lines is None else "\n".join(lines)
     return text
 
 
-def _printed(name: str, args: Sequence[str], lookup: Callable[[str], str | None]) -> str | None:
+def _output_of_command(
+    name: str, args: Sequence[str], lookup: Callable[[str], str | None]
+) -> str | None:
     match (name, *args):
         case ["hostname"] | ["hostname", "-s"]:
             return lookup("HOSTNAME")
@@ -46,7 +48,7 @@ def _printed(name: str, args: Sequence[str], lookup: Callable[[str], str | None]
     return None
 
 
-def _filtered(name: str, args: str, lines: list[str]) -> list[str] | None:
+def _filter_lines(name: str, args: str, lines: list[str]) -> list[str] | None:
     """Return the lines that a filter prints, or None if that is not known."""
     if name == "head" and args in ("-n1", "-n 1", "-1"):
         return lines[:1]
@@ -66,7 +68,7 @@ def _filtered(name: str, args: str, lines: list[str]) -> list[str] | None:
         return [_field(line.split(sign), index, "", "") for line in lines]
     if name == "sed" and (match := _REPLACED.fullmatch(args)):
         pattern, new, is_global = match.groups()
-        # the pattern is a stranger's: it may take the square of a line's length
+        # an untrusted pattern: matching may take time quadratic in a line's length
         if pattern.count("*") > 1 or any(len(line) > _LONGEST_LINE for line in lines):
             return None
         return [re.sub(pattern, new, line, count=not is_global) for line in lines]

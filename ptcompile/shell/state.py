@@ -139,7 +139,7 @@ def join(state: ShellState, outcomes: Sequence[ShellState], doubt: Doubt) -> Non
 
     state.become(merged)
     state.doubts = tuple(doubts)
-    # where one branch is left, what failed on the way to the others is known
+    # if only one branch is alive, the commands that failed on the way to it are known
     state.failing = failing if len(alive) > 1 else alive[0].failing
 
 

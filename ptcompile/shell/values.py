@@ -55,12 +55,12 @@ class ExitStatus(NamedTuple):
 
     @property
     def failing(self) -> frozenset[int]:
-        """Commands whose failure makes this a failure."""
+        """The commands of which a failure gives this status."""
         return frozenset() if self.is_negated else self.of
 
     @property
     def succeeding(self) -> frozenset[int]:
-        """Commands whose failure makes this a success."""
+        """The commands of which a failure is turned into a success."""
         return self.of if self.is_negated else frozenset()
 
     def negated(self) -> ExitStatus:
@@ -82,8 +82,8 @@ UNKNOWN = ExitStatus()
 
 
 def any_of(statuses: Iterable[ExitStatus], fatal: Iterable[int] = ()) -> ExitStatus:
-    """Return the status of which one of several becomes the result, or the failure of a `fatal`
-    command.
+    """Return the status if it is known only that one of several becomes the result, or that a
+    `fatal` command fails.
     """
     statuses = [*statuses]
     failing = frozenset(fatal).union(*(status.failing for status in statuses))

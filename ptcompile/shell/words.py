@@ -130,7 +130,7 @@ class Expander:
                 return state.arguments[index - 1]
             return None
         if name in ("@", "*"):
-            return _spaced(state.arguments)
+            return _join_with_spaces(state.arguments)
         if name == "#":
             return computed(str(len(state.arguments)))
         if name in ("?", "!"):
@@ -159,7 +159,7 @@ class Expander:
             return self.with_default(part, value, state)
         if _is_list(part):
             items = self.listed(part, state)
-            return not_known if items is None else _spaced(items)
+            return not_known if items is None else _join_with_spaces(items)
         if value is None:
             return ()
 
@@ -178,7 +178,7 @@ class Expander:
             chosen = self.chosen(part, len(text), state)
             return not_known if chosen is None else computed(text[chosen], value, argument)
 
-        changed = _changed(text, operator, text_of(argument))
+        changed = _change_text(text, operator, text_of(argument))
         return not_known if changed is None else computed(changed, value, argument)
 
     def item(self, part: Parameter, state: ShellState) -> ShellValue | None:
@@ -191,7 +191,7 @@ class Expander:
         size = len(items)
         if part.subscript in ("@", "*"):
             if part.operator != "#":
-                return _spaced(items)
+                return _join_with_spaces(items)
             return computed(str(size)) if all(map(is_known, items)) else not_known
 
         index = not_known
@@ -305,7 +305,7 @@ class Expander:
                 if items is None:
                     fields.add(unknown(part.source), may_split=True)
                 elif part.quoted and "*" in (part.name, part.subscript):
-                    fields.add(_spaced(items), is_quoted=True)
+                    fields.add(_join_with_spaces(items), is_quoted=True)
                 elif part.quoted:
                     fields.add_all(items)
                 else:
@@ -320,7 +320,7 @@ class Expander:
         return fields.arguments()
 
 
-def _changed(text: str, operator: str, argument: str) -> str | None:
+def _change_text(text: str, operator: str, argument: str) -> str | None:
     """Return a known text as `${X##word}` and its like change it, or None if that is not known."""
     if operator == "#" and not argument:
         return str(len(text))
@@ -419,7 +419,7 @@ def _is_list(part: Parameter) -> bool:
     )
 
 
-def _spaced(values: Sequence[ShellValue]) -> ShellValue:
+def _join_with_spaces(values: Sequence[ShellValue]) -> ShellValue:
     """Join values with spaces."""
     joined: list[Piece] = []
     for value in values:

@@ -93,7 +93,7 @@ def agents_of(job: WorkloadPods, torch: Version | None = None) -> Agents | None:
     versions = [torch or torch_of_pod(lead.pod, job.versions) for lead in leads]
     envs = [lead.pod.launch.env for lead in leads]
 
-    # the names in the first pod's /etc/hosts
+    # the kubelet writes the full name of a pod with a subdomain to /etc/hosts
     pod = leads[0].pod
     fqdn = dns_names(pod.view)[:1] if pod.view.subdomain else []
     if is_static:

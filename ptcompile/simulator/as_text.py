@@ -129,10 +129,12 @@ def job_facts(
     yield "refused", job.expansion.refused
     roles = ", ".join(f"{role.count} {role.name}" for role in job.roles)
     yield "pods", [f"{job.size} ({roles})" if len(job.roles) > 1 else f"{job.size}"]
+
     if rendezvous is not None:
         yield from _rendezvous_facts(rendezvous)
         yield "runs", _command_lines(job)
     yield "asks for", [totals_text(job.totals()) or "nothing"]
+
     yield (
         "node",
         _distinct_lines(list(node_requirements(pod.view.spec)) for _, pod in job.first_pods),
@@ -150,6 +152,7 @@ def job_facts(
             [claim_text(*claim) for claim in device_claims(pod)] for _, pod in job.first_pods
         ),
     )
+
     yield "services", service_lines(job)
     yield "pod group", pod_group_lines(job.pod_group)
     yield "on failure", job.failure

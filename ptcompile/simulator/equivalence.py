@@ -330,7 +330,7 @@ def user_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
         for entry in pod.env_entries
         if nested_map(entry, "valueFrom", "fieldRef")
     }
-    # as for a pod whose name is not known before it exists
+    # treat the pod's name as random, so that `<metadata.name>` replaces it in other values
     if pod.main is None or pod.random_suffix:
         env = pod.env
     else:

@@ -116,7 +116,7 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
     job = pod.job
     host = host.removesuffix(".").lower()
     labels = host.split(".")
-    # rather than an address or a placeholder
+    # addresses and placeholders are not judged
     is_name = any(label.strip("0123456789") for label in labels) and all(map(is_label, labels))
     if not is_name or _leads(job, host):
         return None
@@ -129,7 +129,7 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
     if name.namespace and _leads(job, name.within):
         # a manifest without a namespace may be applied to any
         namespace = _written_namespace(job)
-        # the same one is left of a domain that no profile names
+        # an equal namespace means that only the host's cluster domain is unknown
         is_other = namespace not in (
             "",
             name.namespace,
@@ -149,7 +149,7 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
         for entry in nested_maps(pod.view.spec, "hostAliases")
         for alias in nested_strings(entry, "hostnames")
     }
-    return None if host in aliases else _unserved(pod, name)
+    return None if host in aliases else _unserved_name(pod, name)
 
 
 def _leads(job: WorkloadPods, host: str) -> bool:
@@ -366,7 +366,7 @@ def _wrong_service(job: WorkloadPods, name: _ClusterName, is_complete: bool) -> 
     return None
 
 
-def _unserved(pod: Pod, name: _ClusterName) -> HostMistake | None:
+def _unserved_name(pod: Pod, name: _ClusterName) -> HostMistake | None:
     """Return the Service that the name lacks, or why those with its name do not resolve it, or
     None.
 

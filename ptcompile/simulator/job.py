@@ -119,7 +119,7 @@ def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | N
     group = expansion.pod_group
     if group is None:
         return _existing_pod_group(expansion, stream)
-    if "minResources" in group:  # not those of the pods
+    if "minResources" in group:  # set by the controller, instead of the sum over the pods
         return group
 
     user_value = nested_value(manifest, "spec", "runPolicy", "schedulingPolicy", "minResources")

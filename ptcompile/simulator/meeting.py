@@ -232,7 +232,7 @@ class Meeting(NamedTuple):
 
     @property
     def local_obstacle(self) -> str:
-        """The obstacle of pods that meet no other, or empty if they may meet some."""
+        """The obstacle of pods that meet no other pod, or empty if they may meet some."""
         if not self.is_local:
             return ""
         host = self.first.rendezvous.host
@@ -416,7 +416,7 @@ def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> MeetingM
     )
     is_apart = rendezvous.endpoint == STANDALONE_ENDPOINT or hands_out_loopback
     if not is_apart and address.is_own and role.count > 1:
-        # the first pod knows its own name, and may be the one where all meet
+        # the first pod's own name may be where all pods meet: ask the last pod where it leads
         last = pod.job.last_pod(role)
         seen_by_last = address_of(last, last.rendezvous.host)
         is_apart = seen_by_last.is_own
@@ -458,7 +458,8 @@ def address_of(pod: Pod, host: str) -> HostAddress:
         return address_of(pod, host.lower())
 
     meant = pod_with_hostname(pod.job, host)
-    if meant is not None:  # all that name it so mean one pod, though the name leads to none
+    # the name resolves nowhere, but all pods that use it mean the same pod
+    if meant is not None:
         return HostAddress(_address_of_pod(meant, pod).name)
 
     inside = host.removesuffix(f".{pod.job.versions.domain}").removesuffix(".svc")
@@ -611,8 +612,10 @@ def _members_by_place(
 
 
 def _places(member: MeetingMember) -> Iterator[tuple[str, ...]]:
-    """Yield what roles of different objects must share to meet: their own pod has the names of
-    its Services too.
+    """Yield the keys of which roles of different objects must share one to meet.
+
+    A key has namespace, backend, host and options. If the host is a pod of the role, it is also
+    found by the names of the Services that select it.
     """
     job, (backend, name, *rest) = member.pod.job, member.key
     names = {name: None}

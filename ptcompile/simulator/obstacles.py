@@ -222,7 +222,8 @@ def _local_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         config = first.pod.launch.options.get("config-file", "")
         if config and first.pod.file_text(config) is not None:
             config = ""
-        # with a rank of each pod's own, the file has the rest; without, it gives all pods one rank
+        # the address may be in a config file that no ConfigMap holds, but a rank in it would be
+        # the same for all pods
         if first.is_modeled and not (config and "node-rank" in first.pod.launch.options):
             sentence = (
                 f"nothing tells {first.rendezvous.launcher} where the first of {gathering.pods} "
@@ -394,8 +395,8 @@ def _difference(member: MeetingMember, first: MeetingMember) -> Iterator[Obstacl
 def _first_difference(
     first: MeetingMember, member: MeetingMember, is_apart: bool
 ) -> tuple[str, str, str]:
-    """Return the first rendezvous option that differs, then the role's value and the first
-    role's; else empty texts.
+    """Return the first rendezvous option in which a role differs from the first role, with the
+    values of both, or three empty strings.
     """
     rendezvous = member.rendezvous
     other = first.rendezvous
@@ -575,7 +576,7 @@ def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         sentence = f"the node ranks begin at {min(ranks)}: no pod has rank 0, which opens the store"
         # a bare Pod may join pods of other files
         is_certain = gathering.is_full and guide.rendezvous.launcher != "image"
-        # the index begins at 0, so something adds to it
+        # the pod's index begins at 0, so an expression adds to it
         better = _rank_variable(gathering.first) if len(members) == 1 else ""
         yield Obstacle(
             "master-without-rank-0",

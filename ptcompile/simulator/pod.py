@@ -201,7 +201,7 @@ class Pod:
         """The main container's variables in order, `$(X)` expanded; a value that no manifest
         holds is `<source>`.
         """
-        if not self._given or self.main is None:
+        if not self._imported_variables or self.main is None:
             return self._values
         names = {nested_string(entry, "name") for entry in self.main.env}
         return {name: value for name, value in self._values.items() if name in names}
@@ -214,7 +214,7 @@ class Pod:
         return kubelet.container_variables(self._values, self.job.known_text)
 
     @cached_property
-    def _given(self) -> dict[str, str]:
+    def _imported_variables(self) -> dict[str, str]:
         given: dict[str, str] = {}
         for source in self._env_sources:
             given |= source.variables
@@ -225,7 +225,7 @@ class Pod:
         main = self.main
         if main is None:
             return {}
-        return kubelet.environment(main, self.view, given=self._given)
+        return kubelet.environment(main, self.view, given=self._imported_variables)
 
     @property
     def has_unknown_variables(self) -> bool:
@@ -382,7 +382,7 @@ class WorkloadPods(_PodFields):
 
     @cached_property
     def gatherings(self) -> tuple[Gathering, ...]:
-        """The meetings, those together whose pods should all meet."""
+        """The meetings of the job; meetings whose pods should all meet are one gathering."""
         from ptcompile.simulator.meeting import gatherings_of
 
         return gatherings_of(self)
@@ -457,7 +457,7 @@ class WorkloadPods(_PodFields):
 
     def pod(self, role: ExpandedRole, index: int) -> Pod:
         """Return one pod of a role."""
-        pod = self._built_pods.get((role, index)) or Pod(self._admitted(role.pod(index)), self)
+        pod = self._built_pods.get((role, index)) or Pod(self._admit_view(role.pod(index)), self)
         if index in (0, 1, role.count - 1):
             self._built_pods[role, index] = pod
         return pod
@@ -466,7 +466,7 @@ class WorkloadPods(_PodFields):
         """Return the last pod of a role that has pods."""
         return self.pod(role, role.count - 1)
 
-    def _admitted(self, view: PodView) -> PodView:
+    def _admit_view(self, view: PodView) -> PodView:
         """Return a pod as admission leaves it, named in the cluster's domain.
 
         Most streams have nothing that makes a plugin write.

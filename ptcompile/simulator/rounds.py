@@ -211,8 +211,8 @@ class Rounds:
         """Whether the next round follows a failed process, so that shared addresses are stale."""
 
     def start(self, delays: Mapping[int, float]) -> None:
-        """Start all pods, some of them late, until they train; the time of faults counts from
-        then.
+        """Start all pods, the late ones after their delay, and play until they train. The time is 0
+        again then, because faults count from the first training.
         """
         if not delays:
             self.is_first = False
@@ -248,7 +248,9 @@ class Rounds:
             self.now = time
 
     def _events(self) -> Iterator[tuple[float, Callable[[], object]]]:
-        """Yield what happens next without a fault, and when."""
+        """Yield the time of each change that is due without a fault, and the function that makes
+        it.
+        """
         for pod, start in self.away.items():
             yield start + self.pace.start, partial(self._join, pod)
         if self.members and self.failing & self.members:
@@ -286,13 +288,13 @@ class Rounds:
         """Remove pods, which start again later, and let the others notice."""
         agents = self.agents
         lost = starts.keys()
-        others = self._running() - lost if lost & self._running() else set()
+        others = self._running_pods() - lost if lost & self._running_pods() else set()
         were_training = self.members & others
         for pod, start in starts.items():
             self._forget(pod)
             self.away[pod] = start
         if not others:
-            if not self._running():
+            if not self._running_pods():
                 self._dissolve()
         elif agents.backend == "static":
             self._fail(others, "nodes of a static rendezvous cannot meet again")
@@ -331,7 +333,7 @@ class Rounds:
 
         return "all" if len(remaining) == len(self.sizes) else "fewer"
 
-    def _running(self) -> set[int]:
+    def _running_pods(self) -> set[int]:
         return {*self.members, *self.waiting, *self.waiting_for_store}
 
     def _pods_text(self, pods: Iterable[int]) -> str:
@@ -409,7 +411,7 @@ class Rounds:
         else:
             why = f"the others wait {wait} seconds for enough nodes"
 
-        self._close(self._running(), why)
+        self._close(self._running_pods(), why)
 
     def _fail_processes(self) -> None:
         pods = self.failing & self.members
@@ -421,12 +423,13 @@ class Rounds:
         self._note(f"a process of {self._pods_text(pods)} fails")
         if agents.backend == "static":
             self._fail(
-                self._running(), "with a static rendezvous the other nodes do not notice a restart"
+                self._running_pods(),
+                "with a static rendezvous the other nodes do not notice a restart",
             )
             return
         if not agents.restarts:
             self._close(
-                self._running(),
+                self._running_pods(),
                 f"{_NO_RESTARTS} the processes of the other nodes fail too {_NOT_RESTARTED}",
             )
             return
@@ -452,7 +455,7 @@ class Rounds:
                 )
             else:
                 why = f"{_NO_RESTARTS} the processes of the other nodes fail {_NOT_RESTARTED}"
-            self._close(self._running(), why)
+            self._close(self._running_pods(), why)
             return
 
         for pod in pods:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kinds.wrapped import wrapped_objects
 from ptcompile.kubernetes.index import Objects
@@ -148,7 +148,7 @@ class World(NamedTuple):
         """Whether no finding is an error; `SimulatedJob.expansion.refused` tells whether an
         operator rejects a job.
         """
-        return not any(d.severity == "error" for d in self.diagnostics)
+        return not has_error(self.diagnostics)
 
     @property
     def pods(self) -> WorldPods:
@@ -236,7 +236,7 @@ def _workloads_in(manifest: Json) -> list[Json]:
     """Return the objects that an object carries or that a controller makes of its parts, else
     the object itself.
     """
-    # a step of a workflow that starts a launcher; parameters have values only in a run
+    # of a workflow's steps, only those that start a launcher, and whose parameters are filled in
     inner = [
         item.manifest
         for item in wrapped_objects(manifest)

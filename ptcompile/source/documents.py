@@ -110,6 +110,7 @@ class Document:
 
         steps, exact = walk(root, path)
         start, end, node = steps[-1] if steps else (-1, -1, root)
+        # without a key, as in a list, or to point at the value itself: the span of the value
         if start < 0 or (exact and not on_key):
             start = node.start
             end = node.end
@@ -130,8 +131,8 @@ class Document:
         return source.text[start:end]
 
     def take_over(self, earlier: Document) -> None:
-        """Take what was derived from the same document at another place of a text, by offsets
-        from its start.
+        """Take what was derived from the same document at another place of a text, counted from the
+        document's start.
         """
         self._root = earlier._root
         self._located = earlier._located
@@ -402,7 +403,7 @@ _ERRORS = frozenset({"error:", "error ", "fatal:", "panic:"})
 
 
 def excess_of(source: str | bytes) -> str | None:
-    """Return which limit a file exceeds, so that nothing of it is read, or None."""
+    """Return the limit that a file exceeds, in which case nothing of it is read, or None."""
     allowed = limits()
     if len(source) > allowed.characters:
         return f"the file is larger than {allowed.characters >> 20} MiB"
@@ -617,7 +618,7 @@ def _split_documents(
         for count, separator in enumerate(_SEPARATOR.finditer(text)):
             begin, end = separator.span()
             if count == 0:
-                # the first document has no line `---`, but comments alone are no document
+                # the first document needs no line `---`, but comments alone are not a document
                 lines = map(str.strip, text[:begin].splitlines())
                 is_unmarked = any(line and line[0] != "#" for line in lines)
             if count + is_unmarked >= most:
@@ -633,7 +634,8 @@ def _split_documents(
                 help = "put a line break after '---'"
                 problems.append(_syntax_error(source, offset + begin, message, help, 3))
 
-            # kubectl drops the line that ends a document, but a document may begin with such a line
+            # kubectl drops the `---` that ends a document, but a second one directly below it
+            # begins the next document
             is_begun = begin == start and not is_begun
             if is_begun and text[begin + 3 : begin + 4] == "#":
                 message = "kubectl reads '---#' at the beginning of a document as text"

@@ -336,7 +336,7 @@ def events(text: str) -> Iterator[Any]:
 def _syntax(text: str, error: Any) -> ReaderProblem:
     mark = error.problem_mark or error.context_mark
     start = mark.index if mark else 0
-    # a limit of PyYAML 6.0.4, far above MAX_DEPTH, which it meets first
+    # PyYAML 6.0.4 has a limit far above MAX_DEPTH, but reaches it before MAX_DEPTH is checked
     if "nesting depth" in (error.problem or ""):
         return ReaderProblem("too-deep", *_TOO_DEEP, start, start + 1, "ptcompile")
 

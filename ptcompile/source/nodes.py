@@ -169,6 +169,7 @@ def scalars(root: ValueNode) -> list[tuple[int, int]]:
 
 
 def _step(node: ValueNode, part: str | int) -> tuple[int, int, ValueNode] | None:
+    """Return a child with its key's offsets, -1 for an item of a list, or None if it is missing."""
     children = node.children
     if type(children) is dict:
         return children.get(str(part))

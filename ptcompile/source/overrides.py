@@ -61,16 +61,16 @@ class VariantJob(NamedTuple):
         return (*self.places[path[:end]], *path[end:]) if end else path
 
     def is_at(self, path: Path) -> bool:
-        """Return whether a path of the document is of this job: it is in its variants, or in
-        none.
+        """Return whether a path of the document belongs to this job: it is in one of the job's
+        variants, or outside `variants`.
         """
         return path[:1] != ("variants",) or any(
             path[: len(choice)] == choice for choice in self.choices
         )
 
     def is_chosen(self, names: Collection[str]) -> bool:
-        """Return whether one of these names is the job's or that of one of its variants, or none
-        is given.
+        """Return whether one of these names is the job's or that of one of its variants; also True
+        without names.
         """
         return (
             not names or self.name in names or any(choice[-1] in names for choice in self.choices)

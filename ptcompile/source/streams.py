@@ -145,8 +145,8 @@ def no_documents(*, blocks_compile: bool = False) -> Problem:
 
 
 def repeated_spec(data: Any, seen: set[tuple[str, str]]) -> list[Problem]:
-    """Return an error if a TrainingJob has the namespace and name of one in `seen`, else add
-    them to `seen`.
+    """Return an error if an earlier TrainingJob has the same namespace and name; else add these to
+    `seen`.
     """
     if not isinstance(data, Mapping) or data.get("kind") != "TrainingJob":
         return []

@@ -103,7 +103,7 @@ def _match(
             covered.append(diagnostic)
 
     for name, ranges in hits.items():
-        # each comment once, however many findings it covers
+        # ranges of several findings overlap: visit each line once
         done = 0
         for start, end in sorted(ranges):
             used.update(line_ignores[name][max(start, done) : end])
@@ -151,7 +151,9 @@ def _ignores(
                 return
 
             names = _covered_names(listed, codes, span, problems)
-            if problem := _misplaced(keyword, span, covered[0]) or _out_of_date(last_day, span):
+            if problem := _misplaced_ignore(keyword, span, covered[0]) or _out_of_date(
+                last_day, span
+            ):
                 problems.append(problem)
             elif keyword == "ignore-file":
                 yield _Ignore(span, names, 1, len(lines))
@@ -159,7 +161,7 @@ def _ignores(
                 yield _Ignore(span, names, covered[index] + 1, covered[index] + 1)
 
 
-def _misplaced(keyword: str, span: Span, first: int) -> Problem | None:
+def _misplaced_ignore(keyword: str, span: Span, first: int) -> Problem | None:
     """Return the problem of an ignore-file comment below line `first` (from 0), which is not a
     comment.
     """

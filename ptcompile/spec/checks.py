@@ -144,10 +144,12 @@ def extend_schema(schema: JsonDict) -> None:
             **_shape_schema(_LIST_FIELDS, ("securityContext", "resources")),
         },
     }
+
     main_rules = {
         "if": {"properties": {"name": {"const": MAIN}}},
         "then": {"properties": dict.fromkeys(_FORBIDDEN_MAIN_FIELDS, False)},
     }
+
     term = {"type": "object", "properties": _shape_schema(("matchExpressions",), ())}
     terms = {"nodeSelectorTerms": {"type": "array", "items": term}}
     required = {REQUIRED: {"type": "object", "properties": terms}}
@@ -161,6 +163,7 @@ def extend_schema(schema: JsonDict) -> None:
             "properties": {"nodeAffinity": {"type": "object", "properties": required}},
         },
     }
+
     metadata = dict.fromkeys(sorted(_METADATA_FIELDS), texts)
     parts = {
         "metadata": {"type": "object", "properties": metadata, "additionalProperties": False},

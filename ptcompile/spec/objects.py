@@ -207,16 +207,18 @@ class PlainObject(SpecFields):
         set.
         """
         names = [name for name in vars(self) if not only_set or name in self.model_fields_set]
-        return {yaml_name(name): _decoded(getattr(self, name), only_set=only_set) for name in names}
+        return {
+            yaml_name(name): _to_plain(getattr(self, name), only_set=only_set) for name in names
+        }
 
 
-def _decoded(value: Any, *, only_set: bool) -> Any:
+def _to_plain(value: Any, *, only_set: bool) -> Any:
     if isinstance(value, PlainObject):
         return value.document(only_set=only_set)
     if isinstance(value, dict):
-        return {key: _decoded(item, only_set=only_set) for key, item in value.items()}
+        return {key: _to_plain(item, only_set=only_set) for key, item in value.items()}
     if isinstance(value, list):
-        return [_decoded(item, only_set=only_set) for item in value]
+        return [_to_plain(item, only_set=only_set) for item in value]
     return value
 
 

@@ -55,15 +55,17 @@ def jobs_of(document: Document, overrides: Overrides) -> list[OverriddenDocument
         for path, axis in _axes(document.data[_KEY])
         for name in as_mapping(axis)
     }
-    located = [(number, _located(path, known), value) for number, path, value in inside]
+    located = [(number, _override_path(path, known), value) for number, path, value in inside]
     changed = apply_overrides(document, Overrides(tuple(located)))
     places = {*known.values()}
     unplaced = [
         (number, path) for number, path, _ in located if places.isdisjoint((path[:2], path[:3]))
     ]
-    unknown = [(number, _unknown(field_path(path[1:2]), known)) for number, path in unplaced]
+    unknown = [
+        (number, _unknown_variant(field_path(path[1:2]), known)) for number, path in unplaced
+    ]
     if unknown or changed.rejected:
-        return [_refused(document, (*unknown, *changed.rejected))]
+        return [_rejected_document(document, (*unknown, *changed.rejected))]
 
     members, problems = _expand(document, changed.data)
     absent = [
@@ -71,9 +73,9 @@ def jobs_of(document: Document, overrides: Overrides) -> list[OverriddenDocument
         for name in overrides.variants
         if not any(member.is_chosen([name]) for member in members)
     ]
-    problems = problems or [_unknown(name, known) for name in absent]
+    problems = problems or [_unknown_variant(name, known) for name in absent]
     if problems:
-        return [_refused(document, [(VARIANTS_INDEX, problem) for problem in problems])]
+        return [_rejected_document(document, [(VARIANTS_INDEX, problem) for problem in problems])]
 
     of_all = overrides._replace(
         values=tuple(each for each in overrides.values if each not in inside)
@@ -97,20 +99,22 @@ def _without_variants(
         "spec-conflict", (_KEY,), "the spec has no variants", "remove the option, or add some"
     )
     numbers = [number for number, _, _ in inside] or [VARIANTS_INDEX]
-    return _refused(document, [(number, problem) for number in numbers])
+    return _rejected_document(document, [(number, problem) for number in numbers])
 
 
-def _refused(document: Document, rejected: Iterable[tuple[int, Problem]]) -> OverriddenDocument:
+def _rejected_document(
+    document: Document, rejected: Iterable[tuple[int, Problem]]
+) -> OverriddenDocument:
     return OverriddenDocument(None, document, (), tuple(rejected))
 
 
-def _located(path: Path, known: Mapping[str, Path]) -> Path:
+def _override_path(path: Path, known: Mapping[str, Path]) -> Path:
     """Return the path of an override in the document: its map is not named."""
     name = str(path[1]) if len(path) > 1 else ""
     return (*known[name], *path[2:]) if name in known else path
 
 
-def _unknown(name: str, known: Collection[str]) -> Problem:
+def _unknown_variant(name: str, known: Collection[str]) -> Problem:
     """Return the error for an option that names no variant."""
     help = spelling_help(name, known, f"the variants are {', '.join(known)}")
     return _error("spec-invalid-value", (_KEY,), f"no variant {name!r}", help)
@@ -137,8 +141,8 @@ def without_effect(members: Iterable[VariantJob]) -> Problems:
 def once_each(
     diagnostics: Iterable[Diagnostic], families: Iterable[Sequence[OverriddenDocument]]
 ) -> list[Diagnostic]:
-    """Return findings, one that several jobs of a document have once. It names them if others of
-    the family do not have it.
+    """Return the findings. A finding that several jobs of a document share is returned once; it
+    names these jobs unless the whole family has it.
     """
     by_document = {family[0].document.index: family for family in families}
     times: Counter[Any] = Counter()
@@ -168,8 +172,8 @@ def once_each(
 def _with_jobs(
     alike: Sequence[Diagnostic], family: Sequence[OverriddenDocument], broken: Collection[str]
 ) -> Diagnostic:
-    """Return a finding that some jobs of a family have; it names them, and what they chose, if
-    others do not have it. Of `broken` jobs that is not known.
+    """Return a finding that some jobs of a family share; it names them and their choices if another
+    job does not have it. What `broken` jobs would have is not known.
     """
     first = alike[0]
     having = {diagnostic.variant for diagnostic in alike}
@@ -185,7 +189,7 @@ def _with_jobs(
     choices = dict.fromkeys(choice for _, member in named for choice in member.choices)
     document = jobs[0][0].document
     places = [
-        _described(document, choice) for choice in choices if choice != first.path[: len(choice)]
+        _describe(document, choice) for choice in choices if choice != first.path[: len(choice)]
     ]
     names = ", ".join(object_name(job.data) for job, _ in named)
     text = (
@@ -196,7 +200,7 @@ def _with_jobs(
     return first._replace(message=text, fix=None)
 
 
-def _described(document: Document, choice: Path) -> str:
+def _describe(document: Document, choice: Path) -> str:
     """Return the place of a variant, with its line."""
     span = document.span(choice, on_key=True)
     if span is None:
@@ -307,7 +311,7 @@ def _job_of(data: Json, choices: tuple[Path, ...], problems: list[Problem]) -> V
                 continue
 
             earlier = next(
-                (known for other, known in set_paths.items() if _meet(other, path)), choice
+                (known for other, known in set_paths.items() if _overlaps(other, path)), choice
             )
             set_paths.setdefault(path, written)
             if earlier[: len(choice)] != choice:
@@ -319,12 +323,12 @@ def _job_of(data: Json, choices: tuple[Path, ...], problems: list[Problem]) -> V
         spec = _with_nulls(merged, patch)
 
     name = "-".join(str(path[-1]) for path in choices)
-    own = {"metadata": _named(data.get("metadata"), name), "spec": spec}
+    own = {"metadata": _with_variant_name(data.get("metadata"), name), "spec": spec}
 
     return VariantJob(name, {**without_keys(data, _KEY), **own}, choices, places)
 
 
-def _meet(first: Path, second: Path) -> bool:
+def _overlaps(first: Path, second: Path) -> bool:
     """Return whether one path is the other, or leads to it."""
     shared = min(len(first), len(second))
     return first[:shared] == second[:shared]
@@ -343,7 +347,7 @@ def _with_nulls(merged: Any, patch: Json) -> Any:
     return merged
 
 
-def _named(metadata: Any, name: str) -> Any:
+def _with_variant_name(metadata: Any, name: str) -> Any:
     """Return the metadata of a job with its own name, or prefix of a name."""
     own = get(metadata, ("name",))
     prefix = get(metadata, ("generateName",))

@@ -184,7 +184,7 @@ def pools_of_objects(objects: Objects, running: Iterable[Json] = ()) -> Pools | 
     """
     nodes = [node for node in objects.of_kind(("v1", "Node")) if not is_of_autopilot(node)]
     pools = objects.of_kind(("karpenter.sh/v1", "NodePool"))
-    groups = [*_node_groups(nodes, _taken(running)), *map(karpenter_group, pools)]
+    groups = [*_node_groups(nodes, _reserved_by_pods(running)), *map(karpenter_group, pools)]
     return Pools(groups, has_nodes=bool(nodes)) if groups else None
 
 
@@ -195,7 +195,7 @@ def is_of_autopilot(node: Json) -> bool:
     return object_name(node).startswith("gk3-")
 
 
-def _taken(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
+def _reserved_by_pods(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
     """Return what running pods reserve, in nano units, by the name of their node and by resource
     name.
     """
@@ -230,12 +230,12 @@ def _node_groups(
         labels = labels_of[id(node)]
         told = sorted((key, "" if key in many else value) for key, value in labels.items())
         spec = nested_map(node, "spec")
-        left = _left(node, taken)
+        left = _left_for_pods(node, taken)
         groups[repr([told, spec.get("taints"), spec.get("unschedulable"), left])].append(node)
 
     for members in groups.values():
         first = members[0]
-        sizes = _left(first, taken)
+        sizes = _left_for_pods(first, taken)
         yield NodeGroup(
             names=tuple(map(object_name, members)),
             labels={
@@ -322,7 +322,7 @@ def _labels(holder: Json) -> dict[str, str]:
     return nested_string_map(holder, "metadata", "labels")
 
 
-def _left(node: Json, taken: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+def _left_for_pods(node: Json, taken: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """Return what a node leaves to pods, in nano units, by resource name."""
     of_others = taken.get(object_name(node), {})
     whole = amounts.quantities_of(nested_map(node, "status"), "allocatable")

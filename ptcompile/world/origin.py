@@ -56,29 +56,29 @@ class OriginMap(NamedTuple):
             return place
 
         source = None if place is None else place.source
-        path = _nearest(self.made, path)
+        path = _nearest_existing(self.made, path)
         place = self._made_at(path) or WrittenPlace(path)
         return place._replace(value=added[len(path) :], writer=self.writers[added], source=source)
 
     def _made_at(self, path: Path) -> WrittenPlace | None:
-        keys = _keyed(self.made, path)
-        value = _nearest(self.made, path)
+        keys = _with_keys(self.made, path)
+        value = _nearest_existing(self.made, path)
         for start, origin in reversed(self.origins):
             end = len(start)
             if keys[:end] != start:
                 continue
 
             if not origin.writer:
-                own = _indexed(self.manifest, (*origin.path, *keys[end : len(value)]))
+                own = _with_indexes(self.manifest, (*origin.path, *keys[end : len(value)]))
                 if has(self.manifest, own):
                     return WrittenPlace((*own, *path[len(value) :]))
                 continue
 
-            own = _nearest(self.manifest, _indexed(self.manifest, origin.path))
+            own = _nearest_existing(self.manifest, _with_indexes(self.manifest, origin.path))
             source = origin.source
             if source is not None:
                 source = source._replace(
-                    path=_indexed(source.manifest, (*source.path, *keys[end:]))
+                    path=_with_indexes(source.manifest, (*source.path, *keys[end:]))
                 )
 
             return WrittenPlace(own, value, origin.writer, source)
@@ -86,14 +86,14 @@ class OriginMap(NamedTuple):
         return None
 
 
-def _nearest(data: Any, path: Path) -> Path:
+def _nearest_existing(data: Any, path: Path) -> Path:
     """Return the path without the steps at its end that lead to nothing."""
     while path and not has(data, path):
         path = path[:-1]
     return path
 
 
-def _keyed(data: Any, path: Path) -> Path:
+def _with_keys(data: Any, path: Path) -> Path:
     """Return a path with the key of an item in place of its index, where a list has keys."""
     keys: list[str | int] = []
     field: str | int = ""
@@ -105,7 +105,7 @@ def _keyed(data: Any, path: Path) -> Path:
     return tuple(keys)
 
 
-def _indexed(data: Any, keys: Path) -> Path:
+def _with_indexes(data: Any, keys: Path) -> Path:
     """Return a path with the index of an item in place of its key; of several with one key, the
     last takes effect.
     """

@@ -277,10 +277,10 @@ class ManifestContainer:
 
         Of several entries with one name, the last takes effect.
         """
-        entries = {entry.name: entry for entry in self._imported()}
+        entries = {entry.name: entry for entry in self._imported_variables()}
         for entry in self.env:
             entries.pop(entry.name, None)
-            entries[entry.name] = self._resolved(entry)
+            entries[entry.name] = self._resolve(entry)
         return tuple(entries.values())
 
     @property
@@ -292,7 +292,7 @@ class ManifestContainer:
 
         return self._find is None or imported_names(self.spec, self._find) is None
 
-    def _imported(self) -> Iterator[EnvEntry]:
+    def _imported_variables(self) -> Iterator[EnvEntry]:
         """Yield the variables of `envFrom`."""
         if self._find is None:
             return
@@ -304,7 +304,7 @@ class ManifestContainer:
                 entry = EnvEntry(path, source.prefix + key, None, {})
                 yield self._with_text(entry, source.kind, source.name, key)
 
-    def _resolved(self, entry: EnvEntry) -> EnvEntry:
+    def _resolve(self, entry: EnvEntry) -> EnvEntry:
         source = nested_map(entry.source, "configMapKeyRef")
         if not source or self._find is None:
             return entry

@@ -175,7 +175,7 @@ class Workload:
         return nested_string(self.metadata, "namespace") or "default"
 
     @cached_property
-    def _made(self) -> MadeObject | None:
+    def _made_object(self) -> MadeObject | None:
         if not is_overridden(self.record, Kind.runtime) or self.job is None:
             return None
         return self.job.expansion.made
@@ -185,14 +185,14 @@ class Workload:
         """The object with the pod templates: this one, or the one that its controller makes of
         it.
         """
-        return self.manifest if self._made is None else self._made.manifest
+        return self.manifest if self._made_object is None else self._made_object.manifest
 
     @cached_property
     def templates(self) -> tuple[ManifestTemplate, ...]:
         """The pod templates as their controller completes them and admission leaves them, in their
         own order; empty for kinds without pods. Their paths lead into `made`.
         """
-        templates, _ = self._admitted
+        templates, _ = self._admitted_templates
         return templates
 
     @cached_property
@@ -200,13 +200,16 @@ class Workload:
         """Where the parts of the templates were written, or None if all are in this object at
         their paths.
         """
-        _, writers = self._admitted
-        if self._made is None and not writers:
+        _, writers = self._admitted_templates
+        if self._made_object is None and not writers:
             return None
         from ptcompile.world.origin import OriginMap
 
         return OriginMap(
-            self.manifest, self.made, () if self._made is None else self._made.origins, writers
+            self.manifest,
+            self.made,
+            () if self._made_object is None else self._made_object.origins,
+            writers,
         )
 
     @cached_property
@@ -217,7 +220,7 @@ class Workload:
         return "assumed" if self.base.assumed else "release"
 
     @cached_property
-    def _admitted(self) -> tuple[tuple[ManifestTemplate, ...], dict[Path, str]]:
+    def _admitted_templates(self) -> tuple[tuple[ManifestTemplate, ...], dict[Path, str]]:
         written = templates_of(kind_of(self.made), self.made)
         templates = [
             ManifestTemplate(template.path, as_mapping(template.template), *template[2:])
@@ -238,7 +241,9 @@ class Workload:
         return tuple(templates), writers
 
     def _admit(self, templates: list[ManifestTemplate], writers: dict[Path, str]) -> None:
-        """Let admission write into the templates, and add to `writers` what it writes."""
+        """Let admission change the templates, and add the writer of each changed path to
+        `writers`.
+        """
         from ptcompile.apiserver.admission.pods import pod_admission
 
         admission = pod_admission(self.objects, self.namespace)

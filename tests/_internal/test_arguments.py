@@ -68,7 +68,7 @@ def test_a_wrong_type_is_an_error_that_names_the_parameter(
     assert str(raised.value) == message
 
 
-def test_right_types_pass() -> None:
+def test_arguments_of_the_right_types_pass() -> None:
     for value in (None, "a"):
         arguments.check(target=value, name=value, namespace=value, kubernetes=value)
     arguments.check(extensions=None, pause=None)
@@ -94,7 +94,7 @@ def test_a_list_of_pairs(value: Any, message: str) -> None:
     assert str(raised.value) == message
 
 
-def test_a_mapping_or_none() -> None:
+def test_mapping_accepts_a_mapping_or_none() -> None:
     given = {"a": 1}
     assert arguments.mapping(given, "env") is given
     assert arguments.mapping(None, "env") == {}
@@ -106,7 +106,7 @@ def test_a_mapping_or_none() -> None:
             arguments.mapping(value, "env")
 
 
-def test_lists_of_mappings_and_of_strings() -> None:
+def test_lists_of_mappings_and_of_strings_reject_other_items() -> None:
     assert arguments.mappings(({"a": 1},), "others") == [{"a": 1}]
     with pytest.raises(TypeError, match=r"^others must be a list of mappings, but contains str$"):
         arguments.mappings([{}, "a"], "others")

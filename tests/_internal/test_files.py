@@ -76,7 +76,7 @@ def test_walk_enters_no_links_and_continues_after_an_error(tmp_path: Path) -> No
 
 
 @posix
-def test_roots_and_links_that_lead_out(tmp_path: Path) -> None:
+def test_links_that_lead_out_of_a_root_are_recognized(tmp_path: Path) -> None:
     repository, deep = tmp_path / "repo", tmp_path / "repo" / "a" / "b"
     deep.mkdir(parents=True)
     (tmp_path / "outside.yaml").touch()

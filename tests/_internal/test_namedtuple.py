@@ -29,7 +29,7 @@ class Theirs(typing.NamedTuple):
     size: int = 1
 
 
-def test_fields_defaults_and_equality() -> None:
+def test_named_tuples_behave_like_those_of_collections() -> None:
     ours = Ours("a")
     assert (ours.name, ours.size, ours.double, tuple(ours)) == ("a", 1, 2, ("a", 1))
     assert (Ours._fields, Ours._field_defaults, Ours.__match_args__) == (

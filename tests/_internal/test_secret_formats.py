@@ -62,12 +62,12 @@ def test_each_form_is_found_by_its_mark(secret_format: SecretFormat, data: st.Da
         "3f2504e0-4f89-11d3-9a0c-0305e82c3301",
     ],
 )
-def test_innocent_texts(text: str) -> None:
+def test_innocent_texts_are_not_masked(text: str) -> None:
     assert not has_secret_format(text)
     assert mask_formats(text) == text
 
 
-def test_the_shortest_secrets() -> None:
+def test_the_shortest_secrets_are_recognized() -> None:
     assert has_secret_format("rk_live_0123456789")
     assert has_secret_format("https://h/k?sig=0123456789abcdef")
 

@@ -94,5 +94,5 @@ def test_long_words_and_many_names_are_not_compared() -> None:
     ("number", "noun", "ending", "text"),
     [(1, "GPU", "s", "1 GPU"), (0, "GPU", "s", "0 GPUs"), (2, "process", "es", "2 processes")],
 )
-def test_pluralize(number: int, noun: str, ending: str, text: str) -> None:
+def test_pluralize_follows_the_number(number: int, noun: str, ending: str, text: str) -> None:
     assert pluralize(number, noun, ending) == text

@@ -117,7 +117,7 @@ def test_deferred_from_start_to_end(
     assert "épilogue" in logged
 
 
-def test_a_pod(fake: FakeApi) -> None:
+def test_the_end_of_a_pod_is_an_event(fake: FakeApi) -> None:
     waiting = deferred(operator(spec=SPEC.replace("nodes: 2, ", ""), target="pod"))
     fake.ends = True
     assert event_of(waiting.trigger)["state"] == "succeeded"
@@ -154,7 +154,7 @@ def test_a_job_that_was_deleted_fails_the_task(fake: FakeApi) -> None:
         op.execute_complete(context(), event_of(waiting.trigger))
 
 
-def test_on_a_worker(fake: FakeApi) -> None:
+def test_without_deferring_the_operator_waits_on_the_worker(fake: FakeApi) -> None:
     op, airflow_context = operator(target="job", deferrable=False), context()
     fake.ends = True
     op.execute(airflow_context)
@@ -178,7 +178,7 @@ def test_a_spec_that_does_not_compile_fails_without_a_retry(fake: FakeApi) -> No
     assert fake.asked == []
 
 
-def test_in_a_dag_file(tmp_path: Path) -> None:
+def test_a_dag_file_can_be_read_and_serialized(tmp_path: Path) -> None:
     """Airflow reads the file, renders the spec's template and serializes the task."""
     (tmp_path / "dag.py").write_text(
         "from airflow.sdk import DAG\n"

@@ -148,7 +148,7 @@ def test_a_namespace_that_cannot_exist(namespace: str, fake: FakeApi, api: Any) 
     assert fake.asked == []
 
 
-def test_another_namespace_than_that_of_the_manifests(fake: FakeApi, api: Any) -> None:
+def test_submitting_into_another_namespace_is_an_error(fake: FakeApi, api: Any) -> None:
     result = ptcompile.compile(SPEC.replace("{name: train}", "{name: train, namespace: research}"))
     with pytest.raises(
         ValueError, match="the manifests are for the namespace research, not team-a"

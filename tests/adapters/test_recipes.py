@@ -50,7 +50,7 @@ def reached(fake: FakeApi, monkeypatch: pytest.MonkeyPatch) -> FakeApi:
     return fake
 
 
-def test_hera() -> None:
+def test_the_hera_recipe_creates_the_job_and_waits_for_it() -> None:
     pytest.importorskip("hera.workflows")
     made = yaml.safe_load(recipe("hera_workflow").workflow(SPEC, "job").to_yaml())
     train = next(template for template in made["spec"]["templates"] if template["name"] == "train")
@@ -63,7 +63,7 @@ def test_hera() -> None:
     assert yaml.safe_load(job["manifest"])["kind"] == "Job"
 
 
-def test_kubeflow_pipelines(
+def test_the_kubeflow_pipelines_recipe_waits_for_the_job(
     reached: FakeApi, capsys: pytest.CaptureFixture[str], tmp_path: Any
 ) -> None:
     pytest.importorskip("kfp")
@@ -82,7 +82,7 @@ def test_kubeflow_pipelines(
         module.train.python_func(SPEC, "run-8", "team-a", "jobset", 0.01)
 
 
-def test_dagster(reached: FakeApi) -> None:
+def test_the_dagster_recipe_fails_with_the_job(reached: FakeApi) -> None:
     dagster = pytest.importorskip("dagster")
     module = recipe("dagster_job")
     training = module.Training(target="pytorchjob", poll_interval=0.01)
@@ -97,7 +97,7 @@ def test_dagster(reached: FakeApi) -> None:
     assert not failed.success
 
 
-def test_prefect(reached: FakeApi) -> None:
+def test_the_prefect_recipe_fails_with_the_job(reached: FakeApi) -> None:
     pytest.importorskip("prefect")
     from prefect.testing.utilities import prefect_test_harness
 
@@ -112,7 +112,7 @@ def test_prefect(reached: FakeApi) -> None:
 
 
 @pytest.mark.parametrize("target", ["job", "jobset", "pytorchjob", "volcano"])
-def test_asyncio(
+def test_the_asyncio_recipe_watches_the_job(
     fake: FakeApi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], target: str
 ) -> None:
     config = pytest.importorskip("kubernetes_asyncio.config")

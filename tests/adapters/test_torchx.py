@@ -169,7 +169,7 @@ def test_volcano_s_aborted_is_cancelled(fake: FakeApi, scheduler: PtcompileSched
     assert description.state == AppState.CANCELLED
 
 
-def test_logs_of_roles_and_ranks(scheduler: PtcompileScheduler) -> None:
+def test_logs_are_those_of_the_role_and_rank(scheduler: PtcompileScheduler) -> None:
     app_id = scheduler.submit(app(), {"target": "pytorchjob"})
     name = app_id.rpartition(":")[2]
     first = [
@@ -188,7 +188,9 @@ def test_logs_of_roles_and_ranks(scheduler: PtcompileScheduler) -> None:
         scheduler.log_iter(app_id, "Master", streams=Stream.STDERR)
 
 
-def test_the_profile_and_the_queue(tmp_path: Path, scheduler: PtcompileScheduler) -> None:
+def test_the_options_name_a_profile_and_a_queue(
+    tmp_path: Path, scheduler: PtcompileScheduler
+) -> None:
     profile = tmp_path / "cluster.yaml"
     profile.write_text(
         "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {env: {}, queueSystem: kueue}\n".replace(

@@ -68,7 +68,7 @@ def test_it_compiles_with_the_target_s_rendezvous_address(target: str) -> None:
     assert "localhost" not in str([(pod.command, pod.env) for pod in world.pods])
 
 
-def test_a_range_a_module_and_torchrun_s_other_options() -> None:
+def test_torchrun_s_options_become_elastic_fields() -> None:
     line = (
         DDP.replace("--nnodes 2", "--nnodes 1:4")
         .replace("train.py", "-m pkg.train")
@@ -101,7 +101,7 @@ def test_other_commands_are_unchanged() -> None:
 @pytest.mark.parametrize(
     ("policy", "word"), [("APPLICATION", "RestartJob"), ("REPLICA", "RestartPod")]
 )
-def test_retries(policy: str, word: str) -> None:
+def test_a_retry_policy_becomes_a_run_policy(policy: str, word: str) -> None:
     fields = words(app(max_retries=3, retry_policy=SimpleNamespace(value=policy)))
     assert fields["runPolicy"] == {"backoffLimit": 3, "onPodFailure": word}
 
@@ -113,7 +113,7 @@ def test_unset_resources_are_left_out() -> None:
     assert words(app(resource=devices))["resources"] == {"cpu": 1, "vpc.amazonaws.com/efa": 4}
 
 
-def test_mounts() -> None:
+def test_mounts_become_volumes() -> None:
     claim = SimpleNamespace(src="data", dst_path="/data", read_only=True)
     bind = SimpleNamespace(src_path="/mnt", dst_path="/scratch", read_only=False)
     device = SimpleNamespace(src_path="/dev/x", dst_path="/dev/x", permissions="rwm")

@@ -125,7 +125,7 @@ def checked(admission: ptcompile.Admission) -> Json:
     return data
 
 
-def test_an_admitted_job() -> None:
+def test_an_admitted_job_names_its_flavors() -> None:
     admission = ptcompile.admit(job(), state=QUEUES)
     assert admission.ok
     assert not admission.diagnostics
@@ -231,7 +231,7 @@ def test_a_spec_is_compiled_first() -> None:
     ]
 
 
-def test_a_job_without_a_queue_or_of_an_unknown_queue() -> None:
+def test_a_job_without_a_usable_queue_is_never_admitted() -> None:
     (answer,) = ptcompile.admit(job(queue=None), state=QUEUES).jobs
     assert answer.outcome == "never"
     assert "names no queue" in answer.reason

@@ -78,7 +78,7 @@ def test_requires_for_an_invalid_spec() -> None:
     assert not needed.ok
 
 
-def test_platform(capsys: Capture) -> None:
+def test_platform_returns_what_the_command_prints(capsys: Capture) -> None:
     setup = ptcompile.platform(CLUSTER, [SPEC])
     assert setup.text() == printed(capsys, "platform", LLM / "cluster.yaml", LLM / "spec.yaml")
     assert setup.ok
@@ -86,7 +86,7 @@ def test_platform(capsys: Capture) -> None:
     assert ptcompile.platform().requirements
 
 
-def test_platform_for_an_invalid_spec() -> None:
+def test_platform_requires_nothing_for_an_invalid_spec() -> None:
     for setup in (ptcompile.platform(CLUSTER, [SPEC, BAD]), ptcompile.platform({"x": 1}, [SPEC])):
         assert setup.manifests == ()
         assert setup.values == {}
@@ -96,7 +96,7 @@ def test_platform_for_an_invalid_spec() -> None:
         ptcompile.platform(CLUSTER, SPEC)
 
 
-def test_targets(capsys: Capture) -> None:
+def test_targets_returns_what_the_command_prints(capsys: Capture) -> None:
     targets = ptcompile.targets()
     assert targets.text() == printed(capsys, "targets")
     assert targets.to_dict() == json.loads(printed(capsys, "targets", "--format", "json"))
@@ -105,7 +105,7 @@ def test_targets(capsys: Capture) -> None:
     assert len(targets.changes) + 1 == len(printed(capsys, "targets", "--versions").splitlines())
 
 
-def test_rules(capsys: Capture) -> None:
+def test_rules_returns_what_the_command_prints(capsys: Capture) -> None:
     rules = ptcompile.rules()
     assert rules == json.loads(printed(capsys, "rules", "--output-format", "json"))
     assert {rule["name"] for rule in rules} == {rule.name for rule in every_rule()}
@@ -123,7 +123,7 @@ def test_schema_is_a_copy_of_one_s_own() -> None:
         ptcompile.schema("nothing")
 
 
-def test_init(capsys: Capture) -> None:
+def test_init_returns_what_the_command_prints(capsys: Capture) -> None:
     for target in (None, *TARGETS):
         text = ptcompile.init(target)
         assert text == printed(capsys, "init", *(["--target", target] if target else []))
@@ -132,7 +132,7 @@ def test_init(capsys: Capture) -> None:
         ptcompile.init("slurm")
 
 
-def test_check(tmp_path: Path, capsys: Capture) -> None:
+def test_check_writes_no_file(tmp_path: Path, capsys: Capture) -> None:
     now = ptcompile.compile(smallest("nodes: 2", name="a"), target="job").yaml()
     old = ptcompile.compile(smallest("nodes: 3", name="a"), target="job").yaml()
     gone = ptcompile.compile(smallest(name="gone"), target="pod").yaml()
@@ -171,7 +171,7 @@ def test_check_hides_secrets() -> None:
     assert "hunter" not in checked.patch
 
 
-def test_fix(tmp_path: Path, capsys: Capture) -> None:
+def test_fix_returns_what_the_command_writes(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "pod.yaml"
     path.write_text(SHARED, encoding="utf-8")
     fixed = ptcompile.fix(SHARED, filename=str(path), unsafe=True)

@@ -44,7 +44,7 @@ def test_any_form_of_a_spec_gives_the_same_result(form: Any) -> None:
     assert result.unwrap() == result.manifests == ptcompile.compile(FORMS[0]).manifests
 
 
-def test_spec_built_in_python() -> None:
+def test_a_spec_built_in_python_compiles_like_its_yaml() -> None:
     spec = Spec(metadata=Metadata(name="train"), spec=JobSpec(image="img:1", script="train.py"))
     assert ptcompile.compile(spec).unwrap() == ptcompile.compile(smallest()).unwrap()
 
@@ -64,7 +64,7 @@ def test_mistake_in_a_spec_built_in_python_is_a_finding() -> None:
         profile({"defaults": {"labels": {"team": "ml"}}}),
     ],
 )
-def test_any_form_of_a_profile(form: Any) -> None:
+def test_a_profile_is_accepted_in_any_form(form: Any) -> None:
     (pod,) = ptcompile.compile(smallest(), cluster=form).unwrap()
     assert pod["metadata"]["labels"] == {"team": "ml"}
 
@@ -79,7 +79,7 @@ def test_bad_profile_gives_no_manifest(bad: Any) -> None:
     assert result.manifests == ()
 
 
-def test_profile_among_other_documents() -> None:
+def test_a_profile_is_found_among_other_documents() -> None:
     cluster_profile, problems = load_profile(smallest() + "---\n" + PROFILE)
     assert cluster_profile is not None
     assert problems == []
@@ -170,7 +170,7 @@ def test_error_in_one_document_does_not_stop_the_others() -> None:
     assert caught.value.diagnostics == result.diagnostics
 
 
-def test_yaml_round_trip() -> None:
+def test_yaml_and_json_read_back_as_the_manifests() -> None:
     result = ptcompile.compile(MAPPING)
     assert list(yaml.safe_load_all(result.yaml())) == list(result.manifests)
     assert json.loads(json.dumps(result.manifests)) == list(result.manifests)
@@ -204,7 +204,9 @@ LINTED: list[tuple[Any, int, int]] = [
 
 
 @pytest.mark.parametrize(("source", "documents", "errors"), LINTED)
-def test_lint(source: Any, documents: int, errors: int) -> None:
+def test_lint_counts_the_documents_and_errors_of_any_source(
+    source: Any, documents: int, errors: int
+) -> None:
     report = ptcompile.lint(source)
     assert report.documents == documents
     assert report.ok == (errors == 0)
@@ -286,7 +288,7 @@ def test_a_rule_s_error_removes_the_manifests_of_its_document_unless_it_is_ignor
     assert ptcompile.compile(smallest(GPUS), lint=False).diagnostics == ()
 
 
-def test_the_handle_of_the_only_job() -> None:
+def test_only_a_result_with_one_job_has_a_handle() -> None:
     result = ptcompile.compile(smallest("nodes: 2"))
     assert result.handle == result.handles[0]
     assert result.handle.job.name == "train"

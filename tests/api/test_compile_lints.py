@@ -126,7 +126,7 @@ def test_finding_of_a_role_restart_policy_points_at_the_role() -> None:
     ] == [("spec", "master", "restartPolicy")]
 
 
-def test_the_command_line(
+def test_the_command_line_prints_errors_and_warnings_of_rules(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -32,7 +32,7 @@ def test_the_json_form_matches_its_schema() -> None:
     checked(ptcompile.diagnose(""))
 
 
-def test_forms_of_logs(tmp_path: Path) -> None:
+def test_logs_are_accepted_in_any_form(tmp_path: Path) -> None:
     path = tmp_path / "train-1.log"
     path.write_text(ERROR, encoding="utf-8")
     for logs in (ERROR, ERROR.encode(), path, [path], {"a": path}, {"a": ERROR}):

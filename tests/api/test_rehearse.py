@@ -28,7 +28,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return calls
 
 
-def test_defaults(handed: list[Any]) -> None:
+def test_rehearse_passes_the_defaults_on(handed: list[Any]) -> None:
     ptcompile.rehearse(TWO, target="job")
     ((job, faults, options),) = handed
     assert (job.title, job.target, faults, options["max_processes"]) == ("Job/train", "job", [], 2)

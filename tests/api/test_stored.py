@@ -153,7 +153,9 @@ def test_what_compile_writes_equals_what_is_stored(case: Case, target: str) -> N
         assert difference.objects[0].changes == ()
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_stored_objects(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "a.json").write_text(json.dumps(pod()))
     (tmp_path / "b.json").write_text(json.dumps({**pod(), "metadata": {"name": "q"}}))
     assert main(["simulate", "--stored", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 0

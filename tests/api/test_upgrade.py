@@ -66,7 +66,7 @@ def effects(
     return [(row.effect, row.code) for row in result.effects]
 
 
-def test_a_queue_that_is_passed_over() -> None:
+def test_a_queue_that_a_release_passes_over_is_ignored_or_resolved() -> None:
     rows = effects(QUEUED, profile(kueue="0.18"), profile(kueue="0.19"))
     assert rows[0] == ("ignored", "PTC491")
     assert {effect for effect, _ in rows[1:]} == {"differs"}
@@ -76,12 +76,12 @@ def test_a_queue_that_is_passed_over() -> None:
     )
 
 
-def test_a_field_that_the_new_release_drops() -> None:
+def test_a_field_that_the_new_release_drops_is_ignored() -> None:
     rows = effects(GANG, profile(kubernetes="1.31"), profile(kubernetes="1.36"))
     assert rows == [("ignored", "PTC070"), ("resolved", "PTC518")]
 
 
-def test_a_field_that_the_new_release_refuses() -> None:
+def test_a_field_that_the_new_release_rejects_is_refused() -> None:
     rows = effects(RUNTIME, profile(trainer="2.1"), profile(trainer="2.3"))
     assert rows[0] == ("refused", "PTC501")
 
@@ -205,7 +205,7 @@ def test_a_mistake_in_the_profile_of_both_sides_is_one_finding(
         (("--training-operator", "x"), "--training-operator: not a version"),
     ],
 )
-def test_wrong_usage(
+def test_wrong_options_are_usage_errors(
     options: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture
 ) -> None:
     (tmp_path / "a.yaml").write_text(QUEUED)

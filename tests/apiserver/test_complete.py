@@ -80,7 +80,7 @@ def twins(manifest: Json, choose: random.Random) -> Iterator[Json]:
 
 @pytest.mark.parametrize("operator", OPERATORS)
 @pytest.mark.parametrize("versions", [NEWEST, OLD])
-def test_the_same_problems_without_shortcuts(
+def test_shortcuts_change_no_problem(
     operator: str, versions: Versions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     manifests = list(variants(operator, 7))

@@ -127,20 +127,20 @@ def rows(kind: str) -> tuple[dict[str, Row], dict[str, Row]]:
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_the_same_fields(kind: str) -> None:
+def test_our_schema_has_the_fields_of_the_real_crd(kind: str) -> None:
     ours, theirs = rows(kind)
     assert set(ours) - set(theirs) == set()
     assert set(theirs) - set(ours) == set()
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_the_same_types_and_bounds(kind: str) -> None:
+def test_our_schema_has_the_types_and_bounds_of_the_real_crd(kind: str) -> None:
     ours, theirs = rows(kind)
     assert {p: (ours[p], theirs[p]) for p in ours if p in theirs and ours[p] != theirs[p]} == {}
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_the_same_defaults_of_list_keys(kind: str) -> None:
+def test_our_schema_has_the_key_defaults_of_the_real_crd(kind: str) -> None:
     """The server compares list-map keys after defaulting, so the item's field must have the same default here."""
     document = KINDS[kind][1]
     version = load(document)["x-kubernetes-version"]

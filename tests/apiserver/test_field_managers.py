@@ -81,7 +81,9 @@ def test_the_managers_that_are_kubectl_apply(manager: str, operation: str, is_ow
         ([_entry("kubectl", _data("a", "b", "c"))], {}, {}),
     ],
 )
-def test_the_fields_after_an_apply(entries: list[Json], file: Json, expected: Json) -> None:
+def test_an_apply_keeps_the_fields_of_other_managers(
+    entries: list[Json], file: Json, expected: Json
+) -> None:
     merged = merge(_config({"a": "1", "b": "2", "c": "3"}, *entries), _file(file))
     assert merged.get("data", {}) == expected
     assert merged["metadata"]["uid"] == "1"
@@ -141,7 +143,7 @@ def test_a_changed_field_of_another_manager_is_a_conflict(
     assert all('conflict with "other" using v1' in problem.message for problem in problems)
 
 
-def test_conflicts_inside_of_items() -> None:
+def test_conflicts_inside_of_items_are_found_by_key() -> None:
     key = 'k:{"name":"a"}'
     live = _pod(A, B)
     live["metadata"]["managedFields"] = [
@@ -181,7 +183,7 @@ def test_what_the_server_does_not_keep_of_a_file() -> None:
     assert as_patched({"a": [None, {"b": None}], "c": None}) == {"a": [{}]}
 
 
-def test_trees_of_fields() -> None:
+def test_the_fields_of_a_file_form_a_tree() -> None:
     assert fields_of({"a": {"b": 1}}, {}) == {".": {}, "f:a": {".": {}, "f:b": {}}}
     items: Json = {'k:{"name":"a"}': {}}
     assert fields_of([A], items) == {'k:{"name":"a"}': {".": {}, "f:name": {}, "f:image": {}}}
@@ -257,7 +259,7 @@ N = {"name": "a"}
         ),
     ],
 )
-def test_nulls_and_empty_lists_of_custom_resources(
+def test_nulls_and_empty_lists_of_custom_resources_are_merged(
     old: Json, new: Json, expected: Any, nulls: list[Any]
 ) -> None:
     owned: list[tuple[str | int, ...]] = []

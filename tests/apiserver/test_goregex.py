@@ -144,7 +144,7 @@ def test_an_unmatchable_pattern_is_reported(monkeypatch: pytest.MonkeyPatch) -> 
     assert diagnostic.message.startswith("pattern not checked: ^(a|b)+$")
 
 
-def test_a_pattern_above_the_memory_limit() -> None:
+def test_a_pattern_above_the_memory_limit_is_not_compiled() -> None:
     pytest.importorskip("re2")
     goregex.compile_search.cache_clear()
     assert compile_search(r"(\pL{100}){100}") is None
@@ -162,7 +162,7 @@ def test_a_pattern_above_the_memory_limit() -> None:
         ("$", r"\Z"),
     ],
 )
-def test_patterns_in_pythons_syntax(pattern: str, python: str) -> None:
+def test_patterns_are_translated_to_pythons_syntax(pattern: str, python: str) -> None:
     assert goregex.to_python_syntax(pattern) == python
 
 

@@ -80,7 +80,7 @@ def test_core_has_the_versions_from_1_30_on() -> None:
 @pytest.mark.parametrize(
     ("wanted", "got"), [((1, 33), "1.33"), ((1, 2), "1.30"), ((1, 99), "last"), ((2, 0), "last")]
 )
-def test_known_version(wanted: tuple[int, int], got: str) -> None:
+def test_the_nearest_known_version_is_used(wanted: tuple[int, int], got: str) -> None:
     assert schemas.known_version(wanted) == (schemas.versions()[-1] if got == "last" else got)
 
 
@@ -92,7 +92,9 @@ def test_known_version(wanted: tuple[int, int], got: str) -> None:
         ("a/b.json", "../k/core.json#/$defs/X", ("k/core.json", "X")),
     ],
 )
-def test_resolve(document: str, reference: str, target: tuple[str, str]) -> None:
+def test_resolve_follows_references_between_files(
+    document: str, reference: str, target: tuple[str, str]
+) -> None:
     assert schemas.resolve(document, reference) == target
 
 
@@ -115,7 +117,9 @@ def test_a_version_that_does_not_exist() -> None:
         ("a/b/c", "Unknown", False),
     ],
 )
-def test_api_versions_that_no_server_has(api_version: str, kind: str, is_rejected: bool) -> None:
+def test_api_versions_that_no_server_has_are_rejected(
+    api_version: str, kind: str, is_rejected: bool
+) -> None:
     problems = schemas.check_api_version({"apiVersion": api_version, "kind": kind}, (1, 36))
     assert [problem.name for problem in problems or ()] == (["no-such-kind"] if is_rejected else [])
 
@@ -132,7 +136,9 @@ def test_api_versions_that_no_server_has(api_version: str, kind: str, is_rejecte
         (("v1", "Thing"), False),
     ],
 )
-def test_kinds_that_kubernetes_itself_has(kind: tuple[str, str], expected: bool) -> None:
+def test_only_kinds_of_kubernetes_itself_are_built_in(
+    kind: tuple[str, str], expected: bool
+) -> None:
     assert schemas.is_built_in(kind) is expected
 
 

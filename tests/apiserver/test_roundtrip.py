@@ -28,7 +28,7 @@ SHAPE: dict[str, Any] = {
         ({"selector": {}, "a": 1, "b": 2, "c": 3}, {"selector": {"a": 1}, "a": 1, "b": 2, "c": 3}),
     ],
 )
-def test_what_go_fills_in(value: dict[str, Any], written: dict[str, Any]) -> None:
+def test_a_value_is_written_as_go_writes_it(value: dict[str, Any], written: dict[str, Any]) -> None:
     before = repr(value)
     assert as_go_writes(value, SHAPE) == written
     assert repr(value) == before, "the original stays as it is"

@@ -52,7 +52,9 @@ def sampled(name: str, bases: str, step: int) -> list[tuple[dict[str, Any], Any]
         ("policies", "policies", "1.36", 1, 0.99),
     ],
 )
-def test_creations(folder: str, bases: str, kubernetes: str, step: int, floor: float) -> None:
+def test_verdicts_on_creations_agree_with_the_servers(
+    folder: str, bases: str, kubernetes: str, step: int, floor: float
+) -> None:
     sent = sampled(f"apiserver/{folder}/mutants", f"apiserver/{bases}/real", step)
     rows = [
         (row, manifest)

@@ -77,7 +77,7 @@ def differences(a: Any, b: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
         yield ".".join(path)
 
 
-def test_conformance() -> None:
+def test_stored_objects_equal_those_of_the_server() -> None:
     counts: dict[tuple[str, str], int] = {}
     for row in ROWS:
         file = {
@@ -167,7 +167,7 @@ def test_written_values_are_those_of_the_object() -> None:
             assert by
 
 
-def test_any_data() -> None:
+def test_any_data_is_stored_without_an_exception() -> None:
     values: tuple[Any, ...] = (None, [], "x", 1, {"a": None})
     for value in values:
         for kind in (

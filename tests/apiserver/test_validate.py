@@ -53,7 +53,7 @@ def test_supported_goes_by_api_version_and_kind(manifest: Json, known: bool) -> 
         assert validate(manifest) == []
 
 
-def test_a_clean_pod() -> None:
+def test_a_clean_pod_has_no_problem() -> None:
     assert validate(pod()) == []
 
 
@@ -67,7 +67,7 @@ def test_no_cascade_from_a_mistyped_field() -> None:
     assert [p.path for p in validate(manifest)] == [("spec", "container")]
 
 
-def test_structure_and_field_rules_together() -> None:
+def test_structure_and_field_rules_report_together() -> None:
     names = [p.name for p in validate(pod(comand=["x"], imagePullPolicy="Sometimes"))]
     assert names == ["unknown-field", "unsupported-value"]
 

@@ -38,7 +38,9 @@ def test_quick_and_exact_pass_agree(value: dict[str, Any]) -> None:
         ({"port": -(2**31) - 1}, ("port",)),
     ],
 )
-def test_undecodable_values(value: dict[str, Any], path: tuple[object, ...]) -> None:
+def test_undecodable_values_are_reported_at_their_path(
+    value: dict[str, Any], path: tuple[object, ...]
+) -> None:
     assert [problem.path for problem in webhooks.decode_problems(value, SAY)] == [path]
 
 

@@ -116,7 +116,7 @@ def test_the_law_can_fail() -> None:
         ("a\n::b", r"a\n::b"),
     ],
 )
-def test_safe_text(text: str, safe: str) -> None:
+def test_safe_text_escapes_commands_of_ci_runners(text: str, safe: str) -> None:
     assert safe_text(text) == safe
 
 

@@ -40,7 +40,7 @@ def test_reports(name: str) -> None:
         )
 
 
-def test_worlds_and_pictures() -> None:
+def test_worlds_and_pictures_escape_markup() -> None:
     world = ptcompile.simulate(TEXT)
     assert world.jobs
     assert harmless(overview(world))
@@ -52,7 +52,7 @@ def test_worlds_and_pictures() -> None:
             ElementTree.fromstring(shown)  # noqa: S314
 
 
-def test_the_page() -> None:
+def test_the_page_escapes_markup() -> None:
     page = html(gather(TEXT))
     assert "<img" not in page
     assert "Content-Security-Policy" in page

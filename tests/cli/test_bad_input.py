@@ -100,7 +100,7 @@ PLACES = ["missing.yaml", "folder/missing.yaml", "x" * 300 + ".yaml"]
 
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("command", ["compile", "lint"])
-def test_a_missing_file(name: str, command: str, tmp_path: Path, capsys: Capture) -> None:
+def test_a_missing_file_is_named(name: str, command: str, tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, command, tmp_path / name)
     assert (ran.status, ran.out) == (2, "") or (command == "lint" and ran.status == 2)
     assert str(tmp_path / name) in ran.err
@@ -115,7 +115,7 @@ def test_a_missing_file_does_not_hide_the_findings_of_others(
     assert "spec.nods" in ran.err
 
 
-def test_an_unreadable_file(
+def test_an_unreadable_file_is_a_usage_error(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = spec(tmp_path)
@@ -172,7 +172,7 @@ def test_a_directory_without_specs_is_reported(tmp_path: Path, capsys: Capture) 
         ("kind: Pod\n", 1),
     ],
 )
-def test_a_bad_profile(content: str, status: int, tmp_path: Path, capsys: Capture) -> None:
+def test_a_bad_profile_is_named(content: str, status: int, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "cluster.yaml").write_text(content, encoding="utf-8")
     ran = here(capsys, "--cluster", tmp_path / "cluster.yaml", spec(tmp_path))
     assert ran.status == status
@@ -180,7 +180,7 @@ def test_a_bad_profile(content: str, status: int, tmp_path: Path, capsys: Captur
     assert "cluster.yaml" in ran.err
 
 
-def test_a_missing_profile(tmp_path: Path, capsys: Capture) -> None:
+def test_a_missing_profile_is_named(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "--cluster", tmp_path / "none.yaml", spec(tmp_path))
     assert (ran.status, ran.out) == (2, "")
     assert "none.yaml" in ran.err
@@ -230,7 +230,7 @@ def test_a_file_that_shrinks_while_it_is_read(
     assert "no-documents" in ran.out, "what is left of the file is nothing to look at"
 
 
-def test_a_closed_standard_output(tmp_path: Path) -> None:
+def test_a_closed_standard_output_is_reported_without_a_traceback(tmp_path: Path) -> None:
     status, err = shell(f"exec {{python}} -m ptcompile {spec(tmp_path)} >&-")
     assert status == 2
     assert "Traceback" not in err
@@ -244,7 +244,7 @@ def test_standard_output_is_closed_early(tmp_path: Path) -> None:
     assert len(err.splitlines()) == 1
 
 
-def test_a_full_disk(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
     status, err = shell(f"{{python}} -m ptcompile {spec(tmp_path)} >/dev/full")
@@ -252,18 +252,18 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert "no space left" in err
 
 
-def test_a_closed_standard_input(tmp_path: Path) -> None:
+def test_a_closed_standard_input_causes_no_traceback(tmp_path: Path) -> None:
     status, err = shell("{python} -m ptcompile - <&-")
     assert status in {1, 2}
     assert "Traceback" not in err
 
 
-def test_a_closed_standard_error(tmp_path: Path) -> None:
+def test_a_closed_standard_error_keeps_the_exit_status(tmp_path: Path) -> None:
     status, _ = shell(f"{{python}} -m ptcompile {spec(tmp_path, body='nods: 1')} 2>&-")
     assert status == 1
 
 
-def test_standard_input_that_comes_late(tmp_path: Path) -> None:
+def test_standard_input_that_comes_late_is_read(tmp_path: Path) -> None:
     path = spec(tmp_path)
     for name in ("-", "/dev/stdin"):
         status, err = shell(f"(sleep 0.3; cat {path}) | {{python}} -m ptcompile {name} >/dev/null")

@@ -386,7 +386,7 @@ def test_a_token_in_a_name_is_masked(team: Team) -> None:
     assert team.new() == []
 
 
-def test_dates() -> None:
+def test_only_existing_iso_dates_are_dates() -> None:
     assert [
         dates.is_date(text) for text in ("2027-03-31", "2027-02-30", "20270331", "2027-3-1", "soon")
     ] == [

@@ -64,7 +64,7 @@ def test_unknown_documents_of_a_directory_are_counted(tmp_path: Path, capsys: Ca
     assert "cluster.yaml" in ran.err
 
 
-def test_a_stream_of_several_documents(tmp_path: Path, capsys: Capture) -> None:
+def test_every_document_of_a_stream_is_compiled(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "s.yaml"
     path.write_text(
         "---\n" + smallest(name="a") + "---\n---\n" + smallest("nodes: 2", name="b"),
@@ -79,7 +79,7 @@ def test_json_is_yaml_too(tmp_path: Path, capsys: Capture) -> None:
     assert kinds(here(capsys, path).out) == ["Pod"]
 
 
-def test_json_out(tmp_path: Path, capsys: Capture) -> None:
+def test_several_manifests_are_one_list_in_json(tmp_path: Path, capsys: Capture) -> None:
     manifest = json.loads(here(capsys, "--format", "json", spec(tmp_path)).out)
     assert manifest["kind"] == "Pod"
     many = json.loads(here(capsys, "--format", "json", spec(tmp_path, body="nodes: 2")).out)
@@ -251,7 +251,7 @@ def test_a_secret_in_a_set_is_masked(tmp_path: Path, capsys: Capture) -> None:
     assert "hf_secret" not in ran.err
 
 
-def test_out_to_a_file(tmp_path: Path, capsys: Capture) -> None:
+def test_manifests_are_written_to_a_file(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, spec(tmp_path), "-o", tmp_path / "new" / "out.yaml")
     assert (ran.status, ran.out, ran.err) == (0, "", "")
     head, _, text = (tmp_path / "new" / "out.yaml").read_text("utf-8").partition("\n")
@@ -262,7 +262,7 @@ def test_out_to_a_file(tmp_path: Path, capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("slash", ["", "/"])
-def test_out_to_a_directory(slash: str, tmp_path: Path, capsys: Capture) -> None:
+def test_manifests_are_written_to_a_directory(slash: str, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "out").mkdir()
     ran = here(
         capsys,
@@ -280,7 +280,7 @@ def test_out_in_json_has_its_suffix(tmp_path: Path, capsys: Capture) -> None:
     assert json.loads((tmp_path / "out" / "spec.json").read_text("utf-8"))["kind"] == "Pod"
 
 
-def test_two_specs_for_one_file(tmp_path: Path, capsys: Capture) -> None:
+def test_two_specs_for_one_file_are_a_usage_error(tmp_path: Path, capsys: Capture) -> None:
     ran = here(
         capsys,
         spec(tmp_path, "a/s.yaml"),
@@ -323,7 +323,7 @@ def test_an_unwritable_path_leaves_everything_unchanged(tmp_path: Path, capsys: 
 
 
 @pytest.mark.parametrize("out", ["file/out.yaml", "/proc/none/out.yaml", ""])
-def test_unwritable_places(out: str, tmp_path: Path, capsys: Capture) -> None:
+def test_an_unwritable_place_is_named_as_given(out: str, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     place = out if not out or out.startswith("/") else str(tmp_path / out)
     ran = here(capsys, spec(tmp_path), "-o", place)
@@ -354,7 +354,7 @@ def test_devices_and_pipes_are_never_replaced(tmp_path: Path, capsys: Capture) -
         os.close(reader)
 
 
-def test_standard_input_as_a_process() -> None:
+def test_a_spec_is_read_from_standard_input() -> None:
     ran = process("-", stdin=smallest().encode())
     assert (ran.status, ran.out, ran.err) == (0, ptcompile.compile(smallest()).yaml(), "")
     bad = process("-", stdin=smallest("nods: 1").encode())
@@ -386,7 +386,7 @@ def test_the_same_bytes_wherever_it_runs(target: str, tmp_path: Path) -> None:
     assert first.out == ptcompile.compile(path.read_text("utf-8"), target=target).yaml()
 
 
-def test_the_first_command_of_the_readme() -> None:
+def test_the_first_command_of_the_readme_works() -> None:
     ran = process("examples/mnist/spec.yaml")
     assert ran.status == 0, ran.err
     assert kinds(ran.out)

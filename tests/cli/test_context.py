@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from ptcompile.cli import git
-from ptcompile.cli.commands.mcp import _around, _settings
+from ptcompile.cli.commands.mcp import _read_surroundings, _settings
 from ptcompile.cli.files import UsageError
 from ptcompile.mcp.inputs import Call
 from ptcompile.mcp.tools import TOOLS
@@ -226,9 +226,7 @@ def test_a_shallow_clone_lacks_the_common_commit(repository: Path, tmp_path: Pat
     assert "no common commit with HEAD: the clone is shallow; run git fetch --unshallow" in done.err
 
 
-def test_outside_a_repository_and_without_git(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_since_needs_a_repository_and_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = run("lint", "--since", "HEAD")
     assert done.status == 2
@@ -262,7 +260,9 @@ def test_an_assistant_has_the_findings_of_a_run_over_the_root(repository: Path) 
     root = str(repository)
 
     def codes(**arguments: str) -> list[str]:
-        call = Call(arguments, [root], partial(_settings, root), partial(_around, [root]))
+        call = Call(
+            arguments, [root], partial(_settings, root), partial(_read_surroundings, [root])
+        )
         report: dict[str, Any] = TOOLS["lint"].run(call)
         return [finding["code"] for finding in report["diagnostics"]]
 

@@ -160,7 +160,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 RESOURCES = {"cpu": 8, "memory": "64Gi", "gpu": 8}
 
 
-def test_three_pools_of_which_one_is_empty(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_pool_of_three_is_in_the_profile(capsys: pytest.CaptureFixture[str]) -> None:
     walk = Walk(capsys, THREE_POOLS, job(8), 2, resources=RESOURCES)
     assert "# nodePools: pools without a node now, except Karpenter's" in walk.profile
     assert walk.lint() == []
@@ -179,7 +179,9 @@ def test_three_pools_of_which_one_is_empty(capsys: pytest.CaptureFixture[str]) -
     assert "0/2 node pools fit" in walk.admit("--state", "dump.json", "--cluster", "prod.yaml")
 
 
-def test_karpenter(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_profile_of_a_karpenter_cluster_leads_to_the_same_verdicts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     walk = Walk(capsys, KARPENTER, job(8), 2, resources=RESOURCES)
     assert "count: 2" in walk.profile
     assert "count: 0" in walk.profile
@@ -196,7 +198,9 @@ def test_karpenter(capsys: pytest.CaptureFixture[str]) -> None:
     assert "0/3" in walk.admit("--state", "dump.json")
 
 
-def test_autopilot(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_profile_of_an_autopilot_cluster_leads_to_the_same_verdicts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     walk = Walk(
         capsys,
         AUTOPILOT,

@@ -39,7 +39,7 @@ def read_names(top: Path, config: Config) -> list[str]:
         (None, ("*.yaml", "!a.yaml"), ["a.yaml"]),
     ],
 )
-def test_the_configuration(
+def test_the_configuration_excludes_files(
     tmp_path: Path, exclude: tuple[str, ...] | None, extend: tuple[str, ...], left: list[str]
 ) -> None:
     tree(tmp_path, "a.yaml", "charts/b.yaml", "deep/charts/c.yaml", "node_modules/d.yaml")
@@ -61,7 +61,7 @@ def test_files_that_git_ignores_are_excluded(tmp_path: Path) -> None:
     ]
 
 
-def test_patches_of_kustomize(tmp_path: Path) -> None:
+def test_patches_of_kustomize_are_excluded(tmp_path: Path) -> None:
     tree(tmp_path, "job.yaml", "patch.yaml", "patches/gpu.yaml", "old.yaml")
     (tmp_path / "kustomization.yaml").write_text(
         "resources: [job.yaml]\npatches: [{path: patch.yaml}, {path: ./patches/gpu.yaml}]\n"
@@ -129,7 +129,9 @@ def test_the_largest_gitignore_is_used(tmp_path: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     "key", ["patches", "patchesStrategicMerge", "patchesJson6902", "components"]
 )
-def test_what_a_kustomization_lists(key: str, name: str, tmp_path: Path) -> None:
+def test_files_that_a_kustomization_lists_besides_resources_are_excluded(
+    key: str, name: str, tmp_path: Path
+) -> None:
     tree(tmp_path, "a.yaml", "b.yaml", "deep/c.yaml")
     (tmp_path / name).write_text(
         f"resources: [a.yaml]\n{key}: [b.yaml, {{path: deep/c.yaml}}, {{target: a.yaml}}, 3]\n"

@@ -625,7 +625,7 @@ def test_a_deleted_working_directory_and_no_home(tmp_path: Path) -> None:
     assert b"Traceback" not in done.stderr, done.stderr
 
 
-def test_pages_without_docstrings() -> None:
+def test_pages_are_printed_by_an_interpreter_without_docstrings() -> None:
     ran = process("explain", "PTC302", flags=("-OO",))
     assert ran.status == 0
     assert "shared memory" in ran.out
@@ -661,7 +661,7 @@ def test_the_process_ends_with_status_2_if_its_output_is_lost(
     assert statuses == [2]
 
 
-def test_closed_streams(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_streams_are_reported(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (files.write_stdout("a\n"), capsys.readouterr().out) == (0, "a\n")
     for name in ("stdin", "stdout"):
         monkeypatch.setattr(sys, name, None)
@@ -684,7 +684,7 @@ def test_closed_streams(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> Non
         ({"NO_COLOR": ""}, True, True),
     ],
 )
-def test_color(
+def test_variables_and_the_terminal_decide_about_color(
     env: dict[str, str], terminal: bool, color: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):

@@ -60,7 +60,7 @@ LINES: list[tuple[str, Iterable[str]]] = [
 
 
 @pytest.mark.parametrize(("content", "expected"), LINES)
-def test_lines(content: str, expected: Iterable[str]) -> None:
+def test_each_line_ignores_its_files(content: str, expected: Iterable[str]) -> None:
     assert ignored(content.encode()) == set(expected)
 
 
@@ -128,7 +128,7 @@ def test_no_pattern_backtracks(line: str, path: str) -> None:
     assert matcher([line.encode()])(path.encode(), False) is None
 
 
-def test_thousands_of_lines() -> None:
+def test_thousands_of_lines_are_read() -> None:
     lines = [*(f"x{i}*y*z" for i in range(4000)), "*.yaml", *(f"!keep{i}.yaml" for i in range(100))]
     verdict = matcher(line.encode() for line in lines)
     assert [verdict(name, False) for name in (b"a.yaml", b"keep7.yaml", b"x9-y-z", b"x9")] == [

@@ -53,7 +53,7 @@ def test_it_writes_a_new_file_and_never_overwrites(tmp_path: Path, capsys: Captu
     assert here(capsys, "init", "-o", tmp_path / "link.yaml").status == 2
 
 
-def test_an_unknown_target(capsys: Capture) -> None:
+def test_an_unknown_target_is_a_usage_error(capsys: Capture) -> None:
     ran = here(capsys, "init", "--target", "slurm")
     assert (ran.status, ran.out) == (2, "")
     assert "pytorchjob" in ran.err

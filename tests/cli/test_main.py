@@ -18,7 +18,7 @@ from tests.cli.running import here, process, spec
 Capture = pytest.CaptureFixture[str]
 
 
-def test_version(capsys: Capture) -> None:
+def test_the_version_is_printed(capsys: Capture) -> None:
     ran = here(capsys, "--version")
     assert (ran.status, ran.out) == (0, f"ptcompile {ptcompile.__version__}\n")
 
@@ -69,7 +69,9 @@ IDLE = "resources: {gpu: 8}\nelastic: {nprocPerNode: 1}"
     ("body", "status"), [("", 0), (IDLE, 0), ("spot: true", 1), ("nods: 1", 1)]
 )
 @pytest.mark.parametrize("command", ["compile", "lint"])
-def test_exit_status(body: str, status: int, command: str, tmp_path: Path, capsys: Capture) -> None:
+def test_the_findings_decide_the_exit_status(
+    body: str, status: int, command: str, tmp_path: Path, capsys: Capture
+) -> None:
     """0: clean or only warnings; 1: findings that fail the run."""
     assert here(capsys, command, spec(tmp_path, body=body)).status == status
 
@@ -80,7 +82,7 @@ def test_a_warning_does_not_stop_the_manifests(tmp_path: Path, capsys: Capture) 
     assert ran.out.startswith("apiVersion: v1\nkind: Pod\n")
 
 
-def test_targets(capsys: Capture) -> None:
+def test_targets_prints_a_row_for_each_target(capsys: Capture) -> None:
     ran = here(capsys, "targets")
     titles, _, table = ran.out.partition("\n\n")
     assert [line.split()[0] for line in titles.splitlines()] == list(TARGETS)
@@ -92,7 +94,7 @@ def test_targets(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize("what", ["spec", "cluster"])
-def test_schema(what: str, capsys: Capture) -> None:
+def test_schema_prints_the_named_schema(what: str, capsys: Capture) -> None:
     assert json.loads(here(capsys, "schema", what).out)["$id"] == f"{what}.schema.json"
 
 
@@ -133,7 +135,7 @@ def test_a_clean_lint_reports_the_number_of_files(tmp_path: Path, capsys: Captur
     assert "1 file, 1 document, 0 errors, 0 warnings" in ran.err
 
 
-def test_findings_for_programs(tmp_path: Path, capsys: Capture) -> None:
+def test_findings_are_printed_as_json(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "--output-format", "json", spec(tmp_path, body="nods: 1"))
     (diagnostic,) = json.loads(ran.err.rpartition("}\n")[0] + "}")["diagnostics"]
     assert diagnostic["name"] == "spec-unknown-field"
@@ -186,7 +188,7 @@ def test_only_the_console_command_starts_processes_by_default(
 
 
 @pytest.mark.parametrize("words", [("-V",), ("version",)])
-def test_other_ways_to_ask_for_the_version(words: tuple[str, ...], capsys: Capture) -> None:
+def test_other_ways_to_ask_for_the_version_work(words: tuple[str, ...], capsys: Capture) -> None:
     assert here(capsys, *words) == here(capsys, "--version")
 
 
@@ -214,7 +216,7 @@ def test_the_help_of_a_command_has_an_example(command: str, capsys: Capture) -> 
     assert "ptcompile spec.yaml" in examples or command != "compile"
 
 
-def test_the_help_of_an_unknown_command(capsys: Capture) -> None:
+def test_help_suggests_a_known_command(capsys: Capture) -> None:
     assert here(capsys, "help", "lnt").err == "ptcompile: no command 'lnt'; did you mean lint?\n"
 
 

@@ -153,7 +153,7 @@ def test_overridden_inputs_are_marked_in_json(folder: Path, capsys: Capture) -> 
         ("=x", ("=***", 0, "a key is missing")),
     ],
 )
-def test_carets_below_a_wrong_path(
+def test_a_caret_shows_the_mistake_in_a_path(
     parse: Callable[[str], Set], text: str, lines: tuple[str, int, str]
 ) -> None:
     shown, column, message = lines

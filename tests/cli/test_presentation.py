@@ -162,7 +162,9 @@ STYLED = [
 
 
 @pytest.mark.parametrize(("styles", "text", "colored"), STYLED)
-def test_styles(styles: Styles, text: str, colored: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_style_colors_its_part(
+    styles: Styles, text: str, colored: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert paint(text, styles) == colored
 

@@ -151,7 +151,9 @@ def test_files_with_related_objects_are_freed_without_collecting_garbage() -> No
         gc.enable()
 
 
-def test_policies_and_their_parameters_in_other_files(tmp_path: Path, capsys: Capture) -> None:
+def test_policies_and_their_parameters_are_found_in_other_files(
+    tmp_path: Path, capsys: Capture
+) -> None:
     """The finding names the file of the policy; a parameter may be of any kind."""
     (tmp_path / "policy.yaml").write_text(
         """\
@@ -384,7 +386,7 @@ def test_remaining_findings_have_the_address(tmp_path: Path, capsys: Capture) ->
     assert "1 fixed" in ran.err
 
 
-def test_the_same_in_several_processes_and_with_earlier_results(
+def test_several_processes_and_earlier_results_report_the_same(
     many: Path, asked: Counted, capsys: Capture
 ) -> None:
     write(many, a=REPEATED, b=REPEATED)

@@ -173,7 +173,7 @@ def test_patterns_of_severities_that_match_no_file_are_reported(
         ),
     ],
 )
-def test_wrong_severities_in_the_configuration(
+def test_wrong_severities_in_the_configuration_are_usage_errors(
     text: str, sentence: str, folder: Path, capsys: Capture
 ) -> None:
     (folder / "ptcompile.toml").write_text(text)

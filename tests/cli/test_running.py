@@ -20,7 +20,7 @@ cli.run()
 """
 
 
-def test_a_crash_in_this_process(
+def test_a_crash_in_this_process_fails_the_test(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lint, "run", lambda _: 1 // 0)
@@ -28,7 +28,7 @@ def test_a_crash_in_this_process(
         here(capsys, "lint", spec(tmp_path))
 
 
-def test_a_crash_in_a_process(tmp_path: Path) -> None:
+def test_a_crash_in_a_process_fails_the_test(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="ZeroDivisionError"):
         process("lint", spec(tmp_path), flags=["-c", CRASHING])
 

@@ -35,7 +35,9 @@ SLIPS = [
 
 
 @pytest.mark.parametrize(("words", "message"), SLIPS, ids=[" ".join(words) for words, _ in SLIPS])
-def test_a_slip(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_slip_has_a_helpful_message(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     ran = here(capsys, *words)
     assert (ran.status, ran.out) == (2, "")
     assert message in ran.err

@@ -45,7 +45,7 @@ def test_without_a_configuration_every_rule_runs(tmp_path: Path) -> None:
     assert settings._replace(without_known=_every) == UNCONFIGURED
 
 
-def test_the_configuration_of_the_folder(tmp_path: Path) -> None:
+def test_the_configuration_of_the_folder_applies(tmp_path: Path) -> None:
     config = (
         'cluster = "prod.yaml"\nselect = ["PTC3"]\nextend-select = ["PTC021"]\nignore = ["PTC302"]\n'
         'kubernetes-version = "1.34"\nexclude = ["charts/"]\n[per-file-ignores]\n"old/*" = ["PTC4"]\n'
@@ -131,7 +131,7 @@ def test_unusable_settings_are_reported(
     assert why in written(tmp_path, files, **given).settings(str(tmp_path / "a.yaml")).error
 
 
-def test_the_files_that_define_something(tmp_path: Path) -> None:
+def test_only_files_that_define_something_are_read(tmp_path: Path) -> None:
     files = {
         "ptcompile.toml": 'exclude = ["charts/"]\n',
         "a.yaml": CONFIG_MAP,
@@ -173,7 +173,7 @@ def test_a_missing_profile_leaves_the_rest_of_the_configuration(tmp_path: Path) 
     assert settings.options.selection == selection(None, ["PTC302"])
 
 
-def test_the_earlier_files_of_a_folder(tmp_path: Path) -> None:
+def test_the_earlier_files_of_a_folder_are_those_read_before(tmp_path: Path) -> None:
     files = dict.fromkeys(
         ("b.yaml", "a.yaml", "notes.txt", "c.json", "deep/a.yaml", "old.yaml"), CONFIG_MAP
     )

@@ -11,7 +11,7 @@ RECORDED = read_records(RECORDS)
 
 
 @pytest.mark.parametrize("target", SPECS)
-def test_effects(target: str) -> None:
+def test_every_field_has_the_recorded_effects(target: str) -> None:
     assert effects(target) == RECORDED[target], (
         "after a change that is meant: python -m tests.compiler.effects"
     )

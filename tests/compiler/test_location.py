@@ -253,7 +253,9 @@ def test_the_job_s_own_line(body: str, path: tuple[Any, ...], target: str) -> No
 
 @pytest.mark.parametrize("target", ["pytorchjob", "volcano"])
 @pytest.mark.parametrize(("body", "path"), AT_ROLE)
-def test_the_role_s_line(body: str, path: tuple[Any, ...], target: str) -> None:
+def test_a_finding_of_a_role_is_at_the_role_s_line(
+    body: str, path: tuple[Any, ...], target: str
+) -> None:
     paths = error_paths(smallest(ROLES % body), target)
     assert len(paths) == 1, paths
     assert paths[0][: len(path)] == path

@@ -92,7 +92,7 @@ def _with_gates(release: str = "1.37", /, **gates: dict[str, bool]) -> dict[str,
         (_with_gates("1.32", kubernetes={"SidecarContainers": False}), []),
     ],
 )
-def test_gates_of_the_release(
+def test_unknown_gates_of_the_release_are_reported(
     document: dict[str, object], expected: list[tuple[str, str, str]]
 ) -> None:
     _, problems = load_profile(document)
@@ -166,7 +166,7 @@ def test_a_note_about_the_text_of_a_profile_does_not_hide_the_profile() -> None:
         ([], "a document without kind", "start it with"),
     ],
 )
-def test_documents_that_are_no_training_job(
+def test_documents_of_another_kind_are_errors(
     data: Any, message: str | None, help: str | None
 ) -> None:
     problem = wrong_kind(data)

@@ -243,7 +243,9 @@ def test_a_null_may_not_remove_what_the_target_needs(
         ({"a": [1]}, {"a": {}}, set()),
     ],
 )
-def test_keys_and_items_that_only_one_manifest_has(whole: Any, rest: Any, lost: set[str]) -> None:
+def test_keys_and_items_that_only_one_manifest_has_are_lost(
+    whole: Any, rest: Any, lost: set[str]
+) -> None:
     assert _lost_keys(whole, rest) == lost
 
 

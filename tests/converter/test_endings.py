@@ -51,7 +51,7 @@ def test_a_sentence_of_both_sides_is_left_out() -> None:
         ("activeDeadlineSeconds 60: the Job fails when it has run that long", "time limits"),
     ],
 )
-def test_topics(sentence: str, topic: str) -> None:
+def test_each_sentence_has_its_topic(sentence: str, topic: str) -> None:
     assert topics_of([sentence]) == [topic]
 
 

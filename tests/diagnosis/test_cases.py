@@ -26,14 +26,14 @@ def answer(case: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["id"]))
-def test_the_first_cause(case: dict[str, Any]) -> None:
+def test_the_first_cause_of_each_case_is_found(case: dict[str, Any]) -> None:
     first = answer(case)["first"]
     assert first["message"] == case["answer"]
     assert first["file"] == case["cause_in"] or case["cause_in"] is None
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["id"]))
-def test_the_line_of_the_manifest(case: dict[str, Any]) -> None:
+def test_the_cause_points_at_the_line_of_the_manifest(case: dict[str, Any]) -> None:
     causes = answer(case)["causes"]
     if case["code"]:
         assert causes[0]["code"] == case["code"]

@@ -123,7 +123,7 @@ def test_the_scheduler_s_nearest_reason(reasons: str, tolerates: bool, expected:
     assert cause.sighting.message.id == expected
 
 
-def test_a_message_that_another_explains() -> None:
+def test_a_message_that_another_explains_is_not_the_first_cause() -> None:
     unbound = "pod/a FailedScheduling pod has unbound immediate PersistentVolumeClaims"
     assert first(a_txt=unbound)[0] == "sched-pvc-unbound"
     assert first(a_txt=unbound, b_txt="ProvisioningFailed claim")[0] == "provisioning-failed"

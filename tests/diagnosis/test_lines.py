@@ -52,7 +52,7 @@ def read(text: str | bytes, name: str = "log.txt") -> list[Sighting]:
         ("{not json OOMKilled}", "", "", ""),
     ],
 )
-def test_prefixes(line: str, pod: str, rank: str, time: str) -> None:
+def test_prefixes_give_pod_rank_and_time(line: str, pod: str, rank: str, time: str) -> None:
     sighting = read(line)[0]
     assert (sighting.pod, sighting.rank, sighting.time, sighting.line) == (pod, rank, time, 1)
 
@@ -104,7 +104,7 @@ def test_code_in_a_traceback_is_no_message() -> None:
     assert read("[rank0]:   File \"a.py\", line 1\n[rank0]:     raise KeyError: 'x'\n") == []
 
 
-def test_objects_of_kubectl() -> None:
+def test_objects_of_kubectl_give_messages_of_their_pods() -> None:
     ended = {
         "terminated": {"reason": "OOMKilled", "exitCode": 137, "finishedAt": "2026-11-29T11:00:00Z"}
     }
@@ -146,7 +146,7 @@ def test_other_json_is_harmless(text: str) -> None:
     assert read(text) == []
 
 
-def test_bytes_that_are_no_text() -> None:
+def test_bytes_that_are_not_text_are_skipped() -> None:
     assert read(b"\xff\xfe\n" + ERROR.encode() + b"\n\x00\n")[0].message.id == "py-traceback"
 
 

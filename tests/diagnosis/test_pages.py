@@ -34,7 +34,7 @@ def test_every_page_is_found_by_the_words_of_its_message() -> None:
     check_each(messages().values(), check_search, name=lambda message: message.id)
 
 
-def test_words_of_people() -> None:
+def test_words_of_people_find_the_message() -> None:
     assert "multi-attach" in [
         message.id for message in search("volume attached to two nodes multi-attach")
     ]

@@ -102,7 +102,9 @@ ROWS: list[tuple[str, str, str, str, bool]] = [
 
 
 @pytest.mark.parametrize(("text", "good", "wrong", "mended", "safe"), ROWS)
-def test_fixed_manifests(text: str, good: str, wrong: str, mended: str, safe: bool) -> None:
+def test_a_fix_restores_the_manifest(
+    text: str, good: str, wrong: str, mended: str, safe: bool
+) -> None:
     before = text.replace(good, wrong, 1).encode()
     assert any(
         d.stage == "apply" or d.name == "duplicate-key" for d in ptcompile.lint(before).diagnostics
@@ -194,7 +196,7 @@ spec:
         ("hf_" + "a1B2" * 9, ""),
     ],
 )
-def test_the_nearest_label(text: str, label: str) -> None:
+def test_a_text_becomes_the_nearest_label(text: str, label: str) -> None:
     assert nearest_label(text) == label
 
 

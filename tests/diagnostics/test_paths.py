@@ -26,7 +26,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("text", PLACES)
-def test_valid_paths(text: str) -> None:
+def test_valid_paths_are_parsed(text: str) -> None:
     assert parse_path(text) == PLACES[text]
     assert parse_assignment(f"{text}=x=y") == (PLACES[text], len(text) + 1)
 
@@ -47,7 +47,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_invalid_paths(text: str) -> None:
+def test_invalid_paths_fail_at_their_offset(text: str) -> None:
     with pytest.raises(PathSyntaxError) as caught:
         parse_path(text)
     assert caught.value.offset == BAD[text]

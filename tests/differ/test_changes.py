@@ -252,7 +252,9 @@ def test_deepdiff_agrees(one: list[Any], other: list[Any], zipped: bool) -> None
         (["a", "b"], [], [(0, "removed"), (1, "removed")]),
     ],
 )
-def test_plain_lists(one: list[Any], other: list[Any], expected: list[tuple[int, str]]) -> None:
+def test_plain_lists_are_compared_by_content(
+    one: list[Any], other: list[Any], expected: list[tuple[int, str]]
+) -> None:
     assert diff_plain_lists(one, other, zipped=False) == expected
 
 

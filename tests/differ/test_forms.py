@@ -74,11 +74,11 @@ The same: <code>started by torchrun</code>, <code>rendezvous static</code>.
 """
 
 
-def test_text() -> None:
+def test_the_text_lists_facts_and_changes() -> None:
     assert _change().text() == TEXT
 
 
-def test_markdown() -> None:
+def test_markdown_masks_secrets() -> None:
     shown = _change().markdown()
     assert shown.startswith(MARKED)
     assert "\n! spec.completions: 2 -> 4\n" in shown

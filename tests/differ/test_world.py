@@ -18,7 +18,7 @@ BOTH = "rank 0 and workers"
 GPUS = {"resources": {"limits": {"nvidia.com/gpu": 8, "memory": "64Gi"}}}
 
 
-def test_more_pods() -> None:
+def test_more_pods_change_the_totals() -> None:
     change = only(job(GPUS), job(GPUS, pods=4))
     assert [tuple(fact)[:4] for fact in change.facts] == [
         ("job", "pods", "2", "4"),
@@ -128,7 +128,7 @@ def test_a_role_that_does_not_train() -> None:
     assert ("role loader", "pods", "there", None) in facts(old, other)
 
 
-def test_failure_handling() -> None:
+def test_a_changed_backoff_limit_changes_what_a_failure_does() -> None:
     reported = facts(job(), job(backoffLimit=0))
     assert [(what, bool(before), bool(after)) for _, what, before, after in reported] == [
         ("on failure", True, False),
@@ -202,7 +202,7 @@ def test_a_spec_equals_its_manifests(case: Case, target: str) -> None:
     assert ptcompile.diff(result.yaml(), ptcompile.Result(tuple(other), ()).yaml()).differs
 
 
-def test_standalone_pods() -> None:
+def test_standalone_pods_differ_in_their_name() -> None:
     assert facts(pod(name="a"), pod(name="b"))[:1] == [("job", "name", "a", "b")]
 
 
@@ -218,7 +218,7 @@ def test_a_whole_command_is_one_difference_if_one_side_has_none_or_both_are_long
     assert (long[3] or "").startswith("go a0 a1 ")
 
 
-def test_fields_of_pods_that_are_compared() -> None:
+def test_each_compared_field_of_a_pod_is_one_fact() -> None:
     rows = {
         "restartPolicy": (
             pod(restartPolicy="Never"),

@@ -16,7 +16,7 @@ from tests.server.making import SPEC
 pytestmark = pytest.mark.skipif(shutil.which("nvim") is None, reason="no nvim here")
 
 
-def test_neovim(tmp_path: Path) -> None:
+def test_neovim_shows_findings_hovers_and_symbols(tmp_path: Path) -> None:
     spec, out = tmp_path / "spec.yaml", tmp_path / "found.json"
     spec.write_text(
         SPEC.replace("  nodes:", "  noodes:").replace("  elastic: {nprocPerNode: 8}\n", ""),

@@ -54,7 +54,9 @@ FIELDS = [
 
 
 @pytest.mark.parametrize(("address", "kind", "type_name", "description"), FIELDS)
-def test_a_field(address: str, kind: str, type_name: str, description: str) -> None:
+def test_a_field_is_found_by_its_address(
+    address: str, kind: str, type_name: str, description: str
+) -> None:
     field = find_field(address)
     assert (field.kind, field.type) == (kind, type_name)
     assert field.description.startswith(description)

@@ -112,7 +112,7 @@ def test_a_comment_needed_by_one_target_is_not_unused() -> None:
     ]
 
 
-def test_the_command(
+def test_the_command_fails_on_findings_that_are_not_ignored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -187,7 +187,7 @@ def test_a_value_that_two_lines_give_has_the_line_that_wrote_it() -> None:
     assert "  spec.master.volumes[0].name\n" in explanation.text("volumes[data].name")
 
 
-def test_lines_of_the_profile() -> None:
+def test_values_point_at_lines_of_the_profile() -> None:
     cluster = profile(
         {"defaults": {"env": {"REGION": "eu"}}, "gpu": {"resourceName": "amd.com/gpu"}}
     )

@@ -35,7 +35,7 @@ def _explain(body: str, target: str | None = None, cluster: str | None = None) -
     )
 
 
-def test_one_path() -> None:
+def test_one_path_is_explained_with_its_lines() -> None:
     text = _explain("resources: {gpu: 2}", "pod", CLUSTER).text("tolerations")
     assert (
         text
@@ -100,7 +100,7 @@ def test_decoded_input_has_paths_and_values_instead_of_lines() -> None:
     assert "value from  the spec  spec.image: i:1\n" in ptcompile.explain(spec).text("image")
 
 
-def test_trace() -> None:
+def test_the_trace_lists_what_each_pass_added() -> None:
     lines = _explain("nodes: 2\nresources: {cpu: 1}", "job").text().splitlines()
     assert lines[0] == "TrainingJob/train -> Service/train, Job/train  (target job: requested)"
     assert "resources:" in lines
@@ -124,7 +124,7 @@ def test_trace() -> None:
         ("target: job", "pod", "requested"),
     ],
 )
-def test_who_chose_the_target(body: str, target: str | None, why: str) -> None:
+def test_the_first_line_says_who_chose_the_target(body: str, target: str | None, why: str) -> None:
     assert f"(target pod: {why})" in _explain(body, target).text().splitlines()[0]
 
 

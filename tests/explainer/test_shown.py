@@ -32,7 +32,7 @@ DATA: dict[str, Any] = {
         (("command", 1), "command[1]"),
     ],
 )
-def test_shown_path(path: Path, expected: str) -> None:
+def test_a_shown_path_finds_its_value(path: Path, expected: str) -> None:
     assert shown_path(path, DATA) == expected
     assert matches(path_parts(expected), path, DATA)
 
@@ -47,7 +47,7 @@ def test_shown_path(path: Path, expected: str) -> None:
         ("", []),
     ],
 )
-def test_words(query: str, expected: list[str]) -> None:
+def test_a_query_is_split_into_keys(query: str, expected: list[str]) -> None:
     assert path_parts(query) == expected
 
 
@@ -65,7 +65,7 @@ def test_words(query: str, expected: list[str]) -> None:
         ("x" * 200, "x" * 200),
     ],
 )
-def test_shown_value(value: Any, expected: str) -> None:
+def test_a_shown_value_is_printable_and_short(value: Any, expected: str) -> None:
     assert shown_value(value) == expected
     assert shown_value(value).isprintable()
     assert shown_value("x" * 200, 100) == "x" * 96 + " ..."
@@ -97,7 +97,7 @@ QUERIES = [
 
 
 @pytest.mark.parametrize(("query", "values"), QUERIES)
-def test_at(query: str, values: list[Any]) -> None:
+def test_at_returns_the_values_below_a_query(query: str, values: list[Any]) -> None:
     explanation = ptcompile.explain(smallest("nodes: 2\nenv: {XX: a, YY: b}"), target="job")
     assert [one.value for one in explanation.at(query)] == values
 
@@ -112,5 +112,5 @@ def test_at(query: str, values: list[Any]) -> None:
         ("", None),
     ],
 )
-def test_near(query: str, near: str | None) -> None:
+def test_near_returns_a_similar_path(query: str, near: str | None) -> None:
     assert ptcompile.explain(smallest("nodes: 2"), target="job").near(query) == near

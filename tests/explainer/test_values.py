@@ -83,7 +83,7 @@ DATA = st.recursive(
 
 
 @given(DATA, DATA)
-def test_any_data(base: Any, new: Any) -> None:
+def test_any_data_has_all_of_its_paths(base: Any, new: Any) -> None:
     paths = [path for path, _ in leaves(base)]
     found = list(changed_paths(base, new))
     assert found == [path for path in paths if path in set(found)]  # in order, without duplicates
@@ -106,7 +106,7 @@ def test_any_data(base: Any, new: Any) -> None:
         ([1], "", None),
     ],
 )
-def test_identity(item: Any, field: str, expected: Any) -> None:
+def test_each_item_has_its_identity(item: Any, field: str, expected: Any) -> None:
     assert identity(item, field) == expected
 
 
@@ -181,7 +181,7 @@ def test_shown_leaves_have_the_paths_of_leaves(data: Any) -> None:
     assert [leaf.shown for leaf in described] == [shown_path(leaf.path, data) for leaf in described]
 
 
-def test_the_keys_of_a_leaf() -> None:
+def test_a_leaf_is_found_by_many_keys() -> None:
     (leaf, *_) = shown_leaves({"spec": {"env": [A]}})
     assert leaf.keys == ("env.name", "name", "env.A", "A", "spec.env", "env", ".spec", "spec")
 

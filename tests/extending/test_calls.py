@@ -39,7 +39,7 @@ def _rule(
     return Rule(code, name, check, **fields)
 
 
-def test_a_finding_of_a_rule() -> None:
+def test_a_rule_s_finding_becomes_a_problem() -> None:
     (problem,) = rule_problems(Extensions(rules=(_rule(),)), POD, [POD, POD])
     assert (problem.name, problem.code, problem.path) == ("needs-team", "ACME001", ("metadata",))
     assert (problem.message, problem.help, problem.owner) == (
@@ -61,7 +61,7 @@ def test_a_finding_of_a_rule() -> None:
         (("v2/Pod",), False),
     ],
 )
-def test_the_kinds_of_a_rule(kinds: tuple[str, ...], expected: bool) -> None:
+def test_a_rule_applies_to_its_kinds(kinds: tuple[str, ...], expected: bool) -> None:
     rule = _rule(kinds=kinds)
     assert applies_to(rule, POD) is expected
     assert bool(list(rule_problems(Extensions(rules=(rule,)), POD, []))) is expected
@@ -76,7 +76,7 @@ def test_a_rule_that_fails_does_not_stop_the_others() -> None:
     assert finding.name == "other"
 
 
-def test_the_page_of_a_rule() -> None:
+def test_a_rule_s_page_names_its_identity() -> None:
     rule = _rule()
     title, page = title_and_page(rule)
     assert title == "Every object has a team."

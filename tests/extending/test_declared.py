@@ -139,7 +139,9 @@ def test_a_finding_in_a_spec_is_reported_once() -> None:
         ("kind", "self == 'Job' && size(object.spec.template.spec.containers) == 1", []),
     ],
 )
-def test_places(path: str, expression: str, paths: list[Any]) -> None:
+def test_a_finding_is_at_each_place_of_the_path(
+    path: str, expression: str, paths: list[Any]
+) -> None:
     wanted = (
         [("spec", "template", "spec", *paths)] if paths and isinstance(paths[0], str) else paths
     )
@@ -151,7 +153,7 @@ def test_places(path: str, expression: str, paths: list[Any]) -> None:
     ] == wanted
 
 
-def test_pods() -> None:
+def test_a_rule_for_pods_looks_into_templates() -> None:
     rule = {
         **COST,
         "each": "pod",
@@ -333,7 +335,7 @@ def test_a_key_in_quotes(key: str) -> None:
         ("Trainingjob", "TrainingJob"),
     ],
 )
-def test_a_kind_that_no_object_has(kind: str, meant: str) -> None:
+def test_a_kind_that_no_object_has_is_an_error(kind: str, meant: str) -> None:
     with pytest.raises(ValueError, match=f"no object is a '{kind}'; did you mean {meant}\\?"):
         ptcompile.extensions(rules=[{**COST, "kind": [kind]}])
 
@@ -346,7 +348,7 @@ def test_kinds_of_others_are_taken(kind: str) -> None:
 
 
 @pytest.mark.parametrize("expression", ["size(self)", "'x'", "object.metadata", "null"])
-def test_an_expression_that_is_no_boolean(expression: str) -> None:
+def test_an_expression_that_is_not_a_boolean_is_a_finding(expression: str) -> None:
     rule = {**COST, "path": "metadata.name", "expression": expression}
     (failure,) = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[rule])).diagnostics
     assert (failure.code, failure.help) == ("PTC903", "correct its expression")
@@ -374,6 +376,6 @@ def test_reports_link_to_the_own_page_or_to_none(
         assert (url is None) or url in done.out + done.err
 
 
-def test_an_address_that_is_none() -> None:
+def test_an_invalid_address_is_an_error() -> None:
     with pytest.raises(ValueError, match="url must be an address"):
         ptcompile.extensions(rules=[{**COST, "url": "wiki/a"}])

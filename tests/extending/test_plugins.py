@@ -71,7 +71,7 @@ def _install_plugin(
     return place
 
 
-def test_the_list(example: Path) -> None:
+def test_the_command_lists_installed_plugins(example: Path) -> None:
     done = ran(example / "packages", example / "repo", "plugins")
     assert (
         done.stdout
@@ -104,7 +104,7 @@ def test_a_plugin_that_is_not_named_does_nothing(example: Path) -> None:
     )
 
 
-def test_its_pass(example: Path) -> None:
+def test_a_plugin_s_pass_runs_only_if_configured(example: Path) -> None:
     for words in (
         ("spec.yaml",),
         ("spec.yaml", "--no-lint"),
@@ -129,7 +129,7 @@ def test_explain_names_its_pass(example: Path) -> None:
     assert "cost_center" in done.stdout
 
 
-def test_its_target(example: Path) -> None:
+def test_a_plugin_s_target_emits_only_if_configured(example: Path) -> None:
     done = ran(example / "packages", example / "repo", "spec.yaml", "--target", "appwrapper")
     assert "kind: AppWrapper" in done.stdout
     assert "kind: JobSet" in done.stdout
@@ -153,7 +153,7 @@ def test_its_target(example: Path) -> None:
     assert "kind: AppWrapper" in ran(example / "packages", example / "repo", "spec.yaml").stdout
 
 
-def test_its_rule(example: Path) -> None:
+def test_a_plugin_s_rule_reports_and_fixes(example: Path) -> None:
     path = example / "repo" / "spec.yaml"
     path.write_text(LABELLED, encoding="utf-8")
     packages, repo = example / "packages", example / "repo"
@@ -356,7 +356,7 @@ def test_pip_s_entry_points_are_found(tmp_path: Path) -> None:
 
 @_with_example
 @pytest.mark.parametrize("name", ["acme-ptcompile", "Acme_PTcompile"])
-def test_in_python(name: str) -> None:
+def test_plugins_are_loaded_by_name_in_python(name: str) -> None:
     extensions = ptcompile.extensions(plugins=[name])
     assert extensions.plugins == (("acme-ptcompile", "1.0.0"),)
     assert [

@@ -43,7 +43,7 @@ def returns_nothing(job: Job, context: Context) -> Any:
     return None
 
 
-def test_a_pass_that_fills_a_gap() -> None:
+def test_a_pass_that_fills_a_gap_passes_the_check() -> None:
     check_pass(fills)
     check_pass(lambda job, context: job)
 
@@ -62,7 +62,7 @@ def test_the_built_in_passes_keep_the_contract(run: Pass) -> None:
         (returns_nothing, "it returns a NoneType, not a Job"),
     ],
 )
-def test_a_pass_that_breaks_it(run: Pass, message: str) -> None:
+def test_a_pass_that_breaks_the_contract_fails_the_check(run: Pass, message: str) -> None:
     with pytest.raises(AssertionError, match=message):
         check_pass(run)
 

@@ -90,7 +90,9 @@ CASES: list[tuple[str, tuple[Edit, ...], str]] = [
 
 
 @pytest.mark.parametrize(("before", "edits", "after"), CASES)
-def test_yaml(before: str, edits: tuple[Edit, ...], after: str) -> None:
+def test_edits_change_only_their_part_of_yaml(
+    before: str, edits: tuple[Edit, ...], after: str
+) -> None:
     fixed = apply(before.encode(), [finding(*edits)], unsafe=False)
     assert fixed.skipped == ()
     assert fixed.content.decode() == after
@@ -118,7 +120,7 @@ JSON = '{\n\t"a": 1,\n\t"b": {"c": "x\\u0041"}\n}\n{"a": 2}\n'
         ),
     ],
 )
-def test_json(document: int, edit: Edit, after: str) -> None:
+def test_edits_change_only_their_part_of_json(document: int, edit: Edit, after: str) -> None:
     assert (
         apply(JSON.encode(), [finding(edit, document=document)], unsafe=False).content.decode()
         == after
@@ -160,7 +162,7 @@ LEFT_ALONE: list[tuple[str, Edit, str]] = [
 
 
 @pytest.mark.parametrize(("text", "edit", "why"), LEFT_ALONE)
-def test_skipped_edits(text: str, edit: Edit, why: str) -> None:
+def test_an_impossible_edit_is_skipped_with_its_reason(text: str, edit: Edit, why: str) -> None:
     fixed = apply(text.encode(), [finding(edit)], unsafe=False)
     assert [(skipped.why, skipped.fault) for skipped in fixed.skipped] == [(why, False)]
     assert (fixed.content, fixed.applied) == (text.encode(), ())
@@ -189,7 +191,7 @@ def test_other_encodings_and_files_that_cannot_be_read() -> None:
     )
 
 
-def test_safe_and_unsafe() -> None:
+def test_unsafe_fixes_are_applied_only_on_request() -> None:
     fixes = [finding(edit_of("set", "a", to=2)), finding(edit_of("set", "b", to=2), safe=False)]
     assert apply(b"a: 1\nb: 1\n", fixes, unsafe=False).content == b"a: 2\nb: 1\n"
     assert apply(b"a: 1\nb: 1\n", fixes, unsafe=True).content == b"a: 2\nb: 2\n"

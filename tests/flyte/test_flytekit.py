@@ -42,7 +42,7 @@ def test_resources_have_the_fields_of_flytekit() -> None:
     }
 
 
-def test_settings_that_flytekit_loses() -> None:
+def test_flytekit_loses_zeros_and_minimums() -> None:
     pytest.importorskip("torch")
     zeros = plugin.RunPolicy(plugin.CleanPodPolicy.ALL, 0, None, 0)
     custom = _custom(plugin.Elastic(nnodes=2, monitor_interval=9, run_policy=zeros))
@@ -93,7 +93,7 @@ def _nested(value: Any) -> Any:
     return _plain(value) if dataclasses.is_dataclass(value) else value
 
 
-def test_an_unchanged_flytekit_task() -> None:
+def test_an_unchanged_flytekit_task_is_compiled() -> None:
     pytest.importorskip("torch")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

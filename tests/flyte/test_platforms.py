@@ -108,7 +108,7 @@ def test_keys_without_effect_give_warnings(key: str) -> None:
     ]
 
 
-def test_a_misspelled_key() -> None:
+def test_a_misspelled_key_has_a_suggestion() -> None:
     assert [problem.help for problem in flyte.platform({"default-label": {}}).problems] == [
         "did you mean default-labels?"
     ]

@@ -431,7 +431,7 @@ ROWS = (
 @pytest.mark.parametrize(
     "row", ROWS, ids=[f"{name(row)}{'-known' * bool(row.knobs)}" for row in ROWS]
 )
-def test_a_public_task(row: Row) -> None:
+def test_a_public_task_becomes_its_spec(row: Row) -> None:
     made = flyte.from_task(row.task, **(row.knobs or {}))
     result = made.compile(inputs=row.inputs)
     found = {

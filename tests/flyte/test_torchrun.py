@@ -108,7 +108,7 @@ def test_a_master_and_its_worker_meet_without_torchrun(tmp_path: Path) -> None:
     assert done.seen == [{"rank": rank, "world": 2, "counted": 2, "name": "a"} for rank in (0, 1)]
 
 
-def test_the_legacy_task(tmp_path: Path) -> None:
+def test_the_legacy_task_runs_on_all_ranks(tmp_path: Path) -> None:
     done = Run(tasks().legacy.compile(inputs={"int_list": [1, 2]}), tmp_path)
     assert done.statuses == [0, 0, 0], done.output
     expected = {"world": 3, "counted": 3, "int_list": [1, 2], "result": 3}

@@ -232,7 +232,9 @@ def returning(hint: Any) -> Callable[[], Any]:
         (None, "/r", "warning", "the function returns nothing to write"),
     ],
 )
-def test_what_becomes_of_a_result(hint: Any, file: str | None, severity: str, message: str) -> None:
+def test_each_type_of_result_has_its_note(
+    hint: Any, file: str | None, severity: str, message: str
+) -> None:
     (problem,) = result_problems(returning(hint), file)
     assert (problem.severity, problem.message.partition(": ")[2]) == (severity, message)
     assert result_problems(returning(None), None) == []

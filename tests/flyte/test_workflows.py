@@ -236,7 +236,7 @@ def test_overrides_replace_fields_of_the_task() -> None:
     assert flyte.from_task(train).convert().document["spec"]["image"] == IMAGE
 
 
-def test_a_node_alone() -> None:
+def test_a_node_alone_is_compiled_with_its_inputs() -> None:
     node = pipeline.nodes[2]
     task = flyte.from_node(node)
     messages = messages_by_place(task.compile(), "error")

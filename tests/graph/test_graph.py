@@ -41,7 +41,7 @@ def texts(world: World) -> list[str]:
     ]
 
 
-def test_picture_of_a_job() -> None:
+def test_a_picture_hides_most_pods_of_a_large_job() -> None:
     shown = make_picture(simulate([with_volumes(255)]).jobs[0])
     assert shown.title == "PyTorchJob/llama"
     assert shown.facts[:3] == ("256 pods", "256 nodes", "2048 processes")
@@ -161,7 +161,7 @@ def test_mermaid_shows_the_same_content() -> None:
         ("`x`", "#96;x#96;"),
     ],
 )
-def test_mermaid_escape(text: str, safe: str) -> None:
+def test_special_characters_are_escaped_for_mermaid(text: str, safe: str) -> None:
     assert escape(text) == safe
 
 

@@ -27,7 +27,7 @@ from tests.graph.test_graph import with_volumes
 @pytest.mark.parametrize(
     ("value", "text"), [(1, "1"), (1.0, "1"), (1.25, "1.2"), (0.96, "1"), (-2.5, "-2.5")]
 )
-def test_coordinates(value: float, text: str) -> None:
+def test_coordinates_are_written_shortly(value: float, text: str) -> None:
     assert coord(value) == text
 
 
@@ -50,7 +50,7 @@ def test_texts_are_shortened_in_the_middle(text: str, room: float, fitted: str) 
     assert fit_text("a" * 9, 10 * 9 * SANS, 10) != "a" * 9
 
 
-def test_shapes() -> None:
+def test_shapes_have_their_svg_elements() -> None:
     assert box(1, 2, 3, 4, "k") == '<rect x="1" y="2" width="3" height="4" rx="8" class="k"/>'
     assert (
         box(1, 2, 3, 4, "k", radius=3)
@@ -63,7 +63,7 @@ def test_shapes() -> None:
     assert arc(1, 20, 3, 40) == f'<path d="{line}" class="meet"/><path d="{head}" class="head"/>'
 
 
-def test_texts() -> None:
+def test_texts_are_escaped() -> None:
     assert text_line(1, 2, "a<", "k") == '<text x="1" y="2" class="k">a&lt;</text>'
     assert (
         text_line(1, 2, "a", "k", anchor="end")
@@ -72,7 +72,7 @@ def test_texts() -> None:
     assert tooltip("<", ["x"]) == ["<g>", "<title>&lt;</title>", "x", "</g>"]
 
 
-def test_a_picture() -> None:
+def test_the_recorded_picture_is_drawn() -> None:
     """The file beside this test is the picture of a job with many pods and three volumes: look at it in a browser."""
     assert (
         render_svg(simulate([with_volumes(7)])) == (Path(__file__).parent / "job.svg").read_text()

@@ -191,7 +191,7 @@ def test_pod_fields_by_accelerator_and_cloud(
         ("google-tpu-v4/16x16x20", False),
     ],
 )
-def test_topologies_of_a_torus(name: str, known: bool) -> None:
+def test_only_topologies_of_a_torus_are_known(name: str, known: bool) -> None:
     assert (accelerators.find(name, "gke") is not None) is known
 
 

@@ -30,7 +30,7 @@ from ptcompile.hardware.nodes import CLIQUE, LEVELS, nvlink_domain
         ("no-such-fabric", "eks", False),
     ],
 )
-def test_fabrics_that_the_table_of_machines_decides(
+def test_the_table_of_machines_decides_about_some_fabrics(
     fabric: str, cloud: str, expected: bool
 ) -> None:
     assert is_counted(fabric, cloud) is expected
@@ -45,11 +45,11 @@ def test_fabrics_that_the_table_of_machines_decides(
         ([], []),
     ],
 )
-def test_fabrics_of_machines(machines: list[str], fabrics: list[str]) -> None:
+def test_machines_have_their_fabrics(machines: list[str], fabrics: list[str]) -> None:
     assert fabrics_of(machines) == fabrics
 
 
-def test_accelerators_with_a_fabric() -> None:
+def test_a_fabric_has_its_accelerators_in_each_cloud() -> None:
     assert "nvidia-h100" in accelerators_with("efa", "eks")
     assert "google-tpu-v5e" not in accelerators_with("efa", "eks")
     assert accelerators_with("efa", "gke") == []
@@ -66,7 +66,9 @@ def test_accelerators_with_a_fabric() -> None:
         ("no-such-accelerator", "eks", False),
     ],
 )
-def test_machines_with_an_accelerator(accelerator: str, cloud: str, known: bool) -> None:
+def test_machines_are_known_for_an_accelerator_in_its_clouds(
+    accelerator: str, cloud: str, known: bool
+) -> None:
     assert (machines_with(accelerator, cloud) is not None) is known
 
 

@@ -129,7 +129,7 @@ def _asks(**amounts: int) -> list[Ask]:
          [("devices", "p5.48xlarge", "8", None), ("cpu", "p5.48xlarge", "192 vCPUs", None)]),
     ],
 )  # fmt: skip
-def test_amounts_that_no_machine_has(
+def test_amounts_that_no_machine_has_are_misfits(
     amounts: dict[str, int], expected: list[tuple[str, str, str, str | None]]
 ) -> None:
     unfit = misfits(_asks(**amounts), H100, "eks")
@@ -162,13 +162,13 @@ def test_a_machine_of_unknown_size_fits_everything() -> None:
         ({"devices": 2, "cpu": 192}, None),  # fits no machine
     ],
 )
-def test_a_machine_that_pods_share(
+def test_the_smallest_machine_that_pods_share_is_found(
     amounts: dict[str, int], expected: tuple[str, int, int] | None
 ) -> None:
     assert find_shared_machine(_asks(**amounts), H100, "eks") == expected
 
 
-def test_quantities_of_the_catalog() -> None:
+def test_quantities_of_the_catalog_are_parsed() -> None:
     assert [parse_nano(text) for text in ("2", "250m", "1Gi", "x")] == [
         2 * 10**9,
         250 * 10**6,

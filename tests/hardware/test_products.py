@@ -41,7 +41,7 @@ from ptcompile.hardware.products import accelerators_named, fabrics_named
         ("", ""),
     ],
 )
-def test_accelerators_of_a_product(product: str, names: str) -> None:
+def test_a_product_s_name_means_its_accelerators(product: str, names: str) -> None:
     assert accelerators_named(product) == tuple(names.split())
 
 
@@ -57,5 +57,5 @@ def test_each_accelerator_is_found_by_its_labels_and_machines(name: str) -> None
     [("gpudirect", "tcpx tcpxo gib"), ("tcp-xo", "tcpxo"), ("imex", "nvlink-domain"), ("srd", "efa"),
      ("rdma", "infiniband roce rdma-vf"), ("banana", "")],
 )  # fmt: skip
-def test_fabrics_of_a_word(word: str, names: str) -> None:
+def test_a_word_means_its_fabrics(word: str, names: str) -> None:
     assert fabrics_named(word) == tuple(names.split())

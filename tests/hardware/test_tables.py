@@ -40,7 +40,7 @@ def test_the_data_have_every_machine_of_a_cloud() -> None:
     }
 
 
-def test_the_json_format(capsys: Capture) -> None:
+def test_json_has_every_accelerator_and_source(capsys: Capture) -> None:
     data = json.loads(here(capsys, "targets", "--accelerators", "--format", "json").out)
     assert data["accelerators"].keys() == ROWS.keys()
     assert data["fabrics"].keys() == FABRICS.keys()

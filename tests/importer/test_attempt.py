@@ -92,7 +92,9 @@ def changed(*path: str, kind: Any = "changed") -> ObjectDifference:
         ),
     ],
 )
-def test_differences(difference: ObjectDifference, lifted: bool, sentences: list[str]) -> None:
+def test_each_difference_has_its_sentence(
+    difference: ObjectDifference, lifted: bool, sentences: list[str]
+) -> None:
     assert list(differences(attempt(difference, lifted=lifted))) == sentences
 
 
@@ -108,7 +110,7 @@ def test_differences(difference: ObjectDifference, lifted: bool, sentences: list
         ((ObjectDifference(JOB, None), ObjectDifference(JOB, JOB)), True, False, False),
     ],
 )
-def test_the_proof(
+def test_the_proof_tells_world_and_manifest_apart(
     objects: tuple[ObjectDifference, ...], compiled: bool, same_world: bool, same_manifest: bool
 ) -> None:
     proof = Proof(objects, (), compiled)
@@ -194,7 +196,9 @@ COMMENTS: list[tuple[dict[str, Any], dict[tuple[str, ...], str]]] = [
 
 
 @pytest.mark.parametrize(("spec", "expected"), COMMENTS)
-def test_comments(spec: dict[str, Any], expected: dict[tuple[str, ...], str]) -> None:
+def test_comments_name_what_a_reader_must_know(
+    spec: dict[str, Any], expected: dict[tuple[str, ...], str]
+) -> None:
     assert comments(attempt(spec=spec)) == {
         ("spec", *path): text for path, text in expected.items()
     }
@@ -221,7 +225,7 @@ def test_comments(spec: dict[str, Any], expected: dict[tuple[str, ...], str]) ->
         ({"script": "t.py"}, (), {("spec", "script"): "was: torchrun"}),
     ],
 )
-def test_the_original_launch(
+def test_a_comment_quotes_the_original_launch(
     spec: dict[str, Any], words: tuple[str, ...], comment: dict[Any, str]
 ) -> None:
     assert comments(attempt(spec=spec, lifted=True, words=words)) == comment

@@ -43,7 +43,7 @@ def test_rejected_specs_have_no_manifests(body: str) -> None:
     assert compile_manifests(spec_of(body), ClusterProfile()) is None
 
 
-def test_the_manifests_of_a_spec() -> None:
+def test_a_spec_compiles_to_its_manifests() -> None:
     compiled = compile_manifests(spec_of("target: job\nnodes: 2"), ClusterProfile())
     assert compiled is not None
     assert [manifest["kind"] for manifest in compiled] == ["Service", "Job"]

@@ -105,7 +105,7 @@ def spec_of(*roles: ReadRole, **fields: Any) -> Json:
         ),
     ],
 )
-def test_metadata(metadata: Json, expected: Json) -> None:
+def test_the_draft_keeps_the_metadata(metadata: Json, expected: Json) -> None:
     assert draft({"metadata": metadata}, Read("pod", (role(),)), GPU) == {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
@@ -176,7 +176,9 @@ def test_fields_of_the_object_are_merged_with_those_of_the_pods() -> None:
         ),
     ],
 )
-def test_training_roles(roles: tuple[ReadRole, ...], expected: Json) -> None:
+def test_training_roles_become_fields_of_the_job(
+    roles: tuple[ReadRole, ...], expected: Json
+) -> None:
     assert spec_of(*roles) == expected
 
 
@@ -274,7 +276,9 @@ def test_training_roles(roles: tuple[ReadRole, ...], expected: Json) -> None:
         ),
     ],
 )
-def test_auxiliary_roles(nodes: ReadRole, loader: ReadRole, job: Json, block: Json) -> None:
+def test_auxiliary_roles_become_roles(
+    nodes: ReadRole, loader: ReadRole, job: Json, block: Json
+) -> None:
     assert spec_of(nodes, loader) == {**job, "roles": {"loader": block}, **NONE}
 
 
@@ -385,11 +389,11 @@ def test_training_containers_of_roles_keep_their_names(
         ("A", False),
     ],
 )
-def test_variables_that_compile_sets(name: str, is_compiled: bool) -> None:
+def test_only_variables_that_compile_sets_may_be_left_out(name: str, is_compiled: bool) -> None:
     assert may_be_compiled(name, {"roles": {"data-loader": {}}}) is is_compiled
 
 
-def test_the_blocks_of_a_spec() -> None:
+def test_blocks_yields_the_job_and_its_roles() -> None:
     job = {"worker": {"a": 1}, "master": {"b": 2}, "roles": {"x": {"c": 3}}}
     assert blocks(job) == [
         (("spec",), job),

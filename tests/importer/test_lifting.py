@@ -172,7 +172,7 @@ RESTRICTED: Any = {"podSecurityContext": POD, "securityContext": CONTAINER}
         ),
     ],
 )
-def test_fields_that_restricted_pod_security_fills_in(
+def test_fields_that_restricted_pod_security_fills_in_are_removed(
     block: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     assert _unrestricted_block(block) == expected
@@ -400,7 +400,7 @@ def test_the_rendezvous_becomes_fields(
         pytest.param(["torchrun", "--nnodes=x", "t.py"], None, None, id="an odd number of nodes"),
     ],
 )
-def test_launches(
+def test_a_command_line_becomes_launch_fields(
     command: list[str], args: list[str] | None, expected: dict[str, Any] | None
 ) -> None:
     elastic = {"elastic": ALONE, "masterPort": 29500}
@@ -473,7 +473,7 @@ def role(
         pytest.param([{"metadata": {"backoffLimit": 3}}], [6, 0, 2], id="outside the spec"),
     ],
 )
-def test_limits_to_try(objects: list[Any], limits: list[Any]) -> None:
+def test_candidate_limits_come_from_the_objects(objects: list[Any], limits: list[Any]) -> None:
     assert _candidate_limits(tuple(objects)) == limits
 
 
@@ -665,7 +665,7 @@ ZONE, RACK = {"topology": {"preferred": "zone"}}, {"topology": {"required": "rac
         ("volcano", "volcano", {**QUEUE, **RACK}),
     ],
 )
-def test_queue_and_topology(system: str, target: str, fields: dict[str, Any]) -> None:
+def test_labels_become_queue_and_topology(system: str, target: str, fields: dict[str, Any]) -> None:
     cluster = profile(system)
     spec: dict[str, Any] = yaml.safe_load(smallest(f"nodes: 2\ntarget: {target}"))
     queued = {**spec, "spec": {**spec["spec"], **fields}}

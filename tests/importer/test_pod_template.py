@@ -66,7 +66,9 @@ VOLUMES: list[tuple[list[Any], list[Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("mounts", "volumes", "expected"), VOLUMES)
-def test_shared_memory(mounts: list[Any], volumes: list[Any], expected: dict[str, Any]) -> None:
+def test_a_memory_volume_becomes_shared_memory(
+    mounts: list[Any], volumes: list[Any], expected: dict[str, Any]
+) -> None:
     assert fields({"volumeMounts": mounts}, {"volumes": volumes}) == expected
 
 
@@ -94,7 +96,9 @@ def test_a_volume_may_stay_a_volume() -> None:
         ({"limits": {"ephemeral-storage": "1Gi", "cpu": None}}, {"ephemeralStorage": "1Gi"}),
     ],
 )
-def test_resources(resources: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_requests_and_limits_become_resources(
+    resources: dict[str, Any], expected: dict[str, Any]
+) -> None:
     assert fields({"resources": resources})["resources"] == expected
 
 
@@ -134,7 +138,7 @@ def test_variables_that_a_mapping_cannot_hold_are_patched() -> None:
         ),
     ],
 )
-def test_the_patch(
+def test_other_fields_become_the_patch(
     pod: dict[str, Any], metadata: dict[str, Any], path: Any, patch: dict[str, Any] | None
 ) -> None:
     assert fields({}, pod, metadata, path=path).get("podTemplate") == patch

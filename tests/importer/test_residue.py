@@ -110,7 +110,7 @@ def closed(ours: Json, theirs: Json, *roles: ReadRole, spec: Json | None = None)
         ),
     ],
 )
-def test_gaps(ours: Json, theirs: Json, expected: list[tuple[Any, ...]]) -> None:
+def test_gaps_are_what_differs(ours: Json, theirs: Json, expected: list[tuple[Any, ...]]) -> None:
     assert list(gaps(ours, theirs)) == [ImportGap(*gap) for gap in expected]
 
 
@@ -404,7 +404,9 @@ PATCH = {"podTemplate": {"spec": {"nodeName": "n"}}}
         ),
     ],
 )
-def test_gaps_of_roles(theirs: tuple[Json, Json], fields: Json, expected: Json) -> None:
+def test_gaps_of_roles_are_closed_in_roles_or_in_the_job(
+    theirs: tuple[Json, Json], fields: Json, expected: Json
+) -> None:
     first, second = (
         role("master", theirs[0], *PATHS[0]),
         role("worker", theirs[1], *PATHS[1])._replace(**fields),

@@ -262,7 +262,7 @@ def test_how_long_nodes_wait_for_each_other(
     assert launch == waits
 
 
-def test_accelerators_that_a_pod_claims_through_the_job_s_templates() -> None:
+def test_accelerators_of_claims_are_counted() -> None:
     claims = [
         JobClaim("gpus", "train-gpus", "gpu.nvidia.com", 4, accelerators=True),
         JobClaim("nics", "train-nics", "nic", 2),

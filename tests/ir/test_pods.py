@@ -66,7 +66,7 @@ def test_the_main_container_can_be_renamed() -> None:
 @pytest.mark.parametrize(
     "empty", [{}, {"spec": {}}, {"spec": None, "metadata": None}, {"spec": {"containers": []}}]
 )
-def test_an_empty_template(empty: dict[str, Any]) -> None:
+def test_an_empty_template_gets_the_main_container(empty: dict[str, Any]) -> None:
     assert pod_template.write(pod_template.read(empty, "m")) == {
         "spec": {"containers": [{"name": "m"}]}
     }

@@ -40,7 +40,7 @@ Json = dict[str, Any]
         ("failed", True),
     ],
 )
-def test_final_states(state: Any, done: bool) -> None:
+def test_only_final_states_are_done(state: Any, done: bool) -> None:
     assert Status(state).done is done
 
 
@@ -66,7 +66,7 @@ def test_conditions_of_a_live_object() -> None:
     assert status_from_condition("failed", {"message": "m"}) == ("failed", None, "m")
 
 
-def test_conditions_on_a_field() -> None:
+def test_a_condition_on_a_field_names_its_values() -> None:
     one, two = (
         field_condition("status.phase", "Done"),
         field_condition("status.phase", "Done", "Failed"),
@@ -161,7 +161,7 @@ def test_equal_roles_are_read_as_nodes() -> None:
         assert not have_same_pods(roles)
 
 
-def test_small_readings() -> None:
+def test_small_helpers_drop_empty_values() -> None:
     assert without_empty({"a": None, "b": [], "c": {}, "d": 0, "e": "", "f": False}) == {
         "d": 0,
         "e": "",
@@ -185,7 +185,7 @@ GPU = {"resources": {"limits": {"nvidia.com/gpu": 1}}}
         ([], (), "pytorch"),
     ],
 )
-def test_the_container_that_trains(
+def test_the_container_that_trains_is_found_by_name_or_devices(
     containers: list[Json], names: tuple[str, ...], expected: str
 ) -> None:
     assert main_container({"spec": {"containers": containers}}, *names) == expected

@@ -72,7 +72,7 @@ def test_an_expansion_has_pods_and_config_maps_on_demand() -> None:
     assert len(Expansion().pods) == 0
 
 
-def test_fields_of_a_container() -> None:
+def test_a_container_view_has_the_fields_of_its_spec() -> None:
     spec = {
         "name": "c", "image": "i", "command": ["a"], "args": ["b", 5], "env": [{"name": "A"}, None],
         "ports": [{"containerPort": 1}], "resources": {"limits": {"cpu": 1}}, "volumeMounts": [{"mountPath": "/a"}],
@@ -104,7 +104,7 @@ def test_an_image_s_own_command(spec: Json) -> None:
     assert view.to_dict()["init"] is True
 
 
-def test_fields_of_a_pod() -> None:
+def test_a_pod_view_has_the_fields_of_its_spec() -> None:
     spec: Json = {
         "initContainers": [{"name": "i"}], "containers": [{"name": "a"}, {"name": "b"}], "nodeSelector": {"z": "a"},
         "tolerations": [{"key": "k"}], "volumes": [{"name": "v"}], "restartPolicy": "Never",
@@ -128,7 +128,9 @@ def test_fields_of_a_pod() -> None:
     ("names", "main", "expected"),
     [("ab", "b", "b"), ("ab", None, "a"), ("ab", "x", "a"), ("ab", "i", "a"), ("", "a", None)],
 )
-def test_the_training_container(names: str, main: str | None, expected: str | None) -> None:
+def test_the_training_container_is_chosen_by_name(
+    names: str, main: str | None, expected: str | None
+) -> None:
     """An init container never trains, whatever its name."""
     spec = {"initContainers": [{"name": "i"}], "containers": [{"name": name} for name in names]}
     view = PodView("p", "node", 0, spec, main=main)
@@ -177,7 +179,7 @@ def test_the_first_four_pods_that_are_asked_for_are_built_once() -> None:
         ({"name": "", "containerPort": "x"}, {"containerPort": 0, "protocol": "TCP"}),
     ],
 )  # fmt: skip
-def test_a_port_in_json(port: Json, expected: Json) -> None:
+def test_a_port_is_json(port: Json, expected: Json) -> None:
     assert pods.port_entry(port) == expected
 
 
@@ -195,5 +197,5 @@ def test_parts_of_a_pod_template() -> None:
         ({}, None),
     ],
 )
-def test_the_key_that_a_source_names(source: Json, expected: str | None) -> None:
+def test_a_source_names_its_key(source: Json, expected: str | None) -> None:
     assert pods.reference(source) == expected

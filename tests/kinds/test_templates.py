@@ -59,7 +59,9 @@ def template(policy: str | None = None, **container: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_restart_sentences(spec: dict[str, Any], expected: list[str]) -> None:
+def test_rules_of_containers_add_restart_sentences(
+    spec: dict[str, Any], expected: list[str]
+) -> None:
     first, *others = restart_sentences(spec, "Never")
     assert first.startswith(f"restartPolicy {spec.get('restartPolicy', 'Never')}: ")
     assert others == expected
@@ -104,7 +106,7 @@ def test_every_kind_says_it(kind: str) -> None:
         (template("Never"), 1, False),
     ],
 )
-def test_what_answers_a_failed_container(
+def test_rules_of_a_container_answer_its_failure(
     spec: dict[str, Any], exit_code: int | None, *, expected: bool
 ) -> None:
     """`rehearse` plays it: the container starts again in its pod, and no limit counts that."""

@@ -70,7 +70,7 @@ spec:
         ),
     ],
 )
-def test_pod_templates(kind: str, spec: str, under: str) -> None:
+def test_templates_inside_other_objects_are_checked(kind: str, spec: str, under: str) -> None:
     version, _, name = kind.rpartition("/")
     text = f"apiVersion: {version}\nkind: {name}\nmetadata: {{name: a}}\nspec: {spec % (POD_SPEC % 'Always')}\n"
     mine = {name: path for name, path in errors_by_name(text).items() if "containers" in path}
@@ -80,7 +80,7 @@ def test_pod_templates(kind: str, spec: str, under: str) -> None:
     }
 
 
-def test_manifests_in_texts() -> None:
+def test_manifests_in_texts_are_checked() -> None:
     inner = textwrap.indent(JOB, "        ")
     workflow = f"""\
 apiVersion: argoproj.io/v1alpha1

@@ -33,7 +33,9 @@ from tests.simulator.worlds import only, volcano
         ({}, {}),
     ],
 )  # fmt: skip
-def test_requests_of_a_pod(spec: dict[str, Any], expected: dict[str, str]) -> None:
+def test_the_requests_of_a_pod_are_those_of_the_scheduler(
+    spec: dict[str, Any], expected: dict[str, str]
+) -> None:
     assert amounts.as_text(amounts.pod_requests(spec)) == expected
 
 
@@ -48,7 +50,9 @@ def test_requests_of_a_pod(spec: dict[str, Any], expected: dict[str, str]) -> No
           "overhead": {"cpu": "250m", "memory": "1Gi"}}, {"cpu": "1250m", "memory": "0"}),
     ],
 )  # fmt: skip
-def test_limits_of_a_pod(spec: dict[str, Any], expected: dict[str, str]) -> None:
+def test_the_limits_of_a_pod_are_those_of_kubernetes(
+    spec: dict[str, Any], expected: dict[str, str]
+) -> None:
     """k8s.io/component-helpers 1.36 resource/helpers.go `PodLimits`."""
     assert amounts.as_text(amounts.pod_limits(spec)) == expected
 
@@ -75,9 +79,7 @@ def test_volcano_min_resources(min_available: int, expected: dict[str, str]) -> 
         ({"limits": {"nvidia.com/gpu": "x"}}, {}),
     ],
 )
-def test_accelerators_that_a_container_sees(
-    resources: dict[str, Any], seen: dict[str, int]
-) -> None:
+def test_a_container_sees_its_accelerators(resources: dict[str, Any], seen: dict[str, int]) -> None:
     assert amounts.visible_accelerators(resources) == seen
 
 

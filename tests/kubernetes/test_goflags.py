@@ -79,7 +79,7 @@ def test_parse_int(text: str, expected: tuple[int, bool]) -> None:
      ("9223372036854775808", None), ("٣", None), ("9" * 5000, None),
      ("0" * 399 + "7", 7)],
 )  # fmt: skip
-def test_atoi(text: str, expected: int | None) -> None:
+def test_atoi_accepts_what_go_accepts(text: str, expected: int | None) -> None:
     assert atoi(text) == expected
 
 
@@ -94,7 +94,7 @@ def test_atoi(text: str, expected: int | None) -> None:
         (["--", "x"], "`--` ends the flags"),
     ],
 )
-def test_the_reason_why_parsing_stops(args: list[str], problem: str) -> None:
+def test_parsing_stops_with_its_reason(args: list[str], problem: str) -> None:
     assert parse(args, FLAGS)[1] == problem
 
 

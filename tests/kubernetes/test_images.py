@@ -65,13 +65,13 @@ INVALID = [
 
 
 @pytest.mark.parametrize("image", VALID)
-def test_valid_images(image: str) -> None:
+def test_valid_images_are_accepted(image: str) -> None:
     assert why_not_image(image) is None
     assert not is_placeholder(image)
 
 
 @pytest.mark.parametrize("image", INVALID)
-def test_invalid_images(image: str) -> None:
+def test_invalid_images_are_rejected(image: str) -> None:
     assert why_not_image(image)
 
 
@@ -89,7 +89,7 @@ def test_invalid_images(image: str) -> None:
         "<训练镜像>",
     ],
 )
-def test_placeholders(image: str) -> None:
+def test_placeholders_are_recognized(image: str) -> None:
     assert is_placeholder(image)
 
 

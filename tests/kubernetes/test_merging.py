@@ -62,7 +62,7 @@ MERGES: dict[str, tuple[Any, Any, Any]] = {
 
 
 @pytest.mark.parametrize("row", MERGES.values(), ids=MERGES)
-def test_a_patch(row: tuple[Any, Any, Any]) -> None:
+def test_a_patch_is_merged_without_changing_either_side(row: tuple[Any, Any, Any]) -> None:
     base, patch, wanted = copy.deepcopy(row)
     assert merge(base, patch) == wanted
     assert (base, patch) == row[:2], "neither side is changed"

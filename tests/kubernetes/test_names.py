@@ -95,7 +95,7 @@ def test_long_texts_take_linear_time(
     assert time.process_time() - start < 1
 
 
-def test_suggest() -> None:
+def test_the_closest_match_is_suggested() -> None:
     assert closest_match("Replicas", ["replicas", "template"]) == "replicas"
     assert closest_match("resorces", ["resources", "restartPolicy"]) == "resources"
     assert closest_match("zzz", ["resources"]) is None

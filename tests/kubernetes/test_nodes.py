@@ -52,7 +52,7 @@ def expression(key: str, operator: str, *values: str, field: str = "matchExpress
         (pod(nodeSelector={"zone": "b"}), {"is_open": lambda _: True}),
     ],
 )
-def test_groups_that_take_a_pod(spec: Json, changed: Json) -> None:
+def test_fitting_groups_take_a_pod(spec: Json, changed: Json) -> None:
     assert fits(spec, [group(**changed)]).refused == []
 
 
@@ -212,7 +212,7 @@ TERM = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "a"}}}
         (pod(topologySpreadConstraints=7, affinity={"podAffinity": [7]}), {}, True),
     ],
 )
-def test_the_label_by_which_pods_are_spread_or_joined(
+def test_nodes_need_the_label_by_which_pods_are_spread_or_joined(
     spec: Json, changed: Json, fitting: bool
 ) -> None:
     placement = fits(spec, [group(**changed)])

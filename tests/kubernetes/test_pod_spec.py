@@ -63,7 +63,7 @@ def among(*values: str, key: str = "disk", operator: str = "In") -> dict[str, An
         ),
     ],
 )
-def test_pinned_values(spec: dict[str, Any], pins: list[Any]) -> None:
+def test_selectors_and_affinities_pin_values(spec: dict[str, Any], pins: list[Any]) -> None:
     assert list(pinned_values(spec, "disk")) == pins
 
 

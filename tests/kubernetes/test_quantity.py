@@ -45,7 +45,7 @@ def test_accepted_and_printed(text: str, printed: str) -> None:
 
 
 @pytest.mark.parametrize("value", REFUSED)
-def test_refused(value: object) -> None:
+def test_non_quantities_are_rejected_with_a_reason(value: object) -> None:
     assert not is_quantity(value)
     assert why_not(value)
 
@@ -53,7 +53,7 @@ def test_refused(value: object) -> None:
 @pytest.mark.parametrize(
     ("value", "printed"), [(2, "2"), (0.5, "500m"), (1e21, "1e21"), (1e-07, "100n"), (-3, "-3")]
 )
-def test_numbers(value: float, printed: str) -> None:
+def test_numbers_are_printed_as_kubernetes_prints_them(value: float, printed: str) -> None:
     quantity = parse(value)
     assert quantity is not None
     assert Quantity(quantity.nano).nano == quantity.nano
@@ -106,7 +106,7 @@ def test_resource_lists_round_up_to_milli() -> None:
         ("1e", None),
     ],
 )
-def test_suggest(text: str, meant: str | None) -> None:
+def test_the_likely_quantity_is_suggested(text: str, meant: str | None) -> None:
     assert likely_quantity(text) == meant
 
 

@@ -11,7 +11,7 @@ def test_both_sides_of_an_update() -> None:
     assert update.maps("status") == ({}, {})
 
 
-def test_what_changed_under_a_path() -> None:
+def test_changes_are_found_under_a_path() -> None:
     touched = (("spec", "size"), ("spec", "sizes"), ("metadata", "name"))
     update = Update({}, {}, Versions(), touched)
     assert update.under("spec", "size") == [("spec", "size")]

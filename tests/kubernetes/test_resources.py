@@ -74,5 +74,5 @@ def test_resources_whose_request_may_differ_from_the_limit(name: str, shared: bo
         ("x", 0),
     ],
 )
-def test_numbers_of_devices(amount: object, count: int) -> None:
+def test_devices_are_counted_from_any_amount(amount: object, count: int) -> None:
     assert accelerators.count(amount) == count

@@ -11,12 +11,12 @@ from ptcompile.kubernetes.unstructured import MISSING, get, has
 @pytest.mark.parametrize(
     ("metadata", "expected"), [({"namespace": "ml"}, "ml"), ({}, "default"), (None, "default")]
 )
-def test_namespace(metadata: Any, expected: str) -> None:
+def test_the_namespace_is_read_from_any_metadata(metadata: Any, expected: str) -> None:
     assert unstructured.namespace_of({"metadata": metadata}) == expected
 
 
 @pytest.mark.parametrize("value", [None, 1, "x", [], True, 1.5])
-def test_mapping_of_anything(value: Any) -> None:
+def test_anything_else_is_an_empty_mapping(value: Any) -> None:
     assert unstructured.as_mapping(value) == {}
     assert unstructured.nested_map({"a": value}, "a", "b") == {}
     assert unstructured.string_map(value) == {}
@@ -38,7 +38,7 @@ def test_fields_under_keys() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 1, "text", [], {}])
-def test_fields_that_are_absent(value: Any) -> None:
+def test_absent_fields_have_empty_values(value: Any) -> None:
     data = {"spec": value}
     assert unstructured.nested_strings(data, "spec", "names") == []
     assert unstructured.nested_maps(data, "spec", "items") == []
@@ -46,7 +46,7 @@ def test_fields_that_are_absent(value: Any) -> None:
     assert unstructured.nested_string_map(data, "spec", "labels") == {}
 
 
-def test_kind_of_an_object() -> None:
+def test_kind_of_reads_api_version_and_kind() -> None:
     kind = unstructured.kind_of({"apiVersion": "batch/v1", "kind": "Job"})
     assert kind == ("batch/v1", "Job")
     assert kind.api_version == "batch/v1"
@@ -54,7 +54,7 @@ def test_kind_of_an_object() -> None:
     assert unstructured.kind_of({"kind": 1}) == ("", "")
 
 
-def test_lists() -> None:
+def test_lists_keep_only_items_of_the_type() -> None:
     assert unstructured.as_mappings([None, {"a": 1}, "x", 3]) == [{}, {"a": 1}]
     assert unstructured.as_mappings({"a": 1}) == []
     assert unstructured.as_strings(["a", None, 3, {}]) == ["a", ""]
@@ -65,7 +65,7 @@ def test_lists() -> None:
     ("value", "expected"),
     [(3, 3), (True, 9), ("3", 9), (None, 9), (2**70, 2**63 - 1), (-(2**70), -(2**63))],
 )
-def test_integer(value: Any, expected: int) -> None:
+def test_integers_are_clamped_to_64_bits(value: Any, expected: int) -> None:
     assert unstructured.as_int(value, 9) == expected
 
 
@@ -104,7 +104,7 @@ def test_data_without_nulls_is_the_same_object(value: Any) -> None:
     assert unstructured.without_nulls(value) is value
 
 
-def test_mentions() -> None:
+def test_may_mention_finds_a_text_at_any_depth() -> None:
     deep: dict[str, Any] = {}
     for _ in range(100_000):
         deep = {"spec": [deep]}
@@ -130,7 +130,7 @@ DATA = {"spec": {"args": ["a", "b"], "command": None, "env": ({"name": "A"},)}, 
         ((1,), "one"),
     ],
 )
-def test_what_is_there(path: tuple[str | int, ...], value: Any) -> None:
+def test_existing_values_are_found(path: tuple[str | int, ...], value: Any) -> None:
     assert get(DATA, path, MISSING) == value
     assert has(DATA, path)
 
@@ -147,7 +147,7 @@ def test_what_is_there(path: tuple[str | int, ...], value: Any) -> None:
         ("spec", 0),
     ],
 )
-def test_what_is_missing(path: tuple[str | int, ...]) -> None:
+def test_missing_values_are_not_found(path: tuple[str | int, ...]) -> None:
     assert get(DATA, path) is None
     assert get(DATA, path, MISSING) is MISSING
     assert not has(DATA, path)

@@ -31,7 +31,7 @@ def test_parse_version(text: str, expected: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1", "one.two", "1.x", "1.", ".5", "1.٣"])
-def test_invalid_versions(text: str) -> None:
+def test_invalid_versions_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="not a version"):
         parse_version(text)
 
@@ -101,7 +101,7 @@ def test_a_profile_switches_a_gate_by_name_or_by_stage(
 @pytest.mark.parametrize(
     ("gate", "expected"), [("AllAlpha", True), ("AllBeta", True), ("ImageVolume", False)]
 )
-def test_gates_that_switch_a_whole_stage(gate: str, expected: bool) -> None:
+def test_only_some_gates_switch_a_whole_stage(gate: str, expected: bool) -> None:
     assert is_group(gate) is expected
 
 

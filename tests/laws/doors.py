@@ -18,7 +18,7 @@ from ptcompile import cli
 from ptcompile.api.explain import explain_page
 from ptcompile.cli import config
 from ptcompile.cli.baseline import without_known
-from ptcompile.cli.commands.mcp import _around, _settings
+from ptcompile.cli.commands.mcp import _read_surroundings, _settings
 from ptcompile.cli.exclude import exclusions
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.workspace import Workspace
@@ -178,7 +178,12 @@ def assistant_compile() -> list[Seen]:
 def _tool(name: str) -> dict[str, Any]:
     root = str(Path.cwd())
     return TOOLS[name].run(
-        Call({"path": FILENAME}, [root], partial(_settings, root), partial(_around, [root]))
+        Call(
+            {"path": FILENAME},
+            [root],
+            partial(_settings, root),
+            partial(_read_surroundings, [root]),
+        )
     )
 
 

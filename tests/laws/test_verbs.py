@@ -194,7 +194,7 @@ def test_passes_of_plugins_run(verb: str) -> None:
 
 @pytest.mark.parametrize("keyword", KEYWORDS)
 @pytest.mark.parametrize("verb", FUNCTIONS)
-def test_signatures(verb: str, keyword: str) -> None:
+def test_verbs_have_the_same_parameters(verb: str, keyword: str) -> None:
     reason = WITHOUT.get(verb, {}).get(keyword)
     is_of_new_side = verb == "diff of the old side" and keyword in ("overrides", "name")
     has_parameter = keyword in signature(verb) and not is_of_new_side

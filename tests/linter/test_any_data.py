@@ -20,7 +20,7 @@ from tests.strategies import mutated
         )
     )
 )
-def test_mutated_examples(stream: dict[str, Any]) -> None:
+def test_mutated_examples_have_findings_at_their_path(stream: dict[str, Any]) -> None:
     documents = stream.get("documents")
     objects = (
         [document for document in documents if isinstance(document, dict)]

@@ -24,7 +24,7 @@ def _container(*argv: str, args: tuple[str, ...] = ()) -> ManifestContainer:
         (["python", "train.py"], None),
     ],
 )
-def test_the_command_that_idles_forever(argv: list[str], expected: str | None) -> None:
+def test_a_command_that_idles_forever_is_recognized(argv: list[str], expected: str | None) -> None:
     assert idle_command(_container(*argv)) == expected
 
 
@@ -38,7 +38,9 @@ def test_the_command_that_idles_forever(argv: list[str], expected: str | None) -
         ("train:1@sha256:abc", "train", "sha256:abc"),
     ],
 )
-def test_the_parts_of_an_image(image: str, repository: str, version: str) -> None:
+def test_an_image_is_split_into_repository_and_version(
+    image: str, repository: str, version: str
+) -> None:
     assert split_image(image) == (repository, version)
 
 
@@ -53,7 +55,7 @@ def test_the_parts_of_an_image(image: str, repository: str, version: str) -> Non
         ("Train", False),
     ],
 )
-def test_images_that_change_with_the_next_push(image: str, expected: bool) -> None:
+def test_images_without_a_fixed_tag_are_mutable(image: str, expected: bool) -> None:
     assert is_mutable(image) is expected
 
 
@@ -82,7 +84,7 @@ def test_a_script_may_be_in_args() -> None:
         ("torchrun train.py || exit $?", True),
     ],
 )
-def test_a_script_that_trains(line: str, expected: bool) -> None:
+def test_a_script_that_trains_is_recognized(line: str, expected: bool) -> None:
     assert (training_command(_container("bash", "-c", line).script) is not None) is expected
 
 

@@ -43,7 +43,7 @@ def _sidecar(*command: str) -> Json:
         ("bash", "-c", "for ((;;)); do sleep 1; done"),
     ],
 )
-def test_commands_that_never_end(command: tuple[str, ...]) -> None:
+def test_commands_that_never_end_are_reported(command: tuple[str, ...]) -> None:
     assert [
         problem.severity for problem in problems_of("endless-init-container", _init(*command))
     ] == ["error"]

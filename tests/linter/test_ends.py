@@ -21,7 +21,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("head", "text"), CASES, ids=[head for head, _ in CASES])
-def test_codes(head: str, text: str) -> None:
+def test_each_end_has_its_codes(head: str, text: str) -> None:
     wanted = head.partition(" ")[0]
     codes = {diagnostic.code for diagnostic in ptcompile.lint(text).diagnostics}
     if wanted.startswith("!"):

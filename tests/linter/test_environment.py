@@ -72,7 +72,7 @@ def test_no_known_name_is_a_misspelling_of_another() -> None:
         ("NCCL_NET_GDR_LEVEL", "PHB", False),
     ],
 )
-def test_values(name: str, value: str, expected: bool) -> None:
+def test_invalid_values_of_variables_are_reported(name: str, value: str, expected: bool) -> None:
     assert fires("invalid-env-value", container(env=[{"name": name, "value": value}])) is expected
 
 
@@ -91,7 +91,9 @@ def test_names_that_are_short_long_known_or_of_others_have_no_suggestion(name: s
         ("<metadata.namespace>", None),
     ],
 )
-def test_the_part_of_a_value_that_differs_between_pods(value: str, part: str | None) -> None:
+def test_the_part_of_a_value_that_differs_between_pods_is_found(
+    value: str, part: str | None
+) -> None:
     assert pod_specific_part(value) == part
 
 
@@ -102,7 +104,7 @@ def test_the_part_of_a_value_that_differs_between_pods(value: str, part: str | N
         ("<metadata.labels['rank']>", False), ("${HOSTNAME##*-}", False), ("3", False), ("", False), ("<", False),
     ],
 )  # fmt: skip
-def test_sources_that_are_never_numbers(value: str, expected: bool) -> None:
+def test_some_sources_are_never_numbers(value: str, expected: bool) -> None:
     assert is_never_number(value) is expected
 
 

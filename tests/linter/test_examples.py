@@ -45,7 +45,7 @@ def changed(*lines: str) -> tuple[str, str]:
     return example_files("\n".join(["pod.yaml with", "", *(f"    {line}" for line in lines), ""]))
 
 
-def test_a_whole_example() -> None:
+def test_an_example_is_split_into_bad_and_good() -> None:
     text = "\n\n      kind: Pod\n    - a: 1  # <--\n    + a: 2\n\n"
     assert example_files(text) == ("kind: Pod\na: 1  # <--\n", "kind: Pod\na: 2\n")
 

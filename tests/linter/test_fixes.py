@@ -33,7 +33,7 @@ def test_a_third_of_the_rules_have_a_fix() -> None:
 
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
-def test_the_fixes_of_a_rule(rule: Rule) -> None:
+def test_the_fixes_of_a_rule_obey_the_laws(rule: Rule) -> None:
     """One test checks all five laws: most rules have no fix, and the results are computed once for all laws."""
     if has_fix(rule):
         the_fix_of_the_bad_example(rule)

@@ -137,7 +137,9 @@ def test_a_service_of_several_jobs_and_nodes_of_other_files(
         (", namespace: ml", "", "train-0.train", "warning"),
     ],
 )
-def test_namespaces(service: str, job: str, host: str, severity: str | None) -> None:
+def test_hosts_are_looked_up_in_their_namespace(
+    service: str, job: str, host: str, severity: str | None
+) -> None:
     assert severities_of(SERVICE % (service, BY_JOB) + JOB % (job, 4, host)) == (
         [severity] if severity else []
     )
@@ -175,7 +177,7 @@ def test_a_subdomain_with_the_name_of_the_namespace() -> None:
         ("train-workers-0-0", "error"),
     ],
 )
-def test_a_jobset(host: str, severity: str | None) -> None:
+def test_hosts_of_a_jobset_are_checked(host: str, severity: str | None) -> None:
     assert severities_of(JOBSET % ("", host)) == ([severity] if severity else [])
 
 
@@ -190,7 +192,7 @@ def test_a_jobset(host: str, severity: str | None) -> None:
         ("train-worker-3", "error"),
     ],
 )
-def test_a_pytorchjob(host: str, severity: str | None) -> None:
+def test_hosts_of_a_pytorchjob_are_checked(host: str, severity: str | None) -> None:
     assert severities_of(PYTORCHJOB % ("", host)) == ([severity] if severity else [])
 
 
@@ -213,7 +215,7 @@ spec: {image: "ghcr.io/acme/train:1.0", script: train.py, nodes: 2, resources: {
 
 @pytest.mark.parametrize("target", ["job", "jobset"])
 @pytest.mark.parametrize("name", ["dev-train", "train-dev"])
-def test_a_job_that_kustomize_renamed(target: str, name: str) -> None:
+def test_a_host_of_a_job_that_kustomize_renamed_is_an_error(target: str, name: str) -> None:
     """namePrefix and nameSuffix rename the object, but neither the address nor the subdomain."""
     text = ptcompile.compile(SPEC, target=target).yaml()
     renamed = text.replace("metadata:\n  name: train\n", f"metadata:\n  name: {name}\n")

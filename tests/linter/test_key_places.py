@@ -102,7 +102,7 @@ def test_every_key_has_a_word_that_makes_the_rule_run() -> None:
 
 
 @pytest.mark.parametrize("row", READ_ON_PODS, ids=row_name)
-def test_a_key_of_pods(row: KeyPlace) -> None:
+def test_a_key_of_pods_is_reported_on_the_object(row: KeyPlace) -> None:
     key, value, part = written_key(row), written_value(row), part_of(row)
     on_job = reported(job({part: {key: value}}))
     is_reported = row.rules.get("pods") != "missing-sidecar-annotation"
@@ -112,7 +112,7 @@ def test_a_key_of_pods(row: KeyPlace) -> None:
 
 
 @pytest.mark.parametrize("row", READ_ON_OBJECTS, ids=row_name)
-def test_a_key_of_the_object(row: KeyPlace) -> None:
+def test_a_key_of_the_object_is_reported_on_pods(row: KeyPlace) -> None:
     key, value, part = written_key(row), written_value(row), part_of(row)
     [finding] = reported(job(on_pods={part: {key: value}}))
     assert finding.path[:4] == ("spec", "template", "metadata", part)
@@ -209,7 +209,7 @@ def test_each_finding_says_who_ignores_the_key_and_what_to_write(
         job({"annotations": {"argocd.argoproj.io/hook": "PreSync, Sync"}}),
     ],
 )
-def test_silence(manifest: Json) -> None:
+def test_read_keys_have_no_finding(manifest: Json) -> None:
     assert reported(manifest) == []
 
 

@@ -47,7 +47,7 @@ A = ("A", "x" * 32 * KIB)
         (_pod(), None, None),
     ],
 )
-def test_the_part_that_grows_too_large(
+def test_the_part_that_grows_too_large_is_named(
     manifest: Json, path: tuple[Any, ...] | None, part: str | None
 ) -> None:
     problems = list(oversized_parts(manifest))

@@ -46,7 +46,7 @@ def assert_same(objects: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
-def test_examples(rule: Rule) -> None:
+def test_examples_load_the_rules_that_they_need(rule: Rule) -> None:
     assert_same(_example(rule))
 
 
@@ -57,13 +57,13 @@ def test_examples_with_parts_removed(rule: Rule) -> None:
 
 
 @given(mutated(st.sampled_from(every_rule()).map(lambda rule: {"documents": _example(rule)})))
-def test_mutated_examples(changed: dict[str, Any]) -> None:
+def test_mutated_examples_load_the_rules_that_they_need(changed: dict[str, Any]) -> None:
     objects = changed.get("documents")
     assert_same(objects if isinstance(objects, list) else [])
 
 
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_our_manifests(path: Path) -> None:
+def test_our_manifests_load_the_rules_that_they_need(path: Path) -> None:
     assert_same(_objects(path.read_bytes()))
 
 
@@ -133,7 +133,7 @@ spec:
         '"tor"chrun --nnodes=x train.py',
     ],
 )
-def test_words_that_a_shell_joins(script: str) -> None:
+def test_words_that_a_shell_joins_load_their_rules(script: str) -> None:
     manifest = yaml.safe_load(SPLIT)
     template = manifest["spec"]["pytorchReplicaSpecs"]["Master"]["template"]
     template["spec"]["containers"][0]["command"][2] = script

@@ -86,7 +86,7 @@ def check_rule(rule: Rule) -> None:
         assert rule.authority not in ("kube-apiserver", "kubelet", "torchrun", "ptcompile")
 
 
-def test_the_form_of_rules() -> None:
+def test_every_rule_has_the_form() -> None:
     check_each(RULES, check_rule, name=lambda rule: rule.name)
 
 
@@ -120,7 +120,7 @@ def test_pages_are_written_for_known_names() -> None:
     assert "**Fix**: " in pages([code_only])[code_only][1]
 
 
-def test_the_page_for_a_terminal() -> None:
+def test_the_page_for_a_terminal_begins_with_the_title() -> None:
     text = explain_name("missing-shm")
     assert text.startswith(
         f"{CODES['missing-shm']} missing-shm  (warning, stage run, ptcompile)\n\n"

@@ -59,7 +59,7 @@ def test_no_input_is_no_clean_result(text: str) -> None:
         ),  # it has a name, so it is a manifest
     ],
 )
-def test_documents_that_are_still_an_error(text: str, name: str) -> None:
+def test_some_documents_with_placeholders_are_still_an_error(text: str, name: str) -> None:
     assert (name, "error") in {(d.name, d.severity) for d in ptcompile.lint(text).diagnostics}
 
 

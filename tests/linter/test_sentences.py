@@ -117,7 +117,9 @@ def reported(name: str, code: str) -> list[tuple[str, str, str]]:
         ),
     ],
 )
-def test_the_cause_and_the_help(name: str, code: str, line: str, message: str, help: str) -> None:
+def test_a_finding_has_its_cause_and_its_help(
+    name: str, code: str, line: str, message: str, help: str
+) -> None:
     [finding] = reported(name, code)
     assert line in finding[0]
     assert message in finding[1]

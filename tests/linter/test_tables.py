@@ -68,7 +68,7 @@ def test_every_rule_says_what_its_findings_are(rule_tables: Any) -> None:
         assert parse_needs(identity.needs or "") or not identity.needs
 
 
-def test_the_parts_of_an_identity(rule_tables: Any) -> None:
+def test_an_identity_is_read_from_a_rule(rule_tables: Any) -> None:
     assert rule_tables.identity_of(RULE)._asdict() == {
         "code": "PTC399",
         "name": "lost-checkpoint",

@@ -82,7 +82,13 @@ def _endings(target: str) -> Iterator[tuple[str, Callable[[], None]]]:
     """Yield the rows about how a job of this target ends, and what is said about that."""
     for row in test_endings.WRITTEN:
         if row[0] == target:
-            yield f"fields of {row[1]!r}", partial(test_endings.test_emitted_fields, *row)
+            yield (
+                f"fields of {row[1]!r}",
+                partial(test_endings.test_each_ending_becomes_fields, *row),
+            )
     for case in test_endings.SAID:
         if case[0] == target:
-            yield f"findings of {case[1]!r}", partial(test_endings.test_findings, *case)
+            yield (
+                f"findings of {case[1]!r}",
+                partial(test_endings.test_endings_that_a_target_lacks_are_reported, *case),
+            )

@@ -213,7 +213,7 @@ def test_deleting_a_job_deletes_its_pods(target: str) -> None:
     )
 
 
-def test_required_objects() -> None:
+def test_a_handle_names_the_required_objects() -> None:
     body = """
     serviceAccountName: trainer
     imagePullSecrets: [{name: registry}]

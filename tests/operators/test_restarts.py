@@ -99,7 +99,7 @@ FAILED: list[tuple[str, dict[str, Any], int, list[tuple[str, int | None, str]]]]
 
 
 @pytest.mark.parametrize(("role", "data", "exit_code", "expected"), FAILED)
-def test_a_failed_pod(
+def test_a_failed_pod_is_answered_as_recorded(
     role: str, data: dict[str, Any], exit_code: int, expected: list[tuple[str, int | None, str]]
 ) -> None:
     assert summary(role, data, exit_code) == expected

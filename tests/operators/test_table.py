@@ -49,7 +49,9 @@ def test_a_row_names_an_operator_and_its_source(name: str) -> None:
         ),
     ],
 )
-def test_trainer_by_release(trainer: tuple[int, int], words: list[str]) -> None:
+def test_each_release_of_trainer_has_its_features(
+    trainer: tuple[int, int], words: list[str]
+) -> None:
     """Source: docs/facts/trainer.md#what-releases-changed."""
     rows = [
         name
@@ -109,7 +111,7 @@ def test_pods_of_a_manifest_are_built_once() -> None:
     assert role.pod(0) is role.pod(0)
 
 
-def test_kinds_that_create_pods() -> None:
+def test_only_some_kinds_create_pods() -> None:
     kinds = {kind for _, kind in kinds_with(Kind.pods)}
     assert {"Pod", "Job", "PyTorchJob", "JobSet", "TrainJob"} <= kinds
     assert "Workload" not in kinds

@@ -38,7 +38,9 @@ def log(tmp_path: Path, text: str) -> PodLog:
         ("", None),
     ],
 )
-def test_the_first_line_that_is_an_error(tmp_path: Path, text: str, error: str | None) -> None:
+def test_the_first_line_that_is_an_error_is_found(
+    tmp_path: Path, text: str, error: str | None
+) -> None:
     assert log(tmp_path, text).first_error() == error
 
 

@@ -262,7 +262,7 @@ def test_nothing_is_left_running(stage: Namespaces, tmp_path: Path) -> None:
     assert _left() == []
 
 
-def test_a_whole_rehearsal(stage: Namespaces, tmp_path: Path) -> None:
+def test_a_whole_rehearsal_trains_in_namespaces(stage: Namespaces, tmp_path: Path) -> None:
     """Covers names from Services, the simulated environment, the stand-in's folder, the fault and the end."""
     settings = RehearsalSettings(fake_python(tmp_path), limit=60.0)
     lines: list[str] = []

@@ -56,7 +56,7 @@ def test_a_program_of_the_manifest_s_own_command_is_missing(tmp_path: Path) -> N
         ("import nowhere, sys", ["has no module nowhere,"]),
     ],
 )
-def test_modules_of_a_script(
+def test_missing_modules_of_a_script_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, clauses: list[str]
 ) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])

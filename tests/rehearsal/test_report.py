@@ -56,7 +56,7 @@ def _labelled(rehearsal: Rehearsal, label: str) -> list[str]:
     return [line[15:] for line in lines[start : start + 1 + more]]
 
 
-def test_the_first_cause() -> None:
+def test_the_report_names_the_first_cause() -> None:
     logs = Logs()
     logs.read("pod1.log", "[rank1]: CUDA out of memory. Tried to allocate 2.50 GiB.")
     seen = [_seen(number, exit=1) for number in range(3)]
@@ -68,7 +68,7 @@ def test_the_first_cause() -> None:
     assert report.to_dict(_rehearsal())["cause"] is None
 
 
-def test_the_text_of_a_rehearsal_that_passed() -> None:
+def test_the_text_of_a_passed_rehearsal_has_its_verdict() -> None:
     lines = report.text(_rehearsal()).splitlines()
     assert lines[:2] == ["Job/train, target job, PyTorch 2.13.0", "  faults       none"]
     rows = [line.split("  ") for line in lines if "train-" in line]
@@ -163,7 +163,7 @@ FAILED = _seen(1, exit=1, error="ValueError: nan")
          "not decided: this machine ended the rehearsal: pod 1: MemoryError: x"),
     ],
 )  # fmt: skip
-def test_the_verdict_in_a_sentence(fields: dict[str, Any], verdict: str) -> None:
+def test_the_verdict_is_one_sentence(fields: dict[str, Any], verdict: str) -> None:
     assert _labelled(_rehearsal(**fields), "verdict") == [verdict]
 
 
@@ -180,7 +180,7 @@ def test_the_verdict_in_a_sentence(fields: dict[str, Any], verdict: str) -> None
         (_seen(1, rounds=()), ["1", "-", "3", "-", "1", "0"]),
     ],
 )
-def test_the_row_of_a_pod(observation: Observation, cells: list[str]) -> None:
+def test_the_report_has_a_row_for_each_pod(observation: Observation, cells: list[str]) -> None:
     (row,) = (
         line
         for line in report.text(_rehearsal(_seen(0), observation, _seen(2))).splitlines()

@@ -41,7 +41,7 @@ def test_an_invalid_argument_is_rejected(kind: FaultKind, text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("0", 0), ("20s", 20), ("1.5m", 90), ("1h", 3600)])
-def test_durations(text: str, seconds: float) -> None:
+def test_durations_become_seconds(text: str, seconds: float) -> None:
     assert parse_duration(text) == seconds
 
 

@@ -20,7 +20,7 @@ def full(diagnostic: Diagnostic, text: str = TEXT) -> str:
     return renderer("full")([diagnostic], {"x.yaml": text})
 
 
-def test_a_complete_finding() -> None:
+def test_a_finding_is_printed_with_its_lines_and_help() -> None:
     assert full(ONE) == (
         "error[PTC021 spec-unknown-field]: spec.nods: unknown field\n"
         "  --> x.yaml:2:3\n"
@@ -131,7 +131,7 @@ def test_a_file_cannot_steer_a_terminal(form: str, escape: str) -> None:
 @pytest.mark.parametrize(
     ("text", "wanted"), [("a b", "a b"), ("ż🚀", "ż🚀"), ("a\nb", "a\\nb"), ("\x1b", "\\x1b")]
 )
-def test_printable(text: str, wanted: str) -> None:
+def test_unprintable_characters_are_escaped(text: str, wanted: str) -> None:
     assert safe_text(text) == wanted
 
 
@@ -172,5 +172,7 @@ def test_order_is_by_file_as_given_then_by_position() -> None:
         (None, None, "<input>"),
     ],
 )
-def test_places(name: str | None, span: Span | None, wanted: str) -> None:
+def test_a_location_has_file_line_and_column(
+    name: str | None, span: Span | None, wanted: str
+) -> None:
     assert format_location(ONE._replace(filename=name, span=span)) == wanted

@@ -116,7 +116,7 @@ def test_only_errors_are_certain() -> None:
         ("image-placeholder", "note", "pod", "kubelet", "accepted, but its pods may be rejected"),
     ],
 )
-def test_sentence(
+def test_each_finding_has_its_consequence(
     name: str, severity: Severity, stage: Stage, authority: Authority, expected: str
 ) -> None:
     finding = IDLE._replace(name=name, severity=severity, stage=stage, authority=authority)
@@ -219,7 +219,7 @@ def test_findings_are_sorted_by_file_position_document_and_code() -> None:
         (_at(None, template="t.yaml"), "<input>", "t.yaml"),
     ],
 )
-def test_the_place_of_a_finding(
+def test_a_finding_is_located_in_its_file_or_template(
     diagnostic: Diagnostic, location: str, template: str | None
 ) -> None:
     assert format_location(diagnostic) == location

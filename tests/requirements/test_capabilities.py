@@ -67,7 +67,7 @@ def test_every_probe_is_supported_by_a_target() -> None:
         ("longest name, 8 nodes", "pod", ""),
     ],
 )
-def test_known_capabilities(row: str, target: str, answer: str) -> None:
+def test_each_target_has_the_known_capabilities(row: str, target: str, answer: str) -> None:
     assert rows()[row][target] == answer
 
 

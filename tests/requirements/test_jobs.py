@@ -125,7 +125,7 @@ def names(requirements: tuple[jobs.Requirement, ...], kind: str) -> list[str]:
         ("trainjob", ["trainer", "jobset"]),
     ],
 )
-def test_operators_by_target(target: str, operators: list[str]) -> None:
+def test_each_target_requires_its_operators(target: str, operators: list[str]) -> None:
     assert names(jobs.requires_spec(spec({"nodes": 1}), CLUSTER, target), "operator") == operators
 
 
@@ -144,7 +144,7 @@ def test_versions_come_from_the_profile() -> None:
     ]
 
 
-def test_objects_that_a_job_references() -> None:
+def test_objects_that_a_job_references_are_required() -> None:
     job = spec(
         {
             "nodes": 2,
@@ -180,7 +180,7 @@ def test_objects_that_a_job_references() -> None:
     assert names(requirements, "operator") == ["kueue"]
 
 
-def test_objects_that_the_profile_s_pods_reference() -> None:
+def test_objects_that_the_profile_s_pods_reference_are_required() -> None:
     secret = {"name": "T", "valueFrom": {"secretKeyRef": {"name": "token", "key": "k"}}}
     template = {"spec": {"containers": [{"name": "pytorch", "env": [secret]}]}}
     defaults = {

@@ -178,7 +178,7 @@ def test_karpenter_s_pools_without_a_node_are_entries_too() -> None:
     assert empty_pools([limited], nodes) == {"idle": {**idle, "count": 2}}
 
 
-def test_what_may_add_nodes() -> None:
+def test_only_an_autoscaler_may_add_nodes() -> None:
     own = [node("n", {"rack": "1"})]
     assert not may_have_other_pools({"Node", "ConfigMap"}, {"kube-root-ca.crt"}, own)
     assert may_have_other_pools({"Node"}, (), [node("n", {"cloud.google.com/gke-nodepool": "x"})])

@@ -61,7 +61,7 @@ def test_an_affinity_is_a_choice_of_labels() -> None:
     ]
 
 
-def test_which_pools_take_the_pods() -> None:
+def test_the_pools_that_take_the_pods_are_named() -> None:
     pools = {
         "near": {"labels": {"zone": "a"}, "allocatable": {"cpu": "96", "nvidia.com/gpu": 8}},
         "far": {"labels": {"zone": "b"}, "allocatable": {"cpu": "96", "nvidia.com/gpu": 8}},
@@ -90,7 +90,7 @@ def test_a_dump_beside_the_job(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize(("nodes", "images"), [(2, ["alpine:3.10"]), (1, [])])
-def test_the_image_that_the_operator_adds(nodes: int, images: list[str]) -> None:
+def test_the_image_that_the_operator_adds_is_required(nodes: int, images: list[str]) -> None:
     """Training-operator 1.9 gives the workers of a job with a master an init container."""
     rows = ptcompile.requires(smallest(f"nodes: {nodes}"), target="pytorchjob").requirements
     found = [row for row in rows if row.kind == "image"]

@@ -23,7 +23,7 @@ def requirements_of(source: Any, **options: Any) -> list[str]:
     ]
 
 
-def test_an_mpijob() -> None:
+def test_an_mpijob_requires_nodes_for_its_workers() -> None:
     worker = {
         "resources": {"limits": {"nvidia.com/gpu": 8, "rdma/hca": 1}},
         "envFrom": [{"secretRef": {"name": "s3"}}],

@@ -35,7 +35,7 @@ def test_the_operator_s_chart_has_the_documented_defaults() -> None:
     assert read(setup.text()).documents == ()
 
 
-def test_objects_before_the_jobs() -> None:
+def test_namespaces_priorities_and_queues_of_the_jobs_are_written_in_this_order() -> None:
     jobs = [
         spec({"nodes": 2, "queue": "gold", "priorityClassName": "high"}, namespace="ml"),
         spec(
@@ -113,7 +113,7 @@ def test_a_priority_of_a_pod_template_counts() -> None:
     ] == ["urgent"]
 
 
-def test_runtimes_of_trainjobs() -> None:
+def test_trainjobs_require_their_runtimes() -> None:
     """Trainer's manager and runtimes are two steps; a job that the built-in runtime cannot express has its own.
 
     Source: docs/facts/trainer.md#built-in-runtimes.

@@ -37,7 +37,7 @@ def test_fields_below_a_key() -> None:
 
 
 @pytest.mark.parametrize("variants", ["variants:\n  a:\n    |", "variants:\n- a: {env: {}, |}"])
-def test_fields_of_a_variant(variants: str) -> None:
+def test_fields_of_a_variant_are_offered(variants: str) -> None:
     assert {"nodes", "elastic"} <= set(completions(SPEC + variants))
 
 
@@ -58,7 +58,7 @@ def test_a_field_has_its_description() -> None:
         (f"{HEAD}  target: 'v|'", "volcano", f"{HEAD}  target: 'volcano'"),
     ],
 )
-def test_inserted_text(text: str, label: str, after: str) -> None:
+def test_a_completion_inserts_valid_text(text: str, label: str, after: str) -> None:
     assert accepted(text, label) == after
 
 
@@ -99,7 +99,7 @@ def test_fields_of_kubernetes_objects() -> None:
     )
 
 
-def test_a_manifest() -> None:
+def test_fields_of_a_manifest_are_offered() -> None:
     assert {"env", "resources"} <= set(completions(POD.replace("    image:", "    |\n    image:")))
     assert "containers" not in completions(POD + "  c|")
     offered = completions(
@@ -117,20 +117,20 @@ def test_a_manifest() -> None:
         (POD.replace("emptyDir: {}", "hostPath: {path: /a, type: |}"), {"Directory", "File"}),
     ],
 )
-def test_a_closed_list_that_only_the_server_knows(text: str, words: set[str]) -> None:
+def test_values_of_a_closed_list_are_offered(text: str, words: set[str]) -> None:
     assert words <= set(completions(text))
 
 
-def test_the_volumes_that_a_mount_may_name() -> None:
+def test_the_volumes_that_a_mount_may_name_are_offered() -> None:
     assert set(completions(POD.replace("{name: data, mount", "{name: |, mount"))) == {"data"}
 
 
-def test_host_names_that_pods_will_have() -> None:
+def test_host_names_that_pods_will_have_are_offered() -> None:
     offered = completions(SPEC + "  args: [--server, |]")
     assert list(offered)[:2] == ["train-master-0.train", "train-worker-0.train"]
 
 
-def test_variables_that_nccl_and_torch_read() -> None:
+def test_variables_that_nccl_and_torch_read_are_offered() -> None:
     of_a_spec = set(completions(f"{HEAD}  env:\n    NCCL_|"))
     assert {"NCCL_DEBUG", "NCCL_SOCKET_IFNAME", "NCCL_IB_HCA"} <= of_a_spec
     assert all(label.startswith("NCCL_") for label in of_a_spec)
@@ -168,21 +168,21 @@ def test_host_names_while_the_text_is_broken() -> None:
     assert "train-master-0.train" in completions(broken, before=opened(SPEC))
 
 
-def test_kinds_and_versions() -> None:
+def test_kinds_and_versions_are_offered_together() -> None:
     assert list(completions("|")) == ["apiVersion", "kind", "metadata", "spec"]
     assert "PyTorchJob" in completions("apiVersion: kubeflow.org/v1\nkind: |")
     assert "Pod" not in completions("apiVersion: kubeflow.org/v1\nkind: |")
     assert "batch.volcano.sh/v1alpha1" in completions("kind: Job\napiVersion: |")
 
 
-def test_the_object_of_a_list() -> None:
+def test_fields_of_an_object_in_a_list_are_offered() -> None:
     offered = completions(
         "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  spec:\n    |"
     )
     assert "containers" in offered
 
 
-def test_the_codes_of_a_comment() -> None:
+def test_codes_are_offered_in_an_ignore_comment() -> None:
     offered = completions("apiVersion: v1 # ptcompile: ignore[PTC302,PTC3|\n")
     assert offered["PTC301"].detail
     assert not completions("apiVersion: v1 # some other comment |\n")

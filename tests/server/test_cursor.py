@@ -43,7 +43,9 @@ PLACES: list[tuple[str, Keys, str, str]] = [
 @pytest.mark.parametrize(
     ("text", "path", "part", "prefix"), PLACES, ids=[text for text, *_ in PLACES]
 )
-def test_cursor_position(text: str, path: Keys, part: str, prefix: str) -> None:
+def test_the_cursor_knows_its_path_and_prefix(
+    text: str, path: Keys, part: str, prefix: str
+) -> None:
     before, _, after = text.rpartition("|")  # one of the texts has a block scalar
     cursor = cursor_at(before + after, len(before))
     assert (cursor.path, cursor.part, cursor.prefix) == (path, part, prefix)
@@ -62,7 +64,7 @@ def test_text_after_a_hash_is_a_comment() -> None:
     assert cursor_at(text, offset).part == "value"
 
 
-def test_the_document_around_the_cursor() -> None:
+def test_the_cursor_knows_its_document() -> None:
     text, offset = split(
         "kind: A\n---\nkind: B\nspec:\n  vol|\n  volumes: [{name: x}, {name: y}]\n---\nkind: C\n"
     )

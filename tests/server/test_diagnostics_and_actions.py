@@ -69,7 +69,7 @@ def test_a_value_of_many_lines_is_marked_at_its_key() -> None:
         assert diagnostic.range.start.line == diagnostic.range.end.line
 
 
-def test_several_documents() -> None:
+def test_findings_of_several_documents_are_at_their_lines() -> None:
     wrong = POD.replace("restartPolicy: Never", "restartPolicy: Nver")
     reported = diagnostics(opened(f"{POD}---\n{wrong}---\n{SPEC}---\n{wrong}"))
     assert len({one.range.start.line for one in reported if one.code != "PTC109"}) >= 2

@@ -63,7 +63,7 @@ def test_a_byte_order_mark_counts_only_for_the_client() -> None:
     assert lines.position(3) == Position(1, 0)
 
 
-def test_the_span_of_a_finding() -> None:
+def test_a_span_counts_utf_16_units() -> None:
     text = "kind: Pod\nmetadata: {name: '😀', labels: {a: \"b\"}}\n"
     span = source.read(text).documents[0].span(("metadata", "labels", "a"))
     assert span is not None
@@ -128,7 +128,7 @@ def _repeated(opened: OpenDocument) -> list[str]:
     ]
 
 
-def test_an_object_that_an_earlier_file_defines_too() -> None:
+def test_an_object_that_an_earlier_file_defines_too_is_reported() -> None:
     kept = Texts(OneEarlierFile(), "utf-16")
     message = "metadata.name: 0.yaml in this folder also defines Pod/x: if both are applied, one overwrites the other"
     assert _repeated(_get(kept, 1)) == [message]

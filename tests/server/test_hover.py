@@ -67,7 +67,7 @@ def test_a_line_without_effect_has_no_effects_in_its_hover() -> None:
     assert "decides" not in hover_text("apiVersion: ptcompile/v1\nki|nd: TrainingJob\n")
 
 
-def test_a_field_of_kubernetes() -> None:
+def test_a_field_of_kubernetes_has_its_description() -> None:
     text = hover_text(MANIFEST.replace("containers:", "cont|ainers:"))
     assert "list of mapping" in text
     assert "List of containers belonging to the pod." in text
@@ -115,7 +115,7 @@ def test_resolved_variables_in_each_pod() -> None:
     )
 
 
-def test_variables_that_torchrun_sets_for_each_process() -> None:
+def test_variables_that_torchrun_sets_are_explained() -> None:
     text = hover_text(MANIFEST.replace("DB_PASSWORD", "RA|NK"))
     assert "| `train-1-*****` | `8 to 15` |" in text
     assert "**WORLD_SIZE** is `16` in both pods" in hover_text(
@@ -129,7 +129,7 @@ def test_no_secret_is_shown() -> None:
     assert "hunter2" not in text
 
 
-def test_the_page_of_a_finding() -> None:
+def test_a_finding_has_its_page() -> None:
     text = hover_text(SPEC.replace("  script:", "  scr|pt:"))
     assert "PTC021 unknown-spec-field" in text or "**PTC021" in text
 

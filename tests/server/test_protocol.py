@@ -67,7 +67,7 @@ def test_a_typical_editing_session(client: Client) -> None:
     assert fix["edit"]["changes"][client.uri("spec.yaml")][0]["newText"] == "  nodes: 4\n"
 
 
-def test_shown_documents(client: Client) -> None:
+def test_shown_documents_are_updated(client: Client) -> None:
     client.open("spec.yaml", SPEC)
     lens = {
         "command": "ptcompile.showManifests",

@@ -63,7 +63,7 @@ def _at(position: Position) -> tuple[int, int]:
     return position.line, position.character
 
 
-def test_the_objects_of_a_list() -> None:
+def test_objects_of_a_list_are_symbols() -> None:
     text = "apiVersion: v1\nkind: List\nitems:\n" + "".join(
         f"- {POD}".replace("\n", "\n  ").rstrip(" ") for _ in range(2)
     )
@@ -86,7 +86,7 @@ def test_secrets_are_not_in_the_outline(entry: str) -> None:
     assert "hunter2" not in str(outline)
 
 
-def test_the_size_of_a_job() -> None:
+def test_a_hint_shows_the_size_of_a_job() -> None:
     (hint,) = inlay_hints(opened(SPEC), EVERYWHERE)
     assert hint.label == "4 pods, 32 processes, 32 GPUs"
     assert (hint.position.line, hint.position.character) == (1, 17)
@@ -106,7 +106,7 @@ def test_titles_of_code_lenses() -> None:
     assert not code_lenses(opened("apiVersion: v1\nkind: ConfigMap\n"))
 
 
-def test_the_manifests() -> None:
+def test_a_lens_shows_the_manifests() -> None:
     shown = manifests(opened(SPEC), 0, "jobset")
     assert shown is not None
     assert shown.name == "train-jobset.yaml"
@@ -121,7 +121,7 @@ def test_reasons_for_missing_manifests() -> None:
     assert all(line.startswith("#") for line in shown.text.splitlines())
 
 
-def test_the_pods() -> None:
+def test_a_lens_shows_the_pods() -> None:
     shown = pods(opened(SPEC), 0)
     assert shown is not None
     assert "train-master-0" in shown.text
@@ -152,7 +152,7 @@ def test_the_page_follows_the_settings() -> None:
     )
 
 
-def test_the_page() -> None:
+def test_a_lens_shows_the_page() -> None:
     shown = page(opened(SPEC))
     assert shown.language == "html"
     assert "<title>train" in shown.text

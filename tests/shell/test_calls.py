@@ -40,7 +40,7 @@ from ptcompile.simulator.launchers.command import read_command_line
         ("cat <<EOF\nnever ends", ["cat"]),
     ],
 )
-def test_the_last_command(script: str, words: list[str]) -> None:
+def test_the_last_command_has_its_words(script: str, words: list[str]) -> None:
     read = read_script(["bash", "-c", script], {"N": "4", "EMPTY": ""})
     assert read is not None
     assert read.commands[-1].words == words
@@ -98,7 +98,7 @@ def test_any_expression_can_be_evaluated(text: str) -> None:
         ("(1", None),
     ],
 )
-def test_arithmetic(text: str, value: int | None) -> None:
+def test_arithmetic_is_computed(text: str, value: int | None) -> None:
     assert compute(text, lambda _: None) == value
 
 
@@ -183,6 +183,6 @@ def test_lines_without_expansion_split_into_arguments(line: str, expected: list[
         ([], None),
     ],
 )
-def test_the_script_of_a_shell(argv: list[str], expected: str | None) -> None:
+def test_a_shell_runs_its_script(argv: list[str], expected: str | None) -> None:
     call = shell_call(argv)
     assert (call and call.text) == expected

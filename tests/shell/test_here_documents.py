@@ -32,7 +32,7 @@ def test_read_without_a_delimiter_is_unknown() -> None:
 
 
 @pytest.mark.parametrize("index", ["$I", "${I}", "I", "$((I))", "$((I / 1))", "I - 0"])
-def test_an_item_by_arithmetic(index: str) -> None:
+def test_an_item_is_chosen_by_arithmetic(index: str) -> None:
     assert last_words(f"a=(x y z)\ntorchrun ${{a[{index}]}}", I="1") == ["torchrun", "y"]
 
 

@@ -73,7 +73,7 @@ CLOSING = RANGE._replace(closes=True)
         (STATIC, Fault("dns-lag", 0, 6), "all"),
     ],
 )
-def test_predictions(agents: Agents, fault: Fault, end: str | None) -> None:
+def test_each_fault_has_its_predicted_end(agents: Agents, fault: Fault, end: str | None) -> None:
     assert predict(agents, [fault]).end == end
 
 
@@ -312,7 +312,7 @@ C10D = "elastic: {nnodes: '2:3', maxRestarts: 3%s}"
         (STATIC, "torchrun, a lost pod: nodes of a static rendezvous cannot meet again", True),
     ],
 )
-def test_sentences(agents: Agents, begin: str, has: bool) -> None:
+def test_agents_have_sentences_about_faults(agents: Agents, begin: str, has: bool) -> None:
     sentences = list(fault_sentences(agents))
     assert any(sentence.startswith(begin) for sentence in sentences) is has, sentences
 

@@ -63,7 +63,9 @@ def _never() -> dict[str, Any]:
          "activeDeadlineSeconds 9: then the TrainJob fails"),
     ],
 )  # fmt: skip
-def test_on_failure(manifest: dict[str, Any], sentence: str) -> None:
+def test_each_operator_has_a_sentence_about_failures(
+    manifest: dict[str, Any], sentence: str
+) -> None:
     sentences = only(simulate([manifest])).failure
     assert any(text.startswith(sentence) for text in sentences), sentences
 
@@ -109,7 +111,9 @@ def _grouped_pod(section: str, key: str) -> dict[str, Any]:
         ("scheduling.x-k8s.io/v1alpha1", "labels", "scheduling.x-k8s.io/pod-group", "coscheduling"),
     ],
 )
-def test_the_pod_group_that_pods_name(version: str, section: str, key: str, scheduler: str) -> None:
+def test_the_pod_group_that_pods_name_is_found(
+    version: str, section: str, key: str, scheduler: str
+) -> None:
     pod = _grouped_pod(section, key)
     spec = {"minMember": 3, "minResources": {"cpu": "2"}, "queue": "q", "other": 1}
     group = {"apiVersion": version, "kind": "PodGroup", "metadata": {"name": "gang"}, "spec": spec}

@@ -33,7 +33,7 @@ POD = PodView("p", "r", 0, {}, labels={"a": "1"}, annotations={"b": "2"}, namesp
         ("$x$(A)", "$x1"),
     ],
 )
-def test_expand_vars(text: str, expected: str) -> None:
+def test_references_are_expanded_as_by_the_kubelet(text: str, expected: str) -> None:
     assert expand_vars(text, {"A": "1", "B": "2"}) == expected
 
 
@@ -60,7 +60,7 @@ def test_the_last_of_two_entries_wins() -> None:
     assert list(env.items()) == [("B", ""), ("A", "2")]
 
 
-def test_field_references_that_the_manifest_decides() -> None:
+def test_field_references_that_the_manifest_decides_have_values() -> None:
     def field(path: str) -> dict[str, Any]:
         return {"name": path, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
@@ -76,7 +76,7 @@ def test_field_references_that_the_manifest_decides() -> None:
     assert list(env.values()) == ["1", "2", "ns", "p", "<status.podIP>", "<secret:hf/token>"]
 
 
-def test_command_line() -> None:
+def test_references_in_a_command_line_are_expanded() -> None:
     view = container(command=["torchrun", "--node-rank=$(RANK)"], args=["$(NOPE)"])
     assert command_line(view, {"RANK": "1"}) == (["torchrun", "--node-rank=1"], ["$(NOPE)"])
     assert command_line(container(), {}) == (None, None)
@@ -104,5 +104,5 @@ BOTH = {"cpu": "1", "memory": "1Gi"}
         ({"containers": [{}], "resources": {"limits": BOTH}}, "Guaranteed"),
     ],
 )
-def test_qos(spec: dict[str, Any], expected: str) -> None:
+def test_resources_decide_the_qos_class(spec: dict[str, Any], expected: str) -> None:
     assert qos_class(spec) == expected

@@ -45,7 +45,9 @@ def file_at(
         ("/scripts/start", {"configMap": {"name": "scripts", "items": [ITEM]}}, {"subPath": "bin"}),
     ],
 )
-def test_a_file_of_a_configmap(path: str, source: dict[str, Any], mount: dict[str, Any]) -> None:
+def test_a_file_of_a_configmap_is_found_by_its_path(
+    path: str, source: dict[str, Any], mount: dict[str, Any]
+) -> None:
     mounted = file_at(path, source, **mount)
     assert mounted is not None
     assert mounted[0] == MountedFile(SCRIPTS, "run.sh")
@@ -53,7 +55,7 @@ def test_a_file_of_a_configmap(path: str, source: dict[str, Any], mount: dict[st
     assert mounted[1] == (0o755 if "items" in str(source) else 0o644)
 
 
-def test_what_no_object_has() -> None:
+def test_paths_that_no_object_has_are_not_found() -> None:
     assert file_at("/scripts/missing", {"configMap": {"name": "scripts"}}) == (None, 0o644)
     assert file_at(
         "/scripts/run.sh", {"configMap": {"name": "elsewhere", "defaultMode": 0o500}}

@@ -93,7 +93,7 @@ def test_obstacles_of_an_endpoint_and_of_ranks(
 
 
 @pytest.mark.parametrize(("jobs", "pods"), [(2, 2), (2, 3), (2, 4), (3, 4)])
-def test_ranks_that_begin_again_in_each_job(jobs: int, pods: int) -> None:
+def test_ranks_that_begin_again_in_each_job_are_an_obstacle(jobs: int, pods: int) -> None:
     text = JOB_SET % (jobs, pods, pods, jobs * pods)
     assert obstacles(text) == {"same-node-rank": True}
     assert obstacles(JOB_SET % (1, pods, pods, pods)) == {}

@@ -31,7 +31,7 @@ def test_pytorchjob_as_a_whole() -> None:
     assert job.pod_group["minResources"]["nvidia.com/gpu"] == "32"
 
 
-def test_pod_of_a_world() -> None:
+def test_a_pod_of_a_world_has_its_fields() -> None:
     pod = simulate([pytorchjob()]).pods[2]
     assert (pod.name, pod.hostname, pod.role, pod.index) == (
         "llama-worker-1",
@@ -190,7 +190,7 @@ def test_frequently_used_pods_are_built_once() -> None:
         ("1:3", 1, (1, 3), "1 to 3"),
     ],
 )
-def test_numbers_of_processes(
+def test_the_number_of_processes_is_known_or_a_text(
     nodes: str, per_node: int, processes: tuple[int, int], text: str
 ) -> None:
     command = ["torchrun", f"--nnodes={nodes}", f"--nproc-per-node={per_node}", "--rdzv-backend=c10d",
@@ -220,5 +220,5 @@ def test_numbers_of_processes(
         ({}, ("scratch", "")),
     ],
 )
-def test_sources_of_volumes(volume: dict[str, Any], expected: tuple[str, str]) -> None:
+def test_volumes_have_their_sources(volume: dict[str, Any], expected: tuple[str, str]) -> None:
     assert volume_sources({"volumes": [{"name": "v", **volume}]}) == [("v", *expected)]

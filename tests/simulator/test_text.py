@@ -44,7 +44,7 @@ def test_values_are_printed_with_the_text_as_written() -> None:
     assert "<secret:hf/token>" in text
 
 
-def test_a_pod_in_full() -> None:
+def test_the_text_of_a_pod_has_all_its_facts() -> None:
     text = pod_text(simulate([pytorchjob()]).pods[3])
     for line in (
         "Pod/llama-worker-2  (worker 2 of PyTorchJob/llama, namespace research)",
@@ -57,7 +57,7 @@ def test_a_pod_in_full() -> None:
         assert line in text
 
 
-def test_env_file() -> None:
+def test_an_env_file_has_the_variables_that_can_be_written() -> None:
     env = [
         {"name": "A", "value": "x #y"},
         {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}},

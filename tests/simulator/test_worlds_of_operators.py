@@ -12,7 +12,7 @@ from tests.operators.worlds import BODIES, TARGETS, recorded
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("folder", TARGETS)
-def test_overviews(folder: str, body: str) -> None:
+def test_overviews_are_as_recorded(folder: str, body: str) -> None:
     expected = recorded(folder)[body].get("overview")
     compiled = ptcompile.compile(smallest(body), target=TARGETS[folder])
     assert (expected is None) == (not compiled.manifests)

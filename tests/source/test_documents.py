@@ -243,7 +243,7 @@ def test_streams_as_kubectl_reads_them(
     )
 
 
-def test_verdicts_of_kubectl() -> None:
+def test_verdicts_agree_with_kubectl() -> None:
     """An error of stage apply for each text that `kubectl create --validate=strict` of 1.37 rejected, and no other."""
     rows = list(recorded.rows("kubectl-texts"))
     wrong = [
@@ -262,7 +262,7 @@ def has_rejection(text: str, filename: str) -> bool:
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 @pytest.mark.parametrize("prefix", ["", "\ufeff", "---\n", "on: 1\n"])
-def test_positions(prefix: str, line_end: str) -> None:
+def test_values_and_keys_have_their_positions(prefix: str, line_end: str) -> None:
     text = (
         prefix
         + 'spec:\n  "é\U0001f600": x\n  list:\n  - name: a\n    m: 1\n\n  - b\n  text: |\n    foo\n\nz: {k: v}\n'
@@ -311,7 +311,7 @@ def test_bad_bytes_have_their_position() -> None:
     assert problem.span[:2] == (2, 5)
 
 
-def test_decoded_data() -> None:
+def test_decoded_data_is_a_document_without_positions() -> None:
     source = from_data({"a": 1})
     assert source.documents[0].data == {"a": 1}
     assert source.documents[0].span(("a",)) is None
@@ -454,7 +454,7 @@ def test_text_that_looks_like_a_file_name_gets_help() -> None:
     assert "pathlib" not in (read("a: 1\n---\njob.yaml\n").problems[0].help or "")
 
 
-def test_lines_that_begin_inside_a_value_or_a_key() -> None:
+def test_lines_that_begin_inside_a_value_or_a_key_are_known() -> None:
     source = read('a: |\n  # x\n  b\nc: "d\n  e"\nf: g  # h\n')
     lines = range(1, 7)
     assert [line for line in lines if source.continues_scalar(line)] == [2, 3, 5]
@@ -470,7 +470,7 @@ def test_the_end_of_a_line(start: int, end: int, expected: int) -> None:
     assert read("a: 1\r\nb\nc: 1").line_end(start, end) == expected
 
 
-def test_the_template_of_a_document() -> None:
+def test_a_comment_names_the_template_of_a_document() -> None:
     stream = read("# Source: chart/a.yaml\na: 1\n---\nb: 1\n---\n# Source:  chart/c.yaml \nc: 1\n")
     assert [document.template for document in stream.documents] == [
         "chart/a.yaml",

@@ -111,7 +111,7 @@ def test_the_style_matches_kubectl() -> None:
     )
 
 
-def test_streams_and_roots() -> None:
+def test_streams_and_plain_roots_are_emitted() -> None:
     assert emit_all([{"a": 1}, {"b": 2}]) == "a: 1\n---\nb: 2\n"
     assert emit_all([]) == ""
     assert emit([1, "on"]) == '- 1\n- "on"\n'
@@ -184,7 +184,7 @@ def test_json_in_a_string_needs_no_escapes(value: str, text: str) -> None:
         (1.5e300, "1.5e+300"),
     ],
 )
-def test_numbers(value: float, text: str) -> None:
+def test_numbers_are_emitted_for_every_reader(value: float, text: str) -> None:
     assert emit({"a": value}) == f"a: {text}\n"
 
 

@@ -43,11 +43,11 @@ def _plain(node: ValueNode | None) -> Any:
 @example("a: \x7f")
 @example("? a\n: b")
 @example("a: []\nb: {}\nc:\n")
-def test_any_document(text: str) -> None:
+def test_any_document_is_read_as_by_kubectl(text: str) -> None:
     assert_same(text)
 
 
-def test_our_manifests() -> None:
+def test_our_manifests_are_read_as_by_kubectl() -> None:
     texts = [path.read_text("utf-8") for path in sorted((ROOT / "golden").rglob("*.yaml"))]
     parts = [part for text in texts for part in text.split("---\n")]
     assert sum(map(assert_same, parts)) > 0.8 * len(parts)

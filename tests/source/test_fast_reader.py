@@ -57,7 +57,7 @@ OBJECTS = st.dictionaries(
         max_size=4,
     )
 )
-def test_the_same_items(items: list[Json]) -> None:
+def test_the_fast_reader_reads_the_same_items(items: list[Json]) -> None:
     assert fast_reader.read_dumped_document(printed(*items)).data["items"] == items
 
 
@@ -69,7 +69,7 @@ def test_the_same_items(items: list[Json]) -> None:
         printed(config(a="b")).replace("metadata:\n  resourceVersion: ''\n", ""),
     ],
 )
-def test_what_is_divided(text: str) -> None:
+def test_long_lists_are_divided(text: str) -> None:
     assert is_divided(text)
     assert fast_reader.read_dumped_document(text).data["items"] == yaml.safe_load(text)["items"]
 

@@ -56,7 +56,7 @@ def test_numbers_are_those_of_kubectl(number: str, value: float) -> None:
         ("{} " * 3, 2, "too-large", 6),
     ],
 )
-def test_problems_that_end_a_stream(
+def test_some_problems_end_a_stream(
     text: str, read: int, name: str, start: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(documents=2)])
@@ -93,13 +93,13 @@ def test_rejected_values(text: str, name: str) -> None:
     assert after.data == {"b": 1}
 
 
-def test_the_largest_document() -> None:
+def test_the_largest_document_is_read() -> None:
     text = f'{{"a": "{"x" * (MAX_DOCUMENT - 9)}"}}'
     assert len(text) == MAX_DOCUMENT
     assert len(values(text)) == 1
 
 
-def test_repeated_keys() -> None:
+def test_repeated_keys_are_reported() -> None:
     ((value,), _) = read_json('{"a": 1, "b": {"c": 1, "c": 2}}')
     assert value.data == {"a": 1, "b": {"c": 2}}
     assert [finding.name for finding in value.findings] == ["duplicate-key"]
@@ -146,6 +146,8 @@ def test_yaml_of_the_same_length() -> None:
         ),
     ],
 )
-def test_decoded_data(data: Any, name: str | None, path: tuple[Any, ...]) -> None:
+def test_data_that_is_not_json_is_reported(
+    data: Any, name: str | None, path: tuple[Any, ...]
+) -> None:
     problem = not_json_problem(data)
     assert (problem and problem.name, problem.path if problem else ()) == (name, path)

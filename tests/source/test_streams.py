@@ -36,7 +36,7 @@ SPEC: Json = {
 }
 
 
-def test_forms_of_a_source(tmp_path: Path) -> None:
+def test_a_source_is_read_in_any_form(tmp_path: Path) -> None:
     text = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a}\nspec: {}\n"
     path = tmp_path / "spec.yaml"
     path.write_text(text)
@@ -75,7 +75,7 @@ ITEMS: list[Any] = [{"kind": "A"}, 3, {"kind": "B"}]
         ({}, [()], []),
     ],
 )
-def test_objects_of_a_list(data: Json, paths: list[Any], bad: list[Any]) -> None:
+def test_objects_of_a_list_have_their_paths(data: Json, paths: list[Any], bad: list[Any]) -> None:
     assert [path for path, _ in objects_in(data)] == paths
     assert [problem.path for problem in not_objects(data)] == bad
 
@@ -110,13 +110,13 @@ def test_profiles_are_the_documents_of_that_kind_or_all() -> None:
         ] == expected
 
 
-def test_own_api() -> None:
+def test_only_ptcompile_s_own_kinds_are_ours() -> None:
     assert is_ours(SPEC)
     assert not is_ours({"apiVersion": "batch/v1"})
     assert not is_ours({})
 
 
-def test_repeated_specs() -> None:
+def test_repeated_specs_are_errors() -> None:
     seen: set[tuple[str, str]] = set()
     other = {**SPEC, "metadata": {"name": "a", "namespace": "b"}}
     for data in (
@@ -138,7 +138,7 @@ def test_repeated_specs() -> None:
 
 
 @pytest.mark.parametrize("blocks", [True, False])
-def test_empty_streams(blocks: bool) -> None:
+def test_an_empty_stream_may_block_compile(blocks: bool) -> None:
     assert no_documents(blocks_compile=blocks).blocks_compile is blocks
     assert not no_documents().blocks_compile
 
@@ -153,7 +153,7 @@ def three_findings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(findings=3)])
 
 
-def test_limit_of_findings(three_findings: None) -> None:
+def test_the_last_finding_names_the_limit(three_findings: None) -> None:
     diagnostics = [diagnostic(line=line) for line in range(1, 6)]
     assert limit_findings(diagnostics[:3], "f.yaml") == diagnostics[:3]
     *first, last = limit_findings(diagnostics, "f.yaml")
@@ -162,7 +162,7 @@ def test_limit_of_findings(three_findings: None) -> None:
     assert "more than 3 findings" in last.message
 
 
-def test_selection(three_findings: None) -> None:
+def test_ignored_findings_are_kept_apart(three_findings: None) -> None:
     shm, other = diagnostic(), diagnostic("unknown-field")
     selection = Selection(ignore=frozenset({"missing-shm"}))
     assert select([shm, other, shm], selection, None) == ([other], [shm, shm])

@@ -272,7 +272,7 @@ def test_names_in_comments_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "too-large" in names("# ptcompile: ignore[PTC3,PTC4]\n# ptcompile: ignore[PTC5,PTC6]\n")
 
 
-def test_the_help_of_a_comment() -> None:
+def test_a_wrong_comment_has_its_help() -> None:
     pod = "apiVersion: v1\nkind: Pod\n# ptcompile: ignore%s\nmetadata: {name: a}\n"
     pod += "spec: {containers: [{name: c, image: 'i:1'}]}\n"
     helps = {"[PTC302]": "remove it", "[PTC9999]": "write # ptcompile: ignore[CODE] and why"}

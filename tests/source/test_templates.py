@@ -33,7 +33,9 @@ from ptcompile.source.templates import chart_role, mark_within, may_have_marks, 
         ("a: {%5%}", None, 0),
     ],
 )
-def test_why_a_text_is_no_yaml(text: str, sign: str | None, start: int) -> None:
+def test_the_first_mark_explains_why_a_text_is_not_yaml(
+    text: str, sign: str | None, start: int
+) -> None:
     mark = template_mark(text)
     assert (mark and mark.sign, mark.start if mark else 0) == (sign, start)
 
@@ -55,7 +57,7 @@ def test_why_a_text_is_no_yaml(text: str, sign: str | None, start: int) -> None:
         (["{{ a }}"], None),
     ],
 )
-def test_marks_of_a_value(value: object, sign: str | None) -> None:
+def test_a_value_has_its_first_mark(value: object, sign: str | None) -> None:
     mark = mark_within(value)
     assert (mark and mark.sign) == sign
     assert mark is None or may_have_marks(str(value))
@@ -70,7 +72,7 @@ def test_text_without_marks() -> None:
     ]
 
 
-def test_files_of_a_chart(tmp_path: Path) -> None:
+def test_each_file_of_a_chart_has_its_role(tmp_path: Path) -> None:
     (tmp_path / "Chart.yaml").touch()
     (tmp_path / "sub" / "templates").mkdir(parents=True)
     roles = {

@@ -94,7 +94,7 @@ def test_the_signature_of_a_model_has_python_names() -> None:
     ("value", "valid"),
     [(1, True), (65535, True), (0, False), (65536, False), ("80", False), (True, False)],
 )
-def test_ports(value: Any, valid: bool) -> None:
+def test_only_ports_are_accepted(value: Any, valid: bool) -> None:
     adapter = TypeAdapter(Port)
     if valid:
         assert adapter.validate_python(value) == value

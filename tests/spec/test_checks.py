@@ -104,7 +104,7 @@ RANGES = [
 
 
 @pytest.mark.parametrize(("value", "wanted"), RANGES)
-def test_nnodes(value: int | str, wanted: tuple[int, int]) -> None:
+def test_a_number_or_range_of_nodes_is_read(value: int | str, wanted: tuple[int, int]) -> None:
     """ "1", "1:1" and 1 are equivalent: docs/facts/flyte.md#defects 2."""
     assert nnodes_range(value) == wanted
 
@@ -113,7 +113,7 @@ def test_nnodes(value: int | str, wanted: tuple[int, int]) -> None:
     "value",
     ["4:2", 0, "2:", ":2", "0:1", -1, "", "a", "1:2:3", " 1", "1 ", "+1", "1.0", "²", "9" * 10],
 )
-def test_nnodes_that_torchrun_rejects(value: int | str) -> None:
+def test_nnodes_that_torchrun_rejects_raise_an_error(value: int | str) -> None:
     """torchrun requires 0 < MIN <= MAX: docs/facts/torchrun.md#options-and-variables."""
     with pytest.raises(ValueError, match="nodes"):
         nnodes_range(value)

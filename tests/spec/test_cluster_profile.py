@@ -16,7 +16,7 @@ from tests import making
 from tests.making import DEFAULT_CLUSTER
 
 
-def test_the_built_in_profile() -> None:
+def test_the_built_in_profile_has_the_defaults() -> None:
     gpu = DEFAULT_CLUSTER.spec.gpu
     assert (gpu.resource_name, gpu.tolerations) == ("nvidia.com/gpu", None)
     assert DEFAULT_CLUSTER.versions() == Versions()
@@ -33,7 +33,7 @@ def test_the_built_in_profile() -> None:
         ("nvidia.com/gpumem", False), ("nvidia.com/gpucores", False), ("nvidia.com/rdma", False),
     ],
 )  # fmt: skip
-def test_resources_that_count_as_accelerators(name: str, wanted: bool) -> None:
+def test_resources_of_the_profile_count_as_accelerators(name: str, wanted: bool) -> None:
     profile = making.profile(
         {
             "gpu": {"resourceName": "mine.example/npu"},
@@ -83,7 +83,7 @@ def test_mistakes_are_refused(spec: dict[str, object]) -> None:
         making.profile(spec)
 
 
-def test_the_schema_for_editors() -> None:
+def test_the_schema_for_editors_accepts_a_whole_profile() -> None:
     schema = cluster_profile.json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     json.dumps(schema)
@@ -99,7 +99,7 @@ def test_the_committed_schema_is_current() -> None:
     assert json.loads(committed.read_text(encoding="utf-8")) == cluster_profile.json_schema()
 
 
-def test_the_defaults_of_an_entry() -> None:
+def test_an_entry_gets_its_defaults() -> None:
     spec = making.profile(
         {
             "accelerators": {"a": {"nodeLabels": {"x": "y"}}},

@@ -96,7 +96,7 @@ def test_a_requirement_without_values_stays() -> None:
     assert (requirement.key, requirement.operator) == ("gpu", "Exists")
 
 
-def test_the_resource_that_gpu_requests() -> None:
+def test_the_accelerator_decides_which_resource_gpu_requests() -> None:
     names = [devices.gpu_resource(OWN, name) for name in ("big", "plain", None)]
     assert names[0] == "acme.com/big"
     assert names[2] == "acme.com/gpu"
@@ -145,7 +145,7 @@ EFA, PAGES = "vpc.amazonaws.com/efa", "hugepages-2Mi"
         (EKS, None, "nvidia-h100", 8, {}),
     ],
 )
-def test_amounts_of_a_fabric(
+def test_a_fabric_has_its_amounts(
     cluster: Any, fabric: str | None, accelerator: str | None, count: int, amounts: dict[str, str]
 ) -> None:
     assert devices.fabric_amounts(cluster, fabric, accelerator, count) == amounts
@@ -166,7 +166,7 @@ def test_devices_of_a_fabric_on_a_whole_node() -> None:
     assert devices.fabric_devices(OWN, "efa", big) == 6
 
 
-def test_the_resource_whose_count_depends_on_the_machine() -> None:
+def test_only_efa_s_count_depends_on_the_machine() -> None:
     assert (
         devices.per_machine_resource(EKS, "efa") == devices.per_machine_resource(OWN, "efa") == EFA
     )
@@ -191,7 +191,7 @@ def test_the_resource_whose_count_depends_on_the_machine() -> None:
         ("cpu", False),
     ],
 )
-def test_resources_that_are_accelerators(resource: str, expected: bool) -> None:
+def test_only_accelerators_are_counted(resource: str, expected: bool) -> None:
     assert devices.is_accelerator(OWN, resource) is expected
     assert devices.count_accelerators(OWN, {resource: "2", "memory": "4"}) == 2 * expected
 
@@ -208,7 +208,9 @@ def test_resources_that_are_accelerators(resource: str, expected: bool) -> None:
         ({"gpu": "x"}, None, 0),
     ],
 )
-def test_processes_of_amounts(amounts: dict[str, str], accelerator: str | None, count: int) -> None:
+def test_amounts_give_the_number_of_processes(
+    amounts: dict[str, str], accelerator: str | None, count: int
+) -> None:
     assert devices.count_processes(EKS, amounts, accelerator) == count
 
 

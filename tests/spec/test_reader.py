@@ -308,7 +308,7 @@ IN_A_SPEC: list[tuple[dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("words", "taken"), IN_A_SPEC, ids=str)
-def test_values_that_the_reader_accepts(words: dict[str, Any], taken: bool) -> None:
+def test_the_reader_accepts_what_pydantic_accepts(words: dict[str, Any], taken: bool) -> None:
     assert (
         agree(test_schema_law._document("TrainingJob", spec={"script": "t.py", **words})) == taken
     )

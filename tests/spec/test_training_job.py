@@ -26,7 +26,7 @@ def test_defaults_are_those_of_elastic(field: str, default: Any) -> None:
     assert getattr(Elastic(), field) == default
 
 
-def test_defaults_of_a_job() -> None:
+def test_a_job_has_its_defaults() -> None:
     job = JobSpec()
     assert job.shared_memory is True, "increase_shared_mem"
     assert job.master_port == 23456, (
@@ -113,7 +113,7 @@ def test_every_field_has_a_description() -> None:
         ("worker: {replicas: 3}\nelastic: {nprocPerNode: 8}", (4, 4)),
     ],
 )  # fmt: skip
-def test_the_number_of_nodes(body: str, wanted: tuple[int, int]) -> None:
+def test_each_field_gives_the_number_of_nodes(body: str, wanted: tuple[int, int]) -> None:
     assert Spec.model_validate(yaml.safe_load(smallest(body))).spec.node_range() == wanted
 
 

@@ -366,7 +366,7 @@ variants:
 """
 
 
-def test_two_variants_that_write_to_one_folder() -> None:
+def test_two_variants_that_write_to_one_folder_are_a_warning() -> None:
     (warning,) = messages(SHARED.replace("DIR", "/kept/run"))
     text = "7 spec.args[3]: a-b writes its checkpoints to /kept/run of the claim checkpoints too"
     assert warning == f"{text} (in a-c: variants.c, line 13)"

@@ -381,7 +381,7 @@ def zones(*names: str, **changed: Any) -> list[Json]:
         ),
     ],
 )
-def test_a_pod_that_names_its_node(pod: Json, message: str) -> None:
+def test_a_pod_that_names_its_node_fits_only_there(pod: Json, message: str) -> None:
     findings = machine_messages(*zones("a", "b"), job(8, **pod))
     assert [text.partition(": ")[2] for _, text in findings] == ([message] if message else [])
 
@@ -490,7 +490,7 @@ TAINTED = {"taints": [DEDICATED]}
         (zones("a", "b"), apart("kubernetes.io/hostname"), ""),
     ],
 )
-def test_pods_that_are_spread(nodes: list[Json], pod: Json, expected: str) -> None:
+def test_pods_that_are_spread_may_not_fit(nodes: list[Json], pod: Json, expected: str) -> None:
     messages = [message for _, message in crowded(SERVICE, *nodes, gang(4, **pod), cluster={})]
     assert len(messages) == bool(expected)
     assert all(expected in message for message in messages)

@@ -64,7 +64,7 @@ what is admitted.
 """
 
 
-def _completed(request: Request, state: ClusterState) -> Request:
+def _complete_request(request: Request, state: ClusterState) -> Request:
     """Return the request as validating plugins see it: after defaulting and, on creation, the
     mutating plugins.
     """
@@ -84,7 +84,9 @@ def admission_problems(
     `valid`: the server rejects it before, and expressions would fail on its values.
     """
     try:
-        requests = [_completed(request, state) for request in requests_of(manifest, state, old)]
+        requests = [
+            _complete_request(request, state) for request in requests_of(manifest, state, old)
+        ]
         for problems in VALIDATING:
             if valid or problems is not _policies:
                 yield from problems(requests, state)

@@ -67,8 +67,8 @@ class PolicyInput:
 
     @cached_property
     def all_names(self) -> Variables:
-        """What validations read: the policy's variables too, each of which reads those before
-        it.
+        """All names that validations may read, the policy's variables included; a variable may read
+        those before it.
         """
         variables = nested_maps(self.spec, "variables")
         if not variables:

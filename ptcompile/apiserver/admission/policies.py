@@ -125,7 +125,7 @@ def _pair_problems(matched: _MatchedRequest, pair: BoundPolicy, state: ClusterSt
     request = matched.request
     params = _params_of(pair, request, state)
     if isinstance(params, str):
-        yield _unsettled(request, pair, params, state)
+        yield _not_evaluated(request, pair, params, state)
         return
 
     for param in params:
@@ -177,7 +177,7 @@ def _to_problems(
     server's log.
     """
     if failure.unknown:
-        yield _unsettled(request, pair, failure.message, state)
+        yield _not_evaluated(request, pair, failure.message, state)
         return
 
     actions = nested_strings(pair.binding, "spec", "validationActions")
@@ -205,7 +205,7 @@ def _why_unknown(request: Request) -> str:
     )
 
 
-def _unsettled(request: Request, pair: BoundPolicy, why: str, state: ClusterState) -> Problem:
+def _not_evaluated(request: Request, pair: BoundPolicy, why: str, state: ClusterState) -> Problem:
     """Return the note that the files do not settle what a policy answers."""
     text = f"{pair.names} was not evaluated: {why}"
     help = (

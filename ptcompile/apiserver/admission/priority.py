@@ -70,7 +70,11 @@ def priority_of(spec: Json, objects: Sequence[Json]) -> int | None:
 
 
 def _known_priority(spec: Json, state: ClusterState) -> PodPriority | None:
-    return _priority_of(spec, state) or (None if spec.get("priorityClassName") else _NO_CLASS)
+    """Return what a pod's class gives, or None if its class is unknown."""
+    given = _priority_of(spec, state)
+    if given is None and not spec.get("priorityClassName"):
+        return _NO_CLASS
+    return given
 
 
 def _priority_of(spec: Json, state: ClusterState) -> PodPriority | None:
@@ -121,7 +125,7 @@ def priority_problems(requests: Sequence[Request], state: ClusterState) -> Probl
 def _pod_problems(request: Request, state: ClusterState) -> Problems:
     spec = request.spec
     given = _priority_of(spec, state)
-    # files with classes have the default class too, if there is one
+    # a state that lists priority classes lists the default class too
     is_certain = given is not None or bool(_classes(state))
     if given is None and spec.get("priorityClassName"):
         if nested_int(spec, "priority") > _HIGHEST_OF_USERS:
@@ -132,7 +136,7 @@ def _pod_problems(request: Request, state: ClusterState) -> Problems:
     priority = spec.get("priority")
     preemption = spec.get("preemptionPolicy")
     if type(priority) is int and priority != given.value:
-        problem = _wrong_priority(request, spec, _computed(given.value, is_certain))
+        problem = _wrong_priority(request, spec, _computed_value_text(given.value, is_certain))
         yield _with_severity(problem, is_certain or priority > _HIGHEST_OF_USERS)
     if preemption in PREEMPTION_POLICIES and preemption != given.preemption:
         why = (
@@ -142,8 +146,8 @@ def _pod_problems(request: Request, state: ClusterState) -> Problems:
         help = (
             f"remove it, or name a class with preemptionPolicy: {preemption} in priorityClassName"
         )
-        why += _computed(given.preemption, is_certain)
-        yield _with_severity(_forbidden(request, path, why, help), is_certain)
+        why += _computed_value_text(given.preemption, is_certain)
+        yield _with_severity(_forbidden_field(request, path, why, help), is_certain)
 
 
 def _wrong_priority(request: Request, spec: Json, suffix: str) -> Problem:
@@ -152,14 +156,14 @@ def _wrong_priority(request: Request, spec: Json, suffix: str) -> Problem:
         help = "remove it: the class sets it"
     else:
         help = "name a class in priorityClassName"
-    return _forbidden(request, request.path_of("spec", "priority"), why + suffix, help)
+    return _forbidden_field(request, request.path_of("spec", "priority"), why + suffix, help)
 
 
-def _forbidden(request: Request, path: Path, why: str, help: str) -> Problem:
+def _forbidden_field(request: Request, path: Path, why: str, help: str) -> Problem:
     return forbidden_change(path, why, help)._replace(stage=request.stage)
 
 
-def _computed(value: object, is_known: bool) -> str:
+def _computed_value_text(value: object, is_known: bool) -> str:
     """Return the end of the server's message, which only a known class allows to complete."""
     if is_known:
         return f"; priority admission controller computed {value} from the given PriorityClass name"

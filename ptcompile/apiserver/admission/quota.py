@@ -48,7 +48,7 @@ class QuotaBound(NamedTuple):
 
     @property
     def remaining(self) -> int:
-        """What is left, in nano units."""
+        """The amount that is left, in nano units."""
         return self.hard.nano - self.used.nano
 
 
@@ -92,7 +92,7 @@ def quota_problems(requests: Sequence[Request], state: ClusterState) -> Problems
             state.evaluations.spend(1 + len(scopes))
             if _matches(request, scopes):
                 yield from _missing_amounts(request, group, state)
-                yield from _exceeded(request, usage, group, used[scopes], (before, counted))
+                yield from _exceeded_quotas(request, usage, group, used[scopes], (before, counted))
         before += request.pods
 
 
@@ -357,7 +357,7 @@ def _missing_amounts(
         yield problem_at("exceeds-quota", path, text, help, stage=request.stage)
 
 
-def _exceeded(
+def _exceeded_quotas(
     request: Request,
     usage: Quantities,
     group: Mapping[str, QuotaBound],

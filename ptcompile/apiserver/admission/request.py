@@ -13,6 +13,7 @@ from ptcompile.apiserver.kinds import known_version
 from ptcompile.apiserver.structure import structure_violations
 from ptcompile.apiserver.validation import built_in_problems
 from ptcompile.apiserver.validation.templates import TEMPLATE_PATHS, pods_of
+from ptcompile.diagnostics import has_error
 from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.index import CLUSTER_WIDE, objects as as_objects, with_existing
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
@@ -94,9 +95,7 @@ class ClusterState:
         violations = structure_violations(
             manifest, kind_of(manifest), known_version(context.kubernetes)
         )
-        return not violations and not any(
-            p.severity == "error" for p in built_in_problems(manifest, context)
-        )
+        return not violations and not has_error(built_in_problems(manifest, context))
 
     @cached_property
     def plurals(self) -> Mapping[tuple[str, str], str]:
@@ -189,7 +188,7 @@ def requests_of(manifest: Json, state: ClusterState, old: Json | None) -> Iterat
     """
     yield Request(manifest, (), manifest, 0, old)
     kind = kind_of(manifest)
-    # the Job of a CronJob is checked as an object, with its pods; an update is checked alone
+    # the Job inside a CronJob is checked as a separate object; an update creates no pods
     _, name = kind
     if kind == POD or name == "CronJob" or old is not None:
         return

@@ -76,7 +76,7 @@ class Environment(NamedTuple):
 
     variables: Mapping[str, CelType]
     objects: Mapping[str, FieldTypes] = {}
-    """FieldTypes of object types, by type name."""
+    """The types of fields of object types, by type name."""
     creates: tuple[str, ...] = ()
     """Types that expressions may create: `JSONPatch{...}`. Those within `Object` need no
     declared fields.

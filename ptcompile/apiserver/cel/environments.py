@@ -105,7 +105,7 @@ def why_invalid_policy_expression(
     except CelTypeError as error:
         return f"compilation failed: {error}"
     except CelLimitError:
-        # the API server may be able to read it
+        # too long or too deep to be read here, but the API server may accept it
         return None
 
     names = [format_type(each) for each in allowed]

@@ -175,7 +175,7 @@ def transition_problems(definition: Definition, manifest: Json, old: Json) -> Se
 
     from ptcompile.apiserver.crds.rules import rule_problems
 
-    # the status is a subresource: an update of the object leaves it as it is
+    # the status is a subresource: an update of the object does not change it
     new = {**manifest, "status": old.get("status")} if definition.status else manifest
     try:
         existing = {

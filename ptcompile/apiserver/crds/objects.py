@@ -96,7 +96,7 @@ def _check_embedded_object(embedded: FieldValue) -> None:
     else:
         kind.check_text(why_not_kind)
     if meta.is_mapping:
-        # the server needs no name here
+        # the server requires no name of an embedded object
         name = {} if meta.get("name") else {"name": "unnamed"}
         check_metadata(
             {**meta.value, **name}, meta.path, meta.problems, why_not_path_segment, built_in=False

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 _POINTERS = frozenset(load_table("apiserver/defaulting/fields.json")["pointers"])
-"""ObjectFields of type `*bool` and `*string`, and those that Go always writes."""
+"""Fields of type `*bool` and `*string`, and those that Go always writes."""
 
 
 def as_encoded(manifest: Json) -> JsonDict:
     """Return a copy of an object of a built-in kind in the server's form."""
-    kind = str(manifest.get("apiVersion")), str(manifest.get("kind"))
+    kind = kind_of(manifest)
     if kind in BUILT_IN:
         document = CORE
         name = BUILT_IN[kind]

@@ -27,7 +27,7 @@ from ptcompile.operators.table import OPERATORS, kind_named
 
 _FIELDS = load_table("apiserver/defaulting/fields.json")
 _EMPTY_MEANS_ABSENT = frozenset(_FIELDS["empty means absent"])
-"""ObjectFields that mean the same when empty and when absent."""
+"""Fields that mean the same when empty and when absent."""
 
 _FALSE_BY_DEFAULT = frozenset(_FIELDS["false by default"])
 
@@ -43,7 +43,7 @@ def _scalars(fields: Json) -> JsonDict:
     return {name: value for name, value in fields.items() if not isinstance(value, dict | list)}
 
 
-def _filled(fill: Callable[[JsonDict], None]) -> JsonDict:
+def _defaults_of_empty(fill: Callable[[JsonDict], None]) -> JsonDict:
     """Return the fields that defaulting gives an empty object."""
     fields: JsonDict = {}
     fill(fields)
@@ -51,14 +51,16 @@ def _filled(fill: Callable[[JsonDict], None]) -> JsonDict:
 
 
 _POD_DEFAULTS = {
-    **_scalars(_filled(default_pod)["spec"]),
+    **_scalars(_defaults_of_empty(default_pod)["spec"]),
     # admission plugins write these
     "serviceAccountName": "default",
     "preemptionPolicy": "PreemptLowerPriority",
 }
-_CONTAINER_DEFAULTS = without_keys(_scalars(_filled(default_container)), "imagePullPolicy")
-_PROBE_DEFAULTS = _filled(default_probe)
-_SERVICE_DEFAULTS = _scalars(_filled(BUILT_IN_DEFAULTS["v1", "Service"])["spec"])
+_CONTAINER_DEFAULTS = without_keys(
+    _scalars(_defaults_of_empty(default_container)), "imagePullPolicy"
+)
+_PROBE_DEFAULTS = _defaults_of_empty(default_probe)
+_SERVICE_DEFAULTS = _scalars(_defaults_of_empty(BUILT_IN_DEFAULTS["v1", "Service"])["spec"])
 _DEFAULTS: dict[KeyPath, Any] = {
     ("metadata", "namespace"): "default",
     **{

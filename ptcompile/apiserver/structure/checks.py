@@ -80,7 +80,9 @@ def possible_change(value: Any) -> Violations:
 
 
 def doubtful_types_of(scope: SchemaScope) -> frozenset[type]:
-    """Return the types of values that are reported wherever they occur."""
+    """Return the types of values that Go might change, null and floats, if the object must be
+    complete; else none.
+    """
     return frozenset({type(None), float} if scope.complete else ())
 
 
@@ -442,7 +444,7 @@ def _unknown_key(key: str, checks: Checks, siblings: Json, count: int) -> Schema
             key, field.get("x-since"), field.get("x-until"), scope.version, in_crd=scope.crd
         )
     if count >= limits().findings:
-        # a hint is slow, and this field is rarely reported
+        # the search for a hint is slow, and a problem beyond the limit is rarely reported
         return bare_unknown_field(key)
 
     violation = unknown_field(key, checks.known, siblings)

@@ -101,7 +101,7 @@ def _with_cost(keyword: Keyword, cost: int) -> Keyword:
                 evaluations.spend(_COST_OF_ERROR)
                 if len(error.message) > MESSAGE_MAX:
                     evaluations.spend(len(error.message) // 8)
-                    # the end says what is wrong
+                    # the end of jsonschema's message says what is wrong
                     error.message = f"{error.message[:150]}...{error.message[-147:]}"
                     error.args = ()
                 yield error

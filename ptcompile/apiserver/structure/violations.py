@@ -175,8 +175,8 @@ class Release(NamedTuple):
 
 
 def has_until(release: Release, last: str) -> bool:
-    """Return whether a release has what `last` was the last release to have. An assumed release
-    does not.
+    """Return whether a release still has something whose last release was `last`; False for a
+    release that is only assumed.
     """
     return release.declared and release.version <= as_tuple(last)
 
@@ -345,8 +345,8 @@ def value_of_other_release(
 def _of_other_release(
     name: str, text: str, added: str | None, removed: str | None, release: Release
 ) -> SchemaViolation:
-    """Return an error if the profile names the release, else a warning. `name` is the rule of what
-    the newest release does not have.
+    """Return an error if the profile names the release, else a warning. `name` is the rule for
+    things that the newest release lacks.
     """
     is_early = added is not None and release.version < as_tuple(added)
     change = f"added in {added}" if is_early else f"removed after {removed}"

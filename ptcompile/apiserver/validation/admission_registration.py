@@ -129,7 +129,7 @@ def check_match_conditions(conditions: FieldValue, *, params: bool) -> None:
     """Check the match conditions of a webhook or a policy."""
     conditions.check_length(_CONDITIONS_MAX)
     if conditions.is_list and len(conditions.value) > _CONDITIONS_MAX:
-        # the server would compile each expression
+        # rejected already; compiling so many expressions, as the server does, would take long
         return
 
     environment = policy_environment(params=params)

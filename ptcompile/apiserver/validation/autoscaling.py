@@ -28,7 +28,7 @@ def check_autoscaler(autoscaler: FieldValue) -> None:
     high = spec["maxReplicas"].or_zero(0)
     metrics = spec["metrics"]
     least = 0 if spec.server.has_gate("HPAScaleToZero", 37) else 1
-    # only these have a value without pods
+    # only metrics of these types have a value while no pod runs
     scales_from_zero = any(
         metric.get("type") in ("External", "Object") for metric in metrics.objects()
     )

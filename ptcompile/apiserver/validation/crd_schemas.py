@@ -166,7 +166,7 @@ def _check_rule(rule: Json, path: Path, environment: Environment, problems: Fiel
                 (*path, key), expression, f"{prefix}compilation failed: {error}", _RULE_HELP
             )
         except CelLimitError:
-            # the API server may be able to read it
+            # too long or too deep to be read here, but the API server may accept it
             continue
         else:
             if kind != expected:

@@ -162,7 +162,7 @@ def _check_exact(request: FieldValue) -> None:
             "label on the namespace"
         )
         request["adminAccess"].forbidden(why, "label the namespace, or remove adminAccess")
-        # the namespace may have the label
+        # only a warning: the files do not show the labels of the namespace
         request.problems[-1] = request.problems[-1]._replace(severity="warning")
 
 

@@ -126,7 +126,7 @@ def _check_file_volume(name: FieldValue) -> None:
     """
     volumes = name.scope.volumes
     if not name.is_text or not names.is_dns_label(name.value) or volumes is None:
-        return  # reported elsewhere
+        return  # other checks report a wrong name and a wrong list of volumes
     if not name.server.has_gate("EnvFiles", 35):
         return
 

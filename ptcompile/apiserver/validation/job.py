@@ -163,9 +163,8 @@ def _check_many_completions(spec: FieldValue) -> None:
         spec["parallelism"].invalid(why)
     if not failed.is_integer:
         failed.required(f"must be specified when completions is above {_MANY_COMPLETIONS}")
-    elif (
-        _MANY_COMPLETIONS_LIMIT < failed.value <= _PARALLELISM_MAX
-    ):  # a higher value is rejected already
+    elif _MANY_COMPLETIONS_LIMIT < failed.value <= _PARALLELISM_MAX:
+        # a value above _PARALLELISM_MAX is rejected already
         failed.invalid(why)
 
 

@@ -68,7 +68,8 @@ def check_amounts(resources: FieldValue, *, partial: bool = False) -> None:
     before = len(resources.problems)
     limits = _read_amounts(resources["limits"], partial)
     if len(resources.problems) == before and resources.get("requests") == resources.get("limits"):
-        # usually requests equal limits: the amounts are checked, and equal pairs are valid
+        # the usual case: the same amounts were just checked as limits, and no request exceeds
+        # its limit
         requests = limits
     else:
         requests = _read_amounts(resources["requests"], partial)

@@ -308,8 +308,8 @@ def _port_warnings(containers: list[tuple[Json, Path]], *, fill: bool) -> Proble
 
 
 def _clash(others: Mapping[object, Path], ip: str, port: int) -> tuple[str, Path] | None:
-    """Return how a port clashes with an earlier definition of it, in the server's word, and that
-    one's path.
+    """Return the server's word for how a port clashes with an earlier definition, and the path of
+    the earlier one.
 
     `others` has the first path of "any" definition, of each host address and port, of each host
     port, and of each host port with or without an address.

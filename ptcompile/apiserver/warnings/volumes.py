@@ -196,7 +196,7 @@ def _overlaps(paths: list[VolumePath], volume: str) -> Problems:
     for index, (path, label, at) in enumerate(paths):
         if related[index] < index:
             other, other_label, _ = paths[related[index]]
-            pair = f"{_labeled(path, label)} with {_labeled(other, other_label)}"
+            pair = f"{_quote_with_label(path, label)} with {_quote_with_label(other, other_label)}"
             yield repeated(
                 at, f"{volume}: overlapping paths: {pair}", "give each file its own path", field=""
             )
@@ -230,7 +230,7 @@ def _earliest_relatives(paths: list[str]) -> list[int]:
     return [min(pair) for pair in zip(first_inside, first_around, strict=True)]
 
 
-def _labeled(path: str, label: str) -> str:
+def _quote_with_label(path: str, label: str) -> str:
     if label:
         return f"{quote_value(path)} ({label})"
     return quote_value(path)

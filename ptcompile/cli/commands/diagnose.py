@@ -32,7 +32,7 @@ def explain_logs(options: argparse.Namespace) -> int:
     if len(manifests) > 1:
         raise UsageError(f"{manifest} has {len(manifests)} files, but explain reads one")
 
-    diagnosis = _diagnosed(inputs, manifests, options)
+    diagnosis = _diagnose_files(inputs, manifests, options)
     findings.add_all([*manifests], diagnosis.diagnostics)
     status = max(findings.finish(), int(diagnosis.first is None))
     text = presentation.in_form(diagnosis, options.format)
@@ -44,7 +44,7 @@ _MANIFESTS = (".yaml", ".yml")
 """Ends of the name of the last file after --log if it is the manifest: kubectl's JSON is a log."""
 
 
-def _diagnosed(
+def _diagnose_files(
     logs: list[InputFile], manifests: list[InputFile], options: argparse.Namespace
 ) -> Diagnosis:
     """Return the diagnosis, with the manifest as the configuration judges it."""
@@ -89,8 +89,8 @@ def _is_of_message(word: str) -> bool:
 
 
 def explain_message(text: str, form: str) -> int:
-    """Print the page of a message by its name or by a line with it, else what comes nearest;
-    return 1 then.
+    """Print the page of a message, found by its name or by a log line that contains it. Without a
+    match, print the closest messages and return 1.
     """
     from ptcompile.api.diagnose import diagnose
     from ptcompile.diagnosis.pages import named, page

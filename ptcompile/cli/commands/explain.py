@@ -101,7 +101,7 @@ def _explain_file(file: InputFile, options: argparse.Namespace, findings: Report
 
 def _explain_word(word: str, form: str) -> int | None:
     """Explain a code, a field or a message. None for a word that may be the path of a file."""
-    # the table of messages, whose names are in lower case, is long
+    # names of messages are in lower case: only such a word needs the long table of messages
     if reference.is_code(word) and (
         word in CODES or not word.islower() or not diagnose.is_message(word)
     ):

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     """Compile a task or a workflow; write nothing if it has an error."""
     check_target(options.target)
     if options.task.endswith(".py") and ":" not in options.task:
-        return files.write_stdout(_listed(options))
+        return files.write_stdout(_list_tasks(options))
 
     findings = Reporter(options.output_format)
     profile = findings.read_profile(options.cluster)
@@ -150,7 +150,7 @@ def _load(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
     return loaded, inputs
 
 
-def _listed(options: argparse.Namespace) -> str:
+def _list_tasks(options: argparse.Namespace) -> str:
     """Return a line for each task and workflow of a file. Raises `UsageError` without any."""
     path = options.task
     options.task = f"{path}:__name__"

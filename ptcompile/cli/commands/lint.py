@@ -96,6 +96,7 @@ class FileLinter:
     def report(self, file: InputFile) -> Report:
         """Return the findings of a file, with the edits of their fixes."""
         report, parsed = self._report_of(file)
+        # breaks the reference cycle between documents and source
         parsed.documents = ()
         return report
 

@@ -40,7 +40,9 @@ def run(options: argparse.Namespace) -> int:
     files.enter_untrusted_mode()
     stdin = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
     anyio.run(
-        serve, make_server(roots, partial(_settings, roots[0]), partial(_around, roots)), stdin
+        serve,
+        make_server(roots, partial(_settings, roots[0]), partial(_read_surroundings, roots)),
+        stdin,
     )
 
     return 0
@@ -65,7 +67,7 @@ def _settings(root: str, filename: str, cluster: bytes | None) -> CallSettings:
         raise CallError(f"the configuration has an error: {error}") from None
 
 
-def _around(roots: Sequence[str], item: NamedText) -> Around:
+def _read_surroundings(roots: Sequence[str], item: NamedText) -> Around:
     """Return what the other files below the roots mean for a file, as in `ptcompile lint FILE
     --context ROOT`.
     """

@@ -122,8 +122,8 @@ def _convert_file(
     options: argparse.Namespace,
     chosen: Chosen,
 ) -> Result:
-    """Return the conversion of a file, to whose objects those of the other files are related
-    (`objects`, by file).
+    """Return the conversion of a file. `objects` has the objects of each file; those of the other
+    files are related to this one's.
     """
     from ptcompile.api.convert import convert_inputs
 

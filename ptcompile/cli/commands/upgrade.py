@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
     related = RelatedObjects(inputs, is_complete=len(inputs) > 1)
     total = Upgrade(())
-    # after an upgrade both sides have a profile
+    # `inputs_of` reads a profile only if this is set, and both sides of an upgrade have one
     options.cluster = True
     for file in inputs:
         beside = related.objects_for(file)

@@ -241,7 +241,7 @@ def run(options: argparse.Namespace) -> int:
 
     for path in filter(None, (options.spec, options.cluster)):
         files.read(path)
-    # mistakes in the configuration are those of the run
+    # a mistake in the configuration ends the command before the page is served
     of_run(options)
 
     try:
@@ -275,7 +275,7 @@ def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
             earlier = last_compiled or last_page
             try:
                 if notices and earlier:
-                    page = _outdated(earlier, notices)
+                    page = _mark_outdated(earlier, notices)
                 else:
                     page = _make_page(options, contents)
             except NotFinishedError:
@@ -284,7 +284,7 @@ def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
                 notices = [
                     f"Not finished after {options.timeout:g} s. The page shows its last version."
                 ]
-                page = _outdated(earlier, notices)
+                page = _mark_outdated(earlier, notices)
 
             if not notices or earlier is None:
                 last_page = page
@@ -298,7 +298,7 @@ def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
         time.sleep(_CHECK_SECONDS)
 
 
-def _outdated(page: ExplainPage, notices: Sequence[str]) -> ExplainPage:
+def _mark_outdated(page: ExplainPage, notices: Sequence[str]) -> ExplainPage:
     return page._replace(outdated="everything", notice=" ".join(notices))
 
 

@@ -88,7 +88,7 @@ def entry_point(parts: SpecParts) -> Problems:
 
         entry = _read_line(text, field, job)
         included = "shell operators" if text.split() == [text] else "spaces"
-        # as an argument a secret is another finding
+        # split into arguments, a secret would cause another finding
         is_fixable = len(set_fields) == 1 and not secret_parts(text)
         yield problem(
             "command-as-script",
@@ -391,7 +391,7 @@ def _program_entry(tokens: list[str], field: str) -> Entry | str:
 
 
 def _help(entry: Entry) -> str:
-    """Return the help that lists the fields, and what they leave out."""
+    """Return the help that lists the fields to write, and what these cannot express."""
     assignments = [f"{entry.field}: {scalar(entry.value)}"]
     if entry.args:
         assignments.append(f"args: {_format_list(entry.args)}")

@@ -48,6 +48,7 @@ def metadata(parts: SpecParts) -> Problems:
     fields = parts.spec.metadata
     prefix = fields.generate_name
     has_name = "name" in fields.model_fields_set
+
     if not has_name and prefix is None:
         yield problem("spec-missing-field", ("metadata", "name"), "is missing", "add name")
     elif has_name and prefix is not None and fields.name != placeholder_name(prefix):
@@ -60,6 +61,7 @@ def metadata(parts: SpecParts) -> Problems:
             f"{fields.name!r} {reason}",
             name_help(fields.name, "llama-sft"),
         )
+
     if fields.namespace is not None and (reason := names.why_not_dns_label(fields.namespace)):
         help = name_help(fields.namespace, "research")
         yield invalid_field(("metadata", "namespace"), f"{fields.namespace!r} {reason}", help)
@@ -73,7 +75,7 @@ def containers(parts: SpecParts) -> Problems:
     for path, fields, _, _ in parts.every:
         yield from _check_env(path, fields)
         if fields.image is None and job.image is None and job.runtime_ref is None:
-            # then the job itself needs none
+            # if master or worker roles train, each of them needs an image and the job needs none
             roles_train = job.master is not None or job.worker is not None
             if len(path) == 2 or roles_train == (len(path) == 3):
                 yield problem(

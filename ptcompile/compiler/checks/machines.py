@@ -91,7 +91,7 @@ def _check_part(
     for misfit in part_misfits:
         amount = next(amount for amount in amounts if amount.ask is misfit.ask)
         yield _misfit_problem(misfit, amount, job.accelerator or "", cloud)
-    # a slice is a defined part of a machine
+    # a slice is itself a fixed share of its machine
     if not part_misfits and "/" not in (job.accelerator or ""):
         yield from _check_share(amounts, machines, job, cloud)
 
@@ -105,7 +105,7 @@ def _requested_amounts(part: SpecPart, job: JobSpec, cluster: ClusterProfile) ->
     amounts = part.amounts
     gpu_resource = hardware.gpu_resource(cluster, job.accelerator)
     nics = hardware.per_machine_resource(cluster, job.fabric)
-    # one device provides several slices
+    # machines list whole devices, and one device provides several slices
     is_slice = "/" in (job.accelerator or "") and gpu_resource != "google.com/tpu"
     measures = {
         **({} if is_slice else {"gpu": "devices", gpu_resource: "devices"}),
@@ -270,7 +270,7 @@ def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None
     has_misfit = False
     for role in job.roles:
         pod = pod_template.write_shared(role.template)["spec"]
-        placement = fits(pod, pools.groups, _claimed(role.template, job, cluster))
+        placement = fits(pod, pools.groups, _claimed_accelerators(role.template, job, cluster))
         misfit = misfit_in(pools, placement)
         if misfit is not None:
             has_misfit = True
@@ -294,7 +294,9 @@ def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None
             yield None, larger
 
 
-def _claimed(template: PodTemplate, job: Job, cluster: ClusterProfile) -> dict[str, Quantity]:
+def _claimed_accelerators(
+    template: PodTemplate, job: Job, cluster: ClusterProfile
+) -> dict[str, Quantity]:
     """Return the accelerators that a pod claims instead of requesting them."""
     claimed = accelerators_in(job.claims, template.extra)
     if claimed:

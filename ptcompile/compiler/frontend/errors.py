@@ -483,6 +483,7 @@ def form_help(path: Path, value: Any) -> tuple[str, FixTemplate | None] | None:
     """
     if value is None:
         return "leave it out: null stands only for values that something else would fill in", None
+
     if path[-2:-1] and path[-2] in _TABLE["items"] and isinstance(value, str):
         cure = None
         if path[-2] == "imagePullSecrets":
@@ -502,6 +503,7 @@ def form_help(path: Path, value: Any) -> tuple[str, FixTemplate | None] | None:
         return f"write a list, one word per item: {json.dumps(words)}", FixTemplate(
             "write a list", "set", words, safe=False
         )
+
     return None
 
 

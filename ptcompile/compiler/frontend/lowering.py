@@ -387,7 +387,7 @@ def _launch(parts: SpecParts) -> ir.Launch | None:
     sets_id = elastic is not None and "rdzv_id" in elastic.model_fields_set
     sets_interval = elastic is not None and "monitor_interval" in elastic.model_fields_set
     interval = None if runtime_decides or is_bare else 5
-    # one store for all jobs
+    # all jobs share one etcd store
     uses_etcd = elastic is not None and elastic.rdzv_backend in {
         "etcd",
         "etcd-v2",

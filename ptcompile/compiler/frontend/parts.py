@@ -153,8 +153,8 @@ NOT_INHERITED = frozenset({"command", "args", "resources", "restartPolicy", "pod
 
 
 def with_path(problem: Problem, path: Path) -> Problem:
-    """Return the problem at another path, which its message then begins with if it began with a
-    field.
+    """Return the problem at another path. If its message began with the field, it begins with that
+    of the new path.
 
     The fix is kept if it edits only the problem's own path and the key is the same at the new path.
     """

@@ -212,7 +212,7 @@ def _origins(
         if id(line) not in known:
             known[id(line)] = _source_lines(line, explanation)
         origin = known[id(line)]
-        # the strongest comes first
+        # inputs are sorted: a later one on the same lines has a weaker effect
         if not origin.first or all(earlier[:3] != origin[:3] for earlier in origins):
             origins.append(origin)
 

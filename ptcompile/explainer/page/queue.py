@@ -110,7 +110,7 @@ def _quotas_html(answer: JobAdmission) -> Iterator[str]:
         yield f"<span>{escape(describe_quota(quota, is_admitted=answer.outcome == 'admitted'))}</span></li>"
 
     yield "</ul>"
-    yield from _omitted(len(answer.quotas), "quotas")
+    yield from _omission_note(len(answer.quotas), "quotas")
     names = (f'<li class="{part}">{name}</li>' for part, name in _PARTS.items() if part in parts)
     yield f'<ul class="key" aria-label="Parts of the bars">{"".join(names)}</ul>'
 
@@ -178,9 +178,9 @@ def _domains_html(pod_set: AdmittedPodSet) -> Iterator[str]:
         pods = pluralize(count, "pod")
         yield f"<li><b>{escape(' / '.join(values))}</b> <span>{pods}</span></li>"
     yield "</ul>"
-    yield from _omitted(len(pod_set.domains), "domains")
+    yield from _omission_note(len(pod_set.domains), "domains")
 
 
-def _omitted(total: int, items: str) -> Iterator[str]:
+def _omission_note(total: int, items: str) -> Iterator[str]:
     if total > _MAX_SHOWN:
         yield f"<p>{_MAX_SHOWN} of {total} {items}</p>"

@@ -188,6 +188,7 @@ class _Batch:
         limit = ""
         if array.at_once:
             limit = f"; %{array.at_once}, how many run at once, is a matter of the queue's quota"
+
         if is_chain:
             text = (
                 f"an array of {array.size}, one after another, is one long training: one job with "

@@ -67,7 +67,7 @@ class Options(dict[str, SlurmOption]):
         return next((self[name].value for name in names if name in self), "")
 
     def place(self, *names: str) -> Offsets:
-        """Return where the first of these options that is given stands, or else the beginning of
+        """Return the position of the first of these options that is given, or else the beginning of
         the script.
         """
         return next((self[name].place for name in names if name in self), (0, 0))

@@ -81,10 +81,10 @@ def fields_of(job: ScriptJob) -> JsonDict:
         "workingDir": _folder(job),
         **_volumes(step, findings),
         "runPolicy": _run_policy(job),
-        # what a pod has after SIGTERM
+        # the seconds between SIGTERM and SIGKILL; a pod's default is 30
         "terminationGracePeriodSeconds": None if notice is None else max(notice, 30),
-        "queue": _placed(job, "queue"),
-        "priority": _placed(job, "priority"),
+        "queue": _value_of_field(job, "queue"),
+        "priority": _value_of_field(job, "priority"),
     }
     fields = without_falsy(fields)
     _report_unknown(job, fields, swept)
@@ -187,7 +187,7 @@ def _accelerator(job: ScriptJob, gpu_type: str) -> str:
     return ""
 
 
-def _placed(job: ScriptJob, field: str) -> str:
+def _value_of_field(job: ScriptJob, field: str) -> str:
     """Return the queue or the priority, as far as a table of the cluster is given."""
     keys = [
         f"{name}.{option.value}"
@@ -310,13 +310,13 @@ def _report_unknown(job: ScriptJob, fields: Mapping[str, Any], swept: Collection
         else:
             help = "write the value"
         hint = _hint(job, name) or (" (arguments of sbatch)" if name.isdigit() else "")
-        findings.miss(place, f"{_written(name)} is not known{hint}", help)
+        findings.miss(place, f"{_variable_text(name)} is not known{hint}", help)
 
     for name, value in env.items():
         if not isinstance(value, str):
             continue
         for inner in unresolved(value, known):
-            text = f"env.{name} has {_written(inner)}, which no pod sets{_hint(job, inner)}"
+            text = f"env.{name} has {_variable_text(inner)}, which no pod sets{_hint(job, inner)}"
             findings.miss(place, text, f"write the value of env.{name}")
 
     offset = job.text.find('"$@"') + 1
@@ -325,7 +325,7 @@ def _report_unknown(job: ScriptJob, fields: Mapping[str, Any], swept: Collection
         findings.miss((offset, offset + 2), text, "import with --set 1=VALUE, or add to args")
 
 
-def _written(name: str) -> str:
+def _variable_text(name: str) -> str:
     """Return a variable with its sign, or another expansion as it is written."""
     return name if name.startswith(("$", "`")) else f"${name}"
 

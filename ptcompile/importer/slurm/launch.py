@@ -147,7 +147,7 @@ def _read_started(launch: StepLaunch) -> None:
     invocation = launch.step.invocation
     processes = launch.elastic.get("nprocPerNode", launch.allocation.gpus or 1)
     if invocation.program == "tune run":
-        # any option makes it start torchrun, which gets the others as variables
+        # any option of torchrun makes tune start torchrun; the other options become variables
         launch.fields["command"] = [
             "tune",
             "run",
@@ -171,8 +171,8 @@ def _read_started(launch: StepLaunch) -> None:
 
 
 def _read_accelerate(launch: StepLaunch) -> None:
-    """accelerate reads the other machines from its options alone, so that torchrun's variables
-    do not help.
+    """Read a launch by accelerate. It takes the other machines only from its own options, so
+    torchrun's variables do not help.
     """
     options = launch.options
     invocation = launch.step.invocation

@@ -108,8 +108,8 @@ def report_setup(
 
 
 def _kind_of_setup(words: Sequence[str]) -> str:
-    """Return the reason why a command stays behind, or a kind without a reason for one that only
-    tells.
+    """Return the kind of a command that is left behind, which names the reason; `silent` for a
+    command that only prints.
     """
     first = words[0]
     if first == "srun":

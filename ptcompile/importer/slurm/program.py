@@ -260,7 +260,7 @@ def setup_kind(words: Sequence[str]) -> str:
 
 
 def _is_setup(step: ScriptStep) -> bool:
-    """Return whether a step only prepares or tells something."""
+    """Return whether a step only prepares or prints something."""
     entry = step.invocation.entry
     if step.invocation.launcher != "command":
         return False

@@ -52,7 +52,8 @@ def read_sweep(
             values[name] = known
 
     symbols = {**own, **{name: f"$({name})" for name in values}}
-    # a script that compares the index takes no branch for what stands for it
+    # a script that compares the index cannot be followed with a reference in place of its
+    # value: follow it with the first index then
     for index in (symbols[_OWN_INDEX], indexes[0]):
         base = follow({INDEX: index}, symbols)
         jobs = _jobs(base, values, steps) if base is not None else ()
@@ -74,7 +75,7 @@ def _jobs(
         key=lambda name: sum(value != following for value, following in pairwise(values[name]))
     )
     jobs = [{name: values[name][number] for name in used} for number in range(len(steps))]
-    made = [tuple(_filled(word, job) for word in base.argv) for job in jobs]
+    made = [tuple(_substitute(word, job) for word in base.argv) for job in jobs]
     if used and made == [step.argv for step in steps]:
         return tuple(jobs)
     return ()
@@ -107,7 +108,7 @@ def known_text(variable: Variable | None) -> str | None:
     return None
 
 
-def _filled(text: str, values: Mapping[str, str]) -> str:
+def _substitute(text: str, values: Mapping[str, str]) -> str:
     for name, value in values.items():
         text = text.replace(f"$({name})", value)
     return text

@@ -655,7 +655,9 @@ def _check_coordinator(
 def _missing_coordinator(
     coordinator: Json, jobs: Sequence[Json], path: Path, rejection: ProblemFactory
 ) -> Problem | None:
-    """Return why the JobSet has no such pod, or None if it has."""
+    """Return why the JobSet does not have the pod that the coordinator names, or None if it
+    does.
+    """
     job_name = nested_string(coordinator, "replicatedJob")
     job = next((j for j in jobs if nested_string(j, "name") == job_name), None)
     if job is None:

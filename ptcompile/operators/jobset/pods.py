@@ -143,7 +143,7 @@ class _JobSetExpansion:
         if NODE_SELECTOR not in build.annotations:
             build.labels[f"{_PREFIX}priority"] = self._priority(build.pod)
         pods_per_job = pod_count(spec)
-        shared_labels = self._fixed(position)
+        shared_labels = self._fixed_labels(position)
 
         def pod(index: int) -> PodView:
             job = index // pods_per_job
@@ -175,7 +175,7 @@ class _JobSetExpansion:
         pod = {**nested_map(template, "spec"), "subdomain": self.subdomain}
         return {**spec, "template": {**template, "spec": pod}}
 
-    def _fixed(self, position: int) -> dict[str, str]:
+    def _fixed_labels(self, position: int) -> dict[str, str]:
         group = self.groups[position]
         labels = {
             "global-replicas": str(self.before[-1]),

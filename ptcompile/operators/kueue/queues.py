@@ -69,8 +69,8 @@ def outside_text(
 ) -> str:
     """Return why an object of a kind starts outside of its queue, or "" if Kueue manages the kind.
 
-    `configured` are the frameworks of Kueue's configuration, if that is known; they go before
-    `switched_on`.
+    `configured` are the frameworks of Kueue's configuration, if that is known; then `switched_on`
+    is ignored.
     """
     if not configured:
         return unmanaged_text(kind, versions, switched_on)

@@ -143,8 +143,9 @@ class TrainingOperator(Operator):
                 ("spec", "pytorchReplicaSpecs", role, "template", "spec", "restartPolicy")
                 for role in ("Master", "Worker")
             ),
-            ("spec", "runPolicy", "schedulingPolicy", "minAvailable"),  # the gangs are compared
-            (*_ELASTIC, "rdzvHost"),  # the endpoints are compared
+            # convert compares the gangs and the endpoints themselves
+            ("spec", "runPolicy", "schedulingPolicy", "minAvailable"),
+            (*_ELASTIC, "rdzvHost"),
             (*_ELASTIC, "rdzvPort"),
         ),
         successor="trainjob",  # Kubeflow: training-operator 1.9 is followed by Trainer 2

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
-from ptcompile.ir.job import Derived, IndexedGroup, Job, Role, Target, Wiring
+from ptcompile.ir.job import Derived, IndexedGroup, Job, Launch, Role, Target, Wiring
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes.unstructured import JsonDict, without_none
 from ptcompile.operators.pytorchjob import endings
@@ -138,20 +138,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     if job.launch is not None and not needs_elastic_nproc:
         spec["nprocPerNode"] = str(job.launch.nproc_per_node)
     if job.elastic and job.launch is not None:
-        spec["elasticPolicy"] = {
-            "minReplicas": job.min_nodes,
-            "maxReplicas": job.peak_nodes,
-            **({"nProcPerNode": job.launch.nproc_per_node} if needs_elastic_nproc else {}),
-            "maxRestarts": job.launch.max_restarts,
-            "rdzvBackend": job.launch.rdzv_backend,
-            **_etcd_fields(job.launch.rdzv_endpoint),
-            **({} if job.launch.rdzv_id is None else {"rdzvId": job.launch.rdzv_id}),
-            **(
-                {"rdzvConf": [{"key": key, "value": value} for key, value in settings.items()]}
-                if (settings := job.launch.settings)
-                else {}
-            ),
-        }
+        spec["elasticPolicy"] = _elastic_policy(job, job.launch, sets_nproc=needs_elastic_nproc)
 
     spec["pytorchReplicaSpecs"] = {
         key: {
@@ -186,6 +173,25 @@ def _run_policy(job: Job, cluster: ClusterProfile) -> JsonDict:
     }
 
     return without_none(fields)
+
+
+def _elastic_policy(job: Job, launch: Launch, *, sets_nproc: bool) -> JsonDict:
+    policy: JsonDict = {"minReplicas": job.min_nodes, "maxReplicas": job.peak_nodes}
+    if sets_nproc:
+        policy["nProcPerNode"] = launch.nproc_per_node
+    policy |= {
+        "maxRestarts": launch.max_restarts,
+        "rdzvBackend": launch.rdzv_backend,
+        **_etcd_fields(launch.rdzv_endpoint),
+    }
+    if launch.rdzv_id is not None:
+        policy["rdzvId"] = launch.rdzv_id
+    if launch.settings:
+        policy["rdzvConf"] = [
+            {"key": key, "value": value} for key, value in launch.settings.items()
+        ]
+
+    return policy
 
 
 def _etcd_fields(endpoint: str | None) -> JsonDict:

@@ -103,7 +103,7 @@ def run_policy(job: Job) -> JsonDict:
     restart_policies = {restart_policy(job, role) for role in job.training_roles}
     limited = "OnFailure" in restart_policies and "Always" not in restart_policies
     backoff_limit = endings.retries(job) if limited else policy.backoff_limit
-    # an absent limit is what the operator takes for no limit
+    # the operator reads an absent limit as no limit
     if policy.backoff_limit == UNLIMITED:
         backoff_limit = None
     return {"cleanPodPolicy": policy.clean_pod_policy or "Running", "backoffLimit": backoff_limit}

@@ -175,7 +175,7 @@ class _PyTorchJob:
             "spec": {
                 "clusterIP": "None",
                 "selector": self.labels(kind, index),
-                # without the protocol
+                # the operator does not copy the protocol of a port
                 "ports": [
                     without_falsy(
                         {"name": port.get("name"), "port": nested_int(port, "containerPort")}

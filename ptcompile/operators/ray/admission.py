@@ -168,7 +168,7 @@ def _check_selector(spec: Json, retries: int, mode: str) -> Problems:
 
 
 def _check_end(spec: Json) -> Problems:
-    """Reject what only a job whose cluster is deleted can have, and times that are not."""
+    """Reject fields that require the cluster to be deleted at the job's end, and invalid times."""
     shuts_down = spec.get("shutdownAfterJobFinishes") is True
     ends = "a RayJob with shutdownAfterJobFinishes set to false"
     help = "set shutdownAfterJobFinishes to true"

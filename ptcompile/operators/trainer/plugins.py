@@ -106,9 +106,12 @@ class Build:
         self._change(job, lambda replicated: with_pod_count(replicated, count))
 
     def _change(self, job: str | None, change: Callable[[Json], Json]) -> None:
-        self.jobs = [change(rj) if self._meant(rj, job) else rj for rj in self.jobs]
+        self.jobs = [change(rj) if self._is_selected(rj, job) else rj for rj in self.jobs]
 
-    def _meant(self, replicated: Json, job: str | None) -> bool:
+    def _is_selected(self, replicated: Json, job: str | None) -> bool:
+        """Return whether a replicatedJob is the one named `job`, or without a name the
+        trainer's.
+        """
         if job:
             return replicated.get("name") == job
         return step_label(replicated) == "trainer"
@@ -129,12 +132,12 @@ class Build:
         job: str | None = None,
         name: str = "node",
     ) -> None:
-        """Set variables of a container; `fields` has those of the TrainJob that decide their
-        values.
+        """Set variables of a container; `fields` names the field of the TrainJob that decides the
+        value of a variable.
         """
         self.on_container(lambda c: upsert_env(c, env), job=job, name=name)
         for replicated in self.jobs:
-            if not self._meant(replicated, job):
+            if not self._is_selected(replicated, job):
                 continue
 
             for entry in env:
@@ -322,7 +325,7 @@ def apply_torchtune(build: Build) -> None:
     steps = nested_maps(build.spec, "replicatedJobs")
     node = next((replicated for replicated in steps if step_label(replicated) == "trainer"), {})
     container = runtimes.find_container(node, "node") or {}
-    # the paths that the runtime's own command sets
+    # the TrainJob's command replaces the runtime's, except for the paths that the latter sets
     overrides = [
         word for word in nested_strings(container, "command") if word.startswith(_RUNTIME_OPTIONS)
     ]
@@ -377,7 +380,7 @@ def apply_torch(build: Build) -> None:
     tune = nested_strings(build.trainer, "command") == ["tune", "run"]
     build.add_env(node_variables if tune else variables, _TORCH_FIELDS)
     build.on_container(_with_rendezvous_port)
-    # since 2.3
+    # since Trainer 2.3 a runtime can name further containers that get the variables
     for target in nested_maps(
         build.runtime, "spec", "mlPolicy", "torch", "envInjection", "targets"
     ):

@@ -85,7 +85,7 @@ def _runtime(
 
 
 def _nodes_only(framework: str, image: str, policy: Json, **more: Any) -> Json:
-    """Return a runtime with no job except the nodes."""
+    """Return a runtime whose only replicatedJob is `node`, which trains."""
     return _runtime(framework, policy, [_replicated_job("node", image, step="trainer")], **more)
 
 

@@ -165,15 +165,16 @@ def _eviction_action(job: Job, failure_action: OnPodFailure) -> str | None:
 
 
 def _has_task_eviction_policies(job: Job) -> bool:
-    """Return whether the PodEvicted policy is on each task, because it does not apply to all of
-    them.
+    """Return whether each task has its own PodEvicted policy, because not all tasks need the same
+    one.
     """
     return any(endings.returns_alone(role) for role in job.roles)
 
 
 def task_eviction_action(job: Job, cluster: ClusterProfile) -> str | None:
-    """Return the action for a lost node of the tasks that do not return alone, if it is on each
-    of them.
+    """Return the action that tasks have for a lost node, or None if the job's policies have it.
+
+    A task whose pods the controller recreates one by one has no such action.
     """
     if _has_task_eviction_policies(job):
         return _eviction_action(job, _failure_action(job, cluster))

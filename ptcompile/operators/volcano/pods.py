@@ -401,7 +401,9 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
 
 
 def start_orders(manifest: Json) -> Iterator[StartOrder]:
-    """Yield which tasks are created when those that they depend on are ready."""
+    """Yield each dependency between tasks: a task is created when the task that it depends on is
+    ready.
+    """
     tasks = [*indexed_mappings(nested_value(manifest, "spec", "tasks"))]
     depends = {index: nested_strings(task, "dependsOn", "name") for index, task in tasks}
     exist = sum(nested_int(task, "replicas") for index, task in tasks if not depends[index])

@@ -105,8 +105,12 @@ def _only_training_task(tasks: Sequence[Json], plugins: Json) -> int | None:
 
 def _tasks_of_one_pod(tasks: Sequence[Json]) -> list[Json]:
     """Return the tasks that start torchrun in a single pod."""
-    launched = [task for task in tasks if any(launcher in str(task) for launcher in LAUNCHERS)]
-    return [task for task in launched if pod_count(task.get("replicas")) == 1]
+    return [
+        task
+        for task in tasks
+        if pod_count(task.get("replicas")) == 1
+        and any(launcher in str(task) for launcher in LAUNCHERS)
+    ]
 
 
 def _read_one_task(

@@ -136,7 +136,7 @@ def read_command_line(
         words = command.words
         invocation = _program_invocation(words[unwrap(words).start :], _NO_VALUES)
         if invocation.launcher != "command":
-            return _command_invocation(_surest(command, script.commands), script, env)
+            return _command_invocation(_first_of_loop(command, script.commands), script, env)
         if program is None and command.words[0] not in SHELL_COMMANDS:
             program = command
 
@@ -146,7 +146,7 @@ def read_command_line(
     return _command_invocation(program or script.commands[-1], script, env)
 
 
-def _surest(launch: ShellCommand, commands: Sequence[ShellCommand]) -> ShellCommand:
+def _first_of_loop(launch: ShellCommand, commands: Sequence[ShellCommand]) -> ShellCommand:
     """Return the first run of a launch that a loop repeats: only failures decide about the later
     ones.
     """

@@ -93,7 +93,7 @@ def misread_word(launch: Invocation) -> MisreadWord | None:
 
     return (
         (None if text.isascii() else _look_alike(launch, (*options, *entry[:1])))
-        or (_glued(launch, given, entry) if _has_inner_option(text) else None)
+        or (_glued_word(launch, given, entry) if _has_inner_option(text) else None)
         or _answer(launch, given, entry)
         or _valued_switch(launch, given)
     )
@@ -143,7 +143,7 @@ def misplaced_options(launch: Invocation) -> tuple[str, ...]:
 
 def _own_names(launch: Invocation) -> dict[str, str]:
     """Return torchrun's names of the options that decide how many processes start and where they
-    meet, by the launcher's.
+    meet, keyed by the launcher's own names.
     """
     launcher = LAUNCHERS.get(launch.launcher)
     if launcher is None:
@@ -213,7 +213,7 @@ def _sign(sign: str) -> str:
     return f"U+{ord(sign):04X} ({name(sign, 'a control character').lower()})"
 
 
-def _glued(
+def _glued_word(
     launch: Invocation, given: Sequence[GivenOption], entry: Sequence[str]
 ) -> MisreadWord | None:
     """Return an option or a script with another option of the launcher at its end, for want of a

@@ -167,10 +167,10 @@ def _named_values(text: str) -> Iterator[TextInterval]:
                 if is_whole and not quoted and "\n" not in text:
                     yield start, len(text)
                 else:
-                    yield _unquoted(text, start, end)
+                    yield _without_quotes(text, start, end)
 
 
-def _unquoted(text: str, start: int, end: int) -> TextInterval:
+def _without_quotes(text: str, start: int, end: int) -> TextInterval:
     """Return the interval without the quotes around the value."""
     while start < end and text[start] in "\\'\"":
         start += 1
@@ -252,7 +252,8 @@ def finder(secrets: Iterable[str]) -> Callable[[str], Iterator[TextInterval]]:
                 if size > _CUT:
                     if (candidates := long.get(text[start : start + _CUT])) is not None:
                         end = start + _longest_prefix(candidates, text, start)
-                        # in a run of one letter, the match at every offset would be as long
+                        # skip offsets inside the match: in a run of one letter, each of them
+                        # would match to the same end
                         offset = max(offset, end - _CUT)
                         yield start, end
                         break

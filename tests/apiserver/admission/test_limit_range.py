@@ -27,7 +27,9 @@ CPU = {"limits": {"cpu": "4"}}
          [": cpu max limit to request ratio per Container is 2, but no limit is specified or limit is 0"]),
     ],
 )  # fmt: skip
-def test_containers(limits: Json, resources: Json, expected: list[str] | None) -> None:
+def test_containers_are_checked_against_the_limits(
+    limits: Json, resources: Json, expected: list[str] | None
+) -> None:
     reported = messages(limit_range({"type": "Container", **limits}), pod(resources))
     assert [
         message.removeprefix("spec.containers[0].resources").removeprefix(".")
@@ -48,7 +50,9 @@ def test_containers(limits: Json, resources: Json, expected: list[str] | None) -
          ["spec.resources.limits.cpu: maximum cpu usage per Pod is 4, but limit is 5"]),
     ],
 )  # fmt: skip
-def test_pods(limits: Json, spec: Json, expected: list[str]) -> None:
+def test_the_sums_of_a_pod_are_checked_against_the_limits(
+    limits: Json, spec: Json, expected: list[str]
+) -> None:
     assert messages(limit_range({"type": "Pod", **limits}), spec) == expected
 
 
@@ -59,7 +63,7 @@ def test_defaults_count_for_the_pod() -> None:
     assert messages(limits, pod({}, {})) == ["spec: maximum cpu usage per Pod is 3, but limit is 4"]
 
 
-def test_claims() -> None:
+def test_the_size_of_a_claim_is_checked_against_the_limits() -> None:
     limits = limit_range(
         {"type": "PersistentVolumeClaim", "min": {"storage": "1Gi"}, "max": {"storage": "10Gi"}}
     )

@@ -24,7 +24,7 @@ def pod(**spec: Any) -> Json:
     return obj("Pod", "v1", spec={"containers": [{"name": "c", "image": "i"}], **spec})
 
 
-def test_the_annotation_of_limit_ranges() -> None:
+def test_limit_ranges_annotate_what_they_set() -> None:
     limits: Json = {
         "limits": [{"type": "Container", "default": {"cpu": 1}}, {"type": "Pod", "max": {"cpu": 2}}]
     }
@@ -33,7 +33,7 @@ def test_the_annotation_of_limit_ranges() -> None:
     assert annotations == {"kubernetes.io/limit-ranger": f"LimitRanger plugin set: {notes}"}
 
 
-def test_a_service_account() -> None:
+def test_pods_get_the_pull_secrets_of_their_service_account() -> None:
     account = obj("ServiceAccount", "v1", imagePullSecrets=[{"name": "s"}])
     spec = stored(pod(serviceAccountName="serviceaccount"), account)["spec"]
     assert (spec["imagePullSecrets"], spec["serviceAccount"]) == ([{"name": "s"}], "serviceaccount")
@@ -50,7 +50,7 @@ def test_the_priority_of_an_unknown_class_stays_absent() -> None:
     )
 
 
-def test_tolerations_of_failing_nodes() -> None:
+def test_pods_tolerate_failing_nodes_for_a_time() -> None:
     keys = [item["key"] for item in stored(pod())["spec"]["tolerations"]]
     assert keys == ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]
     for toleration in (
@@ -60,7 +60,7 @@ def test_tolerations_of_failing_nodes() -> None:
         assert len(stored(pod(tolerations=[toleration]))["spec"]["tolerations"]) == 1
 
 
-def test_default_classes() -> None:
+def test_claims_and_ingresses_get_the_default_class() -> None:
     mark = "storageclass.kubernetes.io/is-default-class"
     fast = obj("StorageClass", "storage.k8s.io/v1", annotations={mark: "true"}, provisioner="p")
     claim = obj("PersistentVolumeClaim", "v1", spec={"accessModes": ["ReadWriteOnce"]})

@@ -75,7 +75,7 @@ def privileged(**context: Any) -> dict[str, Any]:
         ({"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}]}, ["gke-autopilot"]),
     ],
 )
-def test_fields(fields: dict[str, Any], platforms: list[str]) -> None:
+def test_each_platform_rejects_certain_fields(fields: dict[str, Any], platforms: list[str]) -> None:
     manifest = with_spec(job({}), **fields)
     assert [
         platform for platform in ("gke-autopilot", "openshift") if refused(platform, manifest)
@@ -120,7 +120,7 @@ def test_a_binding_grants_a_service_account_another_constraint(account: str, cou
     assert len(refused("openshift", binding, manifest)) == count
 
 
-def test_what_is_stored() -> None:
+def test_the_platform_s_fields_are_stored() -> None:
     namespace = {
         "apiVersion": "v1",
         "kind": "Namespace",

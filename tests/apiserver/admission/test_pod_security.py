@@ -100,7 +100,7 @@ RESTRICTED: list[tuple[Json, str]] = [
     ("value", "forbidden"),
     [("unconfined", True), ("runtime/default", False), ("localhost/mine", False), ("", False)],
 )
-def test_annotations_of_app_armor(value: str, forbidden: bool) -> None:
+def test_baseline_rejects_some_annotations_of_app_armor(value: str, forbidden: bool) -> None:
     key = "container.apparmor.security.beta.kubernetes.io/c"
     reported = reasons(
         "baseline", spec(), meta={"annotations": {key: value, "other": "unconfined"}}
@@ -115,12 +115,12 @@ def test_every_level_accepts_a_hardened_pod() -> None:
 
 
 @pytest.mark.parametrize(("body", "expected"), BASELINE)
-def test_baseline(body: Json, expected: str) -> None:
+def test_baseline_names_the_violation(body: Json, expected: str) -> None:
     assert reasons("baseline", body) == [expected]
 
 
 @pytest.mark.parametrize(("body", "expected"), RESTRICTED)
-def test_restricted(body: Json, expected: str) -> None:
+def test_restricted_rejects_more_than_baseline(body: Json, expected: str) -> None:
     assert reasons("baseline", body) == []
     assert reasons("restricted", body) == [expected]
 
@@ -144,7 +144,7 @@ def test_pod_settings_apply_to_containers() -> None:
         (spec(pod={"securityContext": {"sysctls": [{"name": "net.ipv4.tcp_rmem"}]}}), 32, 31),
     ],
 )
-def test_a_check_of_some_versions(body: Json, before: int, since: int) -> None:
+def test_a_check_applies_only_since_its_version(body: Json, before: int, since: int) -> None:
     assert reasons("baseline", body, before) == []
     assert reasons("baseline", body, since)
 
@@ -161,7 +161,7 @@ def test_a_check_of_some_versions(body: Json, before: int, since: int) -> None:
         ("1.25", 36),
     ],
 )
-def test_version_of_a_level(version: str, minor: int) -> None:
+def test_a_level_s_version_selects_the_minor_release(version: str, minor: int) -> None:
     assert Level("baseline", version).minor((1, 36)) == minor
 
 
@@ -238,7 +238,7 @@ def test_the_profile_sets_the_level_of_other_namespaces() -> None:
     assert _lint(_namespace(enforce="privileged"), BARE, cluster=profile) == []
 
 
-def test_messages_of_the_server() -> None:
+def test_the_message_is_that_of_the_server() -> None:
     report = ptcompile.lint(f"{_namespace(enforce='restricted')}---\n{BARE}")
     assert (
         'violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or container "c" must set '

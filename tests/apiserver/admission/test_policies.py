@@ -61,7 +61,7 @@ NAMED = "ValidatingAdmissionPolicy 'rule' with binding 'bound'"
 LATEST = "object.spec.containers.all(c, c.image != 'i')"
 
 
-def test_the_words_of_the_server() -> None:
+def test_a_denial_has_the_words_of_the_server() -> None:
     (diagnostic,) = findings(
         policy({"expression": LATEST, "message": "no latest"}), binding(), pod({})
     )
@@ -114,7 +114,9 @@ def test_the_words_of_the_server() -> None:
         ("object.spec.containers[0].resources.limits.cpu == '8'", []),
     ],
 )
-def test_validations(validation: Json | str, expected: list[str]) -> None:
+def test_a_failing_validation_denies_with_its_message(
+    validation: Json | str, expected: list[str]
+) -> None:
     assert denials(policy(validation), binding(), {**pod({"limits": {"cpu": 8}})}) == expected
 
 
@@ -128,7 +130,9 @@ def test_validations(validation: Json | str, expected: list[str]) -> None:
         (("Warn", "Audit"), ["warning"]),
     ],
 )
-def test_actions(actions: tuple[str, ...], expected: list[str]) -> None:
+def test_the_binding_s_actions_decide_the_severity(
+    actions: tuple[str, ...], expected: list[str]
+) -> None:
     diagnostics = findings(policy("false"), binding(*actions), pod({}))
     assert [diagnostic.severity for diagnostic in diagnostics] == expected
     assert all(
@@ -165,7 +169,7 @@ def rule(**changes: Any) -> Json:
         ([rule(scope="Cluster")], False),
     ],
 )
-def test_rules(rules: list[Json], matched: bool) -> None:
+def test_a_policy_applies_to_what_its_rules_match(rules: list[Json], matched: bool) -> None:
     assert bool(denials(policy("false", rules=rules), binding(), pod({}))) is matched
     everything = [rule(resources=["*"])]
     excluding = policy("false", rules=everything, match={"excludeResourceRules": rules})
@@ -190,7 +194,7 @@ def test_rules(rules: list[Json], matched: bool) -> None:
         ),
     ],
 )
-def test_selectors_of_policies_and_bindings(criteria: Json, matched: bool) -> None:
+def test_a_policy_applies_to_what_its_selectors_match(criteria: Json, matched: bool) -> None:
     space = {
         "apiVersion": "v1",
         "kind": "Namespace",
@@ -203,7 +207,7 @@ def test_selectors_of_policies_and_bindings(criteria: Json, matched: bool) -> No
     )
 
 
-def test_a_namespace_that_no_file_has() -> None:
+def test_a_namespace_that_no_file_has_makes_a_denial_uncertain() -> None:
     bound = binding(matchResources={"namespaceSelector": {"matchLabels": {"team": "a"}}})
     assert denials(policy("true"), bound, pod({})) == []
     (text,) = denials(policy("false"), bound, pod({}))
@@ -251,7 +255,7 @@ def test_variables_are_computed_when_they_are_read() -> None:
     )
 
 
-def test_many_variables_that_read_one_another() -> None:
+def test_many_variables_that_read_one_another_are_evaluated() -> None:
     chain = [
         {"name": f"v{i}", "expression": f"variables.v{i - 1} + 1" if i else "1"} for i in range(60)
     ]
@@ -259,7 +263,7 @@ def test_many_variables_that_read_one_another() -> None:
     assert len(denials(policy("variables.v59 == 61", variables=chain), binding(), pod({}))) == 1
 
 
-def test_a_variable_about_the_user() -> None:
+def test_a_variable_about_the_user_is_not_evaluated() -> None:
     user = [{"name": "allowed", "expression": "authorizer.path('/x').check('get').allowed()"}]
     (diagnostic,) = findings(policy("variables.allowed", variables=user), binding(), pod({}))
     assert (diagnostic.code, diagnostic.severity) == ("PTC595", "note")
@@ -289,7 +293,9 @@ def with_data(name: str = "allowed", **data: str) -> Json:
         ({"name": "allowed", "namespace": "other"}, [with_data(image="j")], ["note"]),
     ],
 )  # fmt: skip
-def test_params(reference: Json, configs: list[Json], expected: list[str]) -> None:
+def test_a_policy_reads_the_params_of_its_binding(
+    reference: Json, configs: list[Json], expected: list[str]
+) -> None:
     ruled = policy("object.spec.containers.all(c, c.image == params.data.image)", **PARAMS)
     bound = binding(paramRef={"parameterNotFoundAction": "Deny", **reference})
     assert [
@@ -319,7 +325,7 @@ def test_what_the_files_do_not_settle_is_a_note(expression: str) -> None:
     )
 
 
-def test_the_namespace_object() -> None:
+def test_expressions_read_the_namespace_object() -> None:
     space = {
         "apiVersion": "v1",
         "kind": "Namespace",
@@ -339,7 +345,7 @@ def test_pods_of_a_job_are_denied_when_they_are_created() -> None:
     assert diagnostic.message.startswith(f"spec.template: {NAMED} denied request: ")
 
 
-def test_custom_resources_by_their_definition() -> None:
+def test_a_custom_resource_is_matched_by_its_definition() -> None:
     definition, own = from_yaml("""
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -373,7 +379,7 @@ def test_policies_that_do_not_exist_deny_nothing() -> None:
     assert denials(binding(), policy("false", rules=every)) == []
 
 
-def test_objects_that_the_server_rejects_before() -> None:
+def test_objects_that_the_server_rejects_before_reach_no_policy() -> None:
     assert denials(policy("false"), binding(), pod({}, hostname="Not_A_Name")) == []
 
 

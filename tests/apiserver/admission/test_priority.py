@@ -42,7 +42,7 @@ WRONG = "must not be provided in pod spec"
         ({"priority": 0}, []),
     ],
 )
-def test_pods(spec: Json, expected: list[str]) -> None:
+def test_a_pod_must_have_the_priority_of_its_class(spec: Json, expected: list[str]) -> None:
     outcomes = [
         f"{rejection.severity}: {rejection.message}"
         for rejection in rejections(HIGH, pod({}, **spec))
@@ -60,7 +60,9 @@ def test_pods(spec: Json, expected: list[str]) -> None:
     [({"priority": 7}, "warning"), ({"priority": 2 * 10**9}, "error")],
     ids=["may be", "never"],
 )
-def test_without_classes_in_the_files(spec: Json, severity: str) -> None:
+def test_without_classes_in_the_files_a_wrong_priority_is_less_certain(
+    spec: Json, severity: str
+) -> None:
     (rejection,) = rejections(pod({}, **spec))
     assert rejection.severity == severity
     assert rejection.message.endswith(WRONG)
@@ -75,7 +77,7 @@ def test_without_classes_in_the_files(spec: Json, severity: str) -> None:
         ({}, 0),
     ],
 )
-def test_the_default_class(spec: Json, expected: int) -> None:
+def test_the_default_class_decides_for_pods_without_one(spec: Json, expected: int) -> None:
     reported = rejections(DEFAULT, pod({}, **spec))
     assert [one.severity for one in reported] == ["error"] * expected
 
@@ -87,7 +89,7 @@ def test_the_default_class_counts_for_quotas() -> None:
     assert len(messages(scoped, DEFAULT, pod({}))) == 1
 
 
-def test_a_second_default_class() -> None:
+def test_a_second_default_class_is_rejected() -> None:
     (rejection,) = rejections(DEFAULT, priority_class("other", 5, globalDefault=True))
     assert rejection.message.endswith(
         "PriorityClass usual is already marked as default. Only one default can exist"

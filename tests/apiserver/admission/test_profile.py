@@ -23,7 +23,7 @@ def profile(*objects: Json) -> Json:
     }
 
 
-def test_lint() -> None:
+def test_lint_checks_the_quotas_of_a_profile() -> None:
     (rejection,) = rejections(
         job({"limits": {"cpu": 4}}), cluster=profile(quota({"limits.cpu": 4}))
     )

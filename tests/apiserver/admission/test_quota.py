@@ -48,7 +48,9 @@ def texts(*objects: Json, **options: Any) -> list[str]:
          ["exceeded quota: team, requested: hugepages-2Mi=4Mi, used: hugepages-2Mi=0, limited: hugepages-2Mi=2Mi"]),
     ],
 )  # fmt: skip
-def test_pods(hard: Json, manifest: Json, expected: list[str]) -> None:
+def test_a_pod_is_counted_by_each_hard_limit(
+    hard: Json, manifest: Json, expected: list[str]
+) -> None:
     assert texts(quota(hard), manifest) == expected
 
 
@@ -88,7 +90,9 @@ ACROSS = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": 
         ),
     ],
 )
-def test_scopes(scope: Json, inside: Json, outside: Json) -> None:
+def test_a_scoped_quota_counts_only_objects_of_its_scope(
+    scope: Json, inside: Json, outside: Json
+) -> None:
     scoped = quota({"pods": 0}, **scope)
     assert len(texts(scoped, inside)) == 1
     assert texts(scoped, outside) == []
@@ -136,14 +140,16 @@ CLAIM = simple(
         ({"pods": 0, "configmaps": 0}, simple("Namespace"), None),
     ],
 )  # fmt: skip
-def test_other_objects(hard: Json, manifest: Json, requested: str | None) -> None:
+def test_objects_other_than_pods_are_counted(
+    hard: Json, manifest: Json, requested: str | None
+) -> None:
     reported = [text for text in texts(quota(hard), manifest) if "quota" in text]
     assert [text.partition("requested: ")[2].partition(", used")[0] for text in reported] == (
         [] if requested is None else [requested]
     )
 
 
-def test_attribute_classes() -> None:
+def test_a_scope_can_select_a_volume_attributes_class() -> None:
     scoped = quota(
         {"persistentvolumeclaims": 0}, **selecting("VolumeAttributesClass", "In", "fast")
     )

@@ -67,7 +67,7 @@ def test_an_unchanged_object_is_not_sent() -> None:
     assert len(findings(deployment(3), deployment(4), ruled, binding())) == 1
 
 
-def test_policies_of_the_second_side() -> None:
+def test_policies_of_the_second_side_reject_an_update() -> None:
     objects = [policy("false", rules=UPDATES), binding()]
     diagnostics = ptcompile.diff([deployment(3)], [deployment(4), *objects]).diagnostics
     assert "PTC594" in {diagnostic.code for diagnostic in diagnostics}

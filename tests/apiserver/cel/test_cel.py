@@ -95,7 +95,7 @@ def value(text: str, budget: int = 1_000_000) -> Any:
     sets.contains([1, 2], [1]) && sets.equivalent([1, 1], [1]) && !sets.intersects([1], [2])
     """.strip().splitlines(),
 )
-def test_values_of_expressions(text: str) -> None:
+def test_each_expression_is_true(text: str) -> None:
     assert value(text.strip()) is True
 
 
@@ -135,7 +135,7 @@ def test_values_of_expressions(text: str) -> None:
         ),
     ],
 )
-def test_failures_on_values(text: str, message: str) -> None:
+def test_a_failing_expression_has_its_message(text: str, message: str) -> None:
     with pytest.raises(CelError) as raised:
         value(text)
     assert str(raised.value) == message
@@ -173,7 +173,7 @@ def test_failures_on_values(text: str, message: str) -> None:
         *("self.text.matches('(?=a)')", "self.text.matches('(\\\\pL{100}){100}')"),
     ],
 )
-def test_unsupported_expressions(text: str) -> None:
+def test_unsupported_expressions_are_unchecked(text: str) -> None:
     with pytest.raises(UncheckedError):
         value(text)
 
@@ -236,7 +236,7 @@ def test_the_budget_grows_with_the_object() -> None:
     assert 400 < budget[0] < 600, "one expression takes half of what is left"
 
 
-def test_why_invalid() -> None:
+def test_an_unknown_variable_is_the_reason_for_an_invalid_expression() -> None:
     names = frozenset(("self", "object"))
     assert why_invalid("self.a == object.b", names) is None
     assert "oldSelf" in str(why_invalid("self == oldSelf", names))
@@ -321,14 +321,14 @@ def test_a_failing_rule_rejects_the_object() -> None:
     ]
 
 
-def test_an_int_or_string_that_is_compared_with_a_number() -> None:
+def test_an_int_or_string_is_compared_by_its_type() -> None:
     definition = crd({"rule": "self.p > 1", "message": "m"}, p={"x-kubernetes-int-or-string": True})
     assert problems_of(definition, p=2) == []
     ((_, message),) = problems_of(definition, p="2")
     assert "no such overload" in message
 
 
-def test_messages_that_are_expressions() -> None:
+def test_a_message_expression_is_evaluated() -> None:
     definition = crd(
         {"rule": "self.n < 3", "messageExpression": "'not ' + string(self.n)"},
         n={"type": "integer"},

@@ -122,12 +122,12 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("text", "expected"), TYPES)
-def test_types(text: str, expected: str) -> None:
+def test_each_expression_has_its_type(text: str, expected: str) -> None:
     assert format_type(type_of(text, ENVIRONMENT)) == expected
 
 
 @pytest.mark.parametrize(("text", "expected"), ERRORS)
-def test_errors(text: str, expected: str) -> None:
+def test_a_type_error_has_its_message(text: str, expected: str) -> None:
     with pytest.raises(CelTypeError) as error:
         type_of(text, ENVIRONMENT)
     assert str(error.value) == expected

@@ -88,7 +88,7 @@ true ? (false ? 1 == 2 : true) : false
 
 
 @pytest.mark.parametrize("text", TRUE.strip().splitlines())
-def test_true(text: str) -> None:
+def test_each_expression_is_true(text: str) -> None:
     assert _value(text) is True
 
 
@@ -111,7 +111,7 @@ def test_true(text: str) -> None:
     cidr('10.0.0.0/08')
     """.strip().splitlines(),
 )
-def test_failures(text: str) -> None:
+def test_each_expression_fails(text: str) -> None:
     with pytest.raises(CelError):
         _value(text.strip())
 
@@ -160,7 +160,7 @@ def test_types_are_composed_to_a_limited_depth() -> None:
         (list_of(INT), map_of(INT, INT), False),
     ],
 )
-def test_assignable_types(kind: CelType, other: CelType, expected: bool) -> None:
+def test_only_some_types_are_assignable(kind: CelType, other: CelType, expected: bool) -> None:
     assert is_assignable({}, kind, other) is expected
 
 
@@ -175,7 +175,9 @@ def test_assignable_types(kind: CelType, other: CelType, expected: bool) -> None
         (map_of(STRING, INT), map_of(STRING, DYN), map_of(STRING, DYN)),
     ],
 )
-def test_the_most_general_of_two_types(kind: CelType, other: CelType, expected: CelType) -> None:
+def test_the_more_general_of_two_types_is_found(
+    kind: CelType, other: CelType, expected: CelType
+) -> None:
     assert most_general(kind, other) == expected
 
 

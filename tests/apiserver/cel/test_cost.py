@@ -51,18 +51,18 @@ HUNDRED = ".x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exc
         (TEXT, "[" + ", ".join("0" * 900) + "].all(i, self.p.matches('" + "a" * 999 + "'))"),
     ],
 )
-def test_far_above_the_limit(p: Json, rule: str) -> None:
+def test_rules_far_above_the_limit_are_rejected(p: Json, rule: str) -> None:
     assert rejections(crd_with_rules(p, rule))[:1] == [HUNDRED]
 
 
-def test_nested_literals() -> None:
+def test_nested_literals_are_counted() -> None:
     rule = "true"
     for name in "abcdefghij":
         rule = f"[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].all({name}, {rule})"
     assert rejections(crd_with_rules(TEXT, rule))[0] == HUNDRED
 
 
-def test_text_that_grows() -> None:
+def test_text_that_grows_is_counted() -> None:
     rule = '"a"' + '.replace("a", "aaaaaaaaaaaaaaaa")' * 9 + ".size() > 0"
     assert rejections(crd_with_rules(TEXT, rule)) == [HUNDRED.replace("more than 100x", "91.6x")]
 
@@ -103,7 +103,7 @@ def test_a_rule_counts_as_often_as_its_node_can_occur() -> None:
     assert rejections(few) == []
 
 
-def test_total_of_many_rules() -> None:
+def test_many_cheap_rules_exceed_the_total() -> None:
     rules = [f"self.p.all(a, a > {n})" for n in range(400)]
     assert rejections(crd_with_rules(NUMBERS, *rules)) == [
         ": Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by"
@@ -167,5 +167,5 @@ def nested_loops(depth: int) -> str:
         ("1 +", False),
     ],
 )
-def test_device_selectors(text: str, is_refused: bool) -> None:
+def test_only_expensive_device_selectors_are_above_the_limit(text: str, is_refused: bool) -> None:
     assert (device_selector_cost(text) > SELECTOR_LIMIT) is is_refused

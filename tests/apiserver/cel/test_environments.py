@@ -44,7 +44,9 @@ UNDECLARED = "compilation failed: undeclared reference to '{}' (in container '')
         ("Object{}", (), UNDECLARED.format("Object")),
     ],
 )
-def test_policies(text: str, allowed: tuple[CelType, ...], expected: str | None) -> None:
+def test_policy_expressions_must_have_an_allowed_type(
+    text: str, allowed: tuple[CelType, ...], expected: str | None
+) -> None:
     environment = policy_environment(params=False, variables={"count": INT})
     assert why_invalid_policy_expression(text, environment, allowed) == expected
 
@@ -69,7 +71,7 @@ def test_policies(text: str, allowed: tuple[CelType, ...], expected: str | None)
         ("object.spec.containers.map(c, has(c.image), c.image).join(', ')", "string"),
     ],
 )
-def test_expressions_of_published_policies(text: str, expected: str) -> None:
+def test_expressions_of_published_policies_have_their_types(text: str, expected: str) -> None:
     assert format_type(type_of(text, policy_environment(params=False, patches=True))) == expected
 
 
@@ -105,7 +107,7 @@ def test_what_only_some_expressions_of_policies_may_use() -> None:
         ("object.x", UNDECLARED.format("object")),
     ],
 )
-def test_devices(text: str, expected: str | None) -> None:
+def test_an_invalid_device_selector_has_its_reason(text: str, expected: str | None) -> None:
     assert why_invalid_device_expression(text) == expected
 
 
@@ -143,7 +145,7 @@ SCHEMA = {
         ("oldSelf.kind", "string"),
     ],
 )
-def test_rules_of_crds(text: str, expected: str) -> None:
+def test_rules_of_crds_have_their_types(text: str, expected: str) -> None:
     environment = rule_environment(SCHEMA, root=True)
     assert environment is not None
     assert format_type(type_of(text, environment)) == expected

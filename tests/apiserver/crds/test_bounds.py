@@ -88,7 +88,7 @@ SHAPES: dict[str, tuple[Json, Any, str]] = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_json_schemas(shape: str, tmp_path: Path) -> None:
+def test_costly_json_schemas_end_with_their_message(shape: str, tmp_path: Path) -> None:
     schema, value, message = SHAPES[shape]
     path = tmp_path / "foo-x-v1.json"
     path.write_text(json.dumps(schema), encoding="utf-8")
@@ -107,7 +107,7 @@ def test_endlessly_nested_json_is_an_error(tmp_path: Path) -> None:
         ptcompile.lint(foo_object(1), schemas=[path])
 
 
-def test_a_json_schema_that_is_nested_deep(tmp_path: Path) -> None:
+def test_a_json_schema_that_is_nested_too_deep_is_not_applied(tmp_path: Path) -> None:
     path = tmp_path / "foo-x-v1.json"
     path.write_text('{"allOf": [' * 200 + '{"type": "object"}' + "]}" * 200, encoding="utf-8")
     (diagnostic,) = ptcompile.lint(foo_object(1), schemas=[path]).diagnostics
@@ -116,7 +116,7 @@ def test_a_json_schema_that_is_nested_deep(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("objects", [1, 100])
-def test_alternatives_of_a_crd(objects: int) -> None:
+def test_many_alternatives_of_a_crd_end_at_the_limit(objects: int) -> None:
     """One object with a long list and many objects share the same limit."""
     many = {"type": "integer", "anyOf": [{"minimum": 1_000_000 + n} for n in range(1400)]}
     values = [[0] * (10_000 // objects)] * objects
@@ -130,7 +130,7 @@ def test_alternatives_of_a_crd(objects: int) -> None:
     assert not report.ok
 
 
-def test_many_choices_of_a_crd() -> None:
+def test_many_choices_of_a_crd_are_shortened_in_messages() -> None:
     for kind, first in (("integer", 0), ("string", "")):
         choices = [n if kind == "integer" else f"{first}{n}" for n in range(5000)]
         value = choices[0] * 2 if kind == "string" else -1

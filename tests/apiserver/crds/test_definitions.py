@@ -111,7 +111,7 @@ def problems_of(manifest: Json, schemas: Path, **options: Any) -> list[tuple[str
         {"ports": [{"name": "a"}, {"name": "b"}]},
     ],
 )
-def test_values_that_the_crd_accepts(spec: Json, folder: Path) -> None:
+def test_values_that_the_crd_accepts_have_no_problem(spec: Json, folder: Path) -> None:
     assert problems_of(thing(**spec), folder) == []
 
 
@@ -134,7 +134,9 @@ def test_values_that_the_crd_accepts(spec: Json, folder: Path) -> None:
         ({"low": 3}, "invalid-value", "spec"),
     ],
 )
-def test_values_that_the_crd_rejects(spec: Json, name: str, where: str, folder: Path) -> None:
+def test_values_that_the_crd_rejects_have_their_problem(
+    spec: Json, name: str, where: str, folder: Path
+) -> None:
     assert problems_of(thing(**spec), folder) == [(name, where)]
 
 
@@ -184,7 +186,7 @@ def test_an_unsupported_rule_is_reported(tmp_path: Path) -> None:
         ("has(self.absent)", False),
     ],
 )
-def test_kubernetes_own_functions(rule: str, holds: bool, tmp_path: Path) -> None:
+def test_kubernetes_own_functions_are_evaluated(rule: str, holds: bool, tmp_path: Path) -> None:
     definition = crd()
     schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     schema["properties"] = {
@@ -197,7 +199,7 @@ def test_kubernetes_own_functions(rule: str, holds: bool, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["thing-example-v1.json", "example.com/thing_v1.json"])
-def test_a_json_schema_in_kubeconforms_layouts(name: str, tmp_path: Path) -> None:
+def test_a_json_schema_is_found_in_kubeconforms_layouts(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     schema = {
@@ -269,7 +271,7 @@ SHIPPED_KINDS = [
 
 
 @pytest.mark.parametrize("kind", SHIPPED_KINDS)
-def test_shipped_kinds(kind: tuple[str, str]) -> None:
+def test_every_shipped_kind_is_checked(kind: tuple[str, str]) -> None:
     assert kind[0].rpartition("/")[0] in SHIPPED_GROUPS
     assert shipped_definition(kind) is not None
     report = ptcompile.lint(
@@ -301,7 +303,9 @@ def test_pods_of_a_shipped_kind_are_checked() -> None:
         ("batch/v1", "JobSet", "jobset.x-k8s.io/v1alpha2"),
     ],
 )
-def test_a_known_kind_under_another_api_version(api_version: str, kind: str, right: str) -> None:
+def test_a_known_kind_under_another_api_version_is_an_error(
+    api_version: str, kind: str, right: str
+) -> None:
     (diagnostic,) = ptcompile.lint(
         {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}}
     ).diagnostics

@@ -54,7 +54,7 @@ def test_a_link_that_is_named_is_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.yaml", "a.json"])
-def test_a_file_that_is_too_large(
+def test_a_file_that_is_too_large_is_rejected(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(characters=100)])
@@ -63,13 +63,13 @@ def test_a_file_that_is_too_large(
         read_definitions([tmp_path])
 
 
-def test_endlessly_nested_json(tmp_path: Path) -> None:
+def test_endlessly_nested_json_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"a":' * 100_000)
     with pytest.raises(ValueError, match=r"a\.json: nested too deeply"):
         read_definitions([tmp_path])
 
 
-def test_the_files_of_a_folder(tmp_path: Path) -> None:
+def test_a_folder_yields_its_schema_files_in_order(tmp_path: Path) -> None:
     for name in ("b/x.json", "b/y.txt", "a.yml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
@@ -124,7 +124,7 @@ def _spec(*versions: dict[str, object]) -> dict[str, object]:
         ),
     ],
 )
-def test_the_warning_of_a_deprecated_version(
+def test_a_deprecated_version_warns_of_a_newer_one(
     version: dict[str, object], others: list[dict[str, object]], text: str
 ) -> None:
     """k8s.io/apiextensions-apiserver 1.36: handler.go, and apimachinery's version.CompareKubeAwareVersionStrings."""

@@ -55,7 +55,9 @@ def schemas(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
         (cluster_queue({}, preemption=CONTRADICTING), "kube-apiserver"),
     ],
 )
-def test_built_in_checks_remain(queue: dict[str, Any], authority: str, schemas: Path) -> None:
+def test_built_in_checks_run_besides_a_user_s_definition(
+    queue: dict[str, Any], authority: str, schemas: Path
+) -> None:
     (diagnostic,) = ptcompile.lint(queue, schemas=[schemas]).diagnostics
     assert diagnostic.authority == authority
 
@@ -141,7 +143,7 @@ STEP = {"apiVersion": "v1", "kind": "ConfigMap"}
         ),
     ],
 )
-def test_embedded_objects(change: dict[str, Any], expected: list[str]) -> None:
+def test_embedded_objects_are_checked(change: dict[str, Any], expected: list[str]) -> None:
     crd = crd_of("example.com", "Pipeline", "v1", PIPELINE)
     pipeline = {"apiVersion": "example.com/v1", "kind": "Pipeline", "metadata": {"name": "p"}}
     objects = yaml.safe_dump_all([crd, {**pipeline, "steps": [{**STEP, **change}]}])

@@ -55,7 +55,7 @@ NUMBER: Json = {"type": "integer"}
         ({"rule": "self.p == 'a'", "message": "m", "messageExpression": f"'{'x' * 5121}'"}, "m"),
     ],
 )
-def test_the_message_of_a_rule(rule: Json, message: str) -> None:
+def test_a_violated_rule_has_its_message(rule: Json, message: str) -> None:
     (reported,) = _messages(_schema(TEXT, rule), {"p": "b"})
     assert reported.partition("Invalid value: ")[2].partition(": ")[2].endswith(
         message
@@ -85,7 +85,9 @@ def test_the_message_of_a_rule(rule: Json, message: str) -> None:
         ({"rule": "self.p >= oldSelf.p", "optionalOldSelf": False}, {"p": 1}, None, 0),
     ],
 )
-def test_rules_of_transitions(rule: Json, new: Json, old: Json | None, count: int) -> None:
+def test_transition_rules_compare_with_the_old_value(
+    rule: Json, new: Json, old: Json | None, count: int
+) -> None:
     assert len(_messages(_schema(NUMBER, rule), new, *([] if old is None else [old]))) == count
 
 

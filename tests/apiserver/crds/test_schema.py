@@ -94,7 +94,7 @@ MAP_OF_KEYED = {
         MAP_OF_KEYED,
     ],
 )
-def test_schemas_that_the_server_accepts(p: Json) -> None:
+def test_schemas_that_the_server_accepts_have_no_problem(p: Json) -> None:
     assert crd_schema_problems(crd(object_schema(p))) == []
 
 
@@ -246,7 +246,7 @@ def test_schemas_that_the_server_accepts(p: Json) -> None:
         ),
     ],
 )
-def test_schemas_that_the_server_rejects(p: Json, where: str, what: str) -> None:
+def test_schemas_that_the_server_rejects_have_their_problem(p: Json, where: str, what: str) -> None:
     problems = crd_schema_problems(crd(object_schema(p)))
     at = {".".join(map(str, problem.path[7:])): problem.message for problem in problems}
     assert what in at.get(where, ""), at
@@ -278,7 +278,7 @@ def test_schemas_that_the_server_rejects(p: Json, where: str, what: str) -> None
         ({"type": "object", "anyOf": [{"properties": {"a": {}}}]}, {}, "because it is defined in"),
     ],
 )
-def test_requirements_for_the_root(schema: Json, version: Json, what: str) -> None:
+def test_requirements_for_the_root_are_checked(schema: Json, version: Json, what: str) -> None:
     assert any(what in problem.message for problem in crd_schema_problems(crd(schema, **version)))
 
 
@@ -300,7 +300,7 @@ def test_objects_of_a_rejected_crd_are_not_checked() -> None:
 
 
 @pytest.mark.parametrize("decoded", [True, False])
-def test_a_crd_in_decoded_data(decoded: bool) -> None:
+def test_a_crd_in_decoded_data_checks_its_objects(decoded: bool) -> None:
     manifests = [crd(object_schema({"type": "integer"})), foo_object("x")]
     source: Any = (
         manifests
@@ -344,7 +344,9 @@ def test_a_crd_in_decoded_data(decoded: bool) -> None:
         ),
     ],
 )
-def test_values_of_valid_schemas(schema: Json, value: Any, names: list[str]) -> None:
+def test_values_are_checked_against_a_valid_schema(
+    schema: Json, value: Any, names: list[str]
+) -> None:
     report = ptcompile.lint([crd(object_schema(schema)), foo_object(value)])
     assert [d.name for d in report.diagnostics] == names
     assert all(len(d.message) < 1000 for d in report.diagnostics)

@@ -46,7 +46,7 @@ STORED_TEMPLATE = {
 }
 
 
-def test_workloads() -> None:
+def test_workloads_get_their_defaults() -> None:
     selector = {"matchLabels": {"a": "b"}}
     assert stored("Deployment", "apps/v1", spec={"selector": selector, "template": TEMPLATE})[
         "spec"
@@ -79,14 +79,14 @@ def test_workloads() -> None:
         ("a b", "IfNotPresent"),
     ],
 )
-def test_pull_policies(image: str, policy: str) -> None:
+def test_the_tag_decides_the_default_pull_policy(image: str, policy: str) -> None:
     (container,) = stored("Pod", "v1", spec={"containers": [{"name": "c", "image": image}]})[
         "spec"
     ]["containers"]
     assert container["imagePullPolicy"] == policy
 
 
-def test_volumes_and_probes() -> None:
+def test_volumes_and_probes_get_their_defaults() -> None:
     probe = {"grpc": {"port": 1}}
     ports = [{"containerPort": 80}]
     spec = stored(
@@ -128,14 +128,14 @@ def test_volumes_and_probes() -> None:
     assert container["livenessProbe"] == {"grpc": {"port": 1, "service": ""}, **counts}
 
 
-def test_pod_level_requests() -> None:
+def test_pod_level_requests_default_to_the_sum_or_the_limit() -> None:
     resources = {"limits": {"cpu": "4", "memory": "8Gi"}}
     containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": 1}}}]
     spec = stored("Pod", "v1", spec={"containers": containers, "resources": resources})["spec"]
     assert spec["resources"]["requests"] == {"cpu": "1", "memory": "8Gi"}
 
 
-def test_services() -> None:
+def test_services_get_their_defaults() -> None:
     ports = [{"port": 80}]
     balanced = stored("Service", "v1", spec={"type": "LoadBalancer", "ports": ports})["spec"]
     assert balanced["externalTrafficPolicy"] == "Cluster"
@@ -149,14 +149,14 @@ def test_services() -> None:
     assert (headless["clusterIPs"], headless["ipFamilyPolicy"]) == (["None"], "RequireDualStack")
 
 
-def test_limit_ranges() -> None:
+def test_limit_ranges_get_their_defaults() -> None:
     limits = [{"type": "Container", "max": {"cpu": "2"}, "min": {"cpu": "1", "memory": "1Gi"}}]
     (item,) = stored("LimitRange", "v1", spec={"limits": limits})["spec"]["limits"]
     assert item["default"] == {"cpu": "2"}
     assert item["defaultRequest"] == {"cpu": "2", "memory": "1Gi"}
 
 
-def test_other_kinds() -> None:
+def test_other_kinds_get_their_defaults() -> None:
     scale = {"maxReplicas": 3, "behavior": {"scaleDown": {"selectPolicy": "Min"}}}
     autoscaler = stored("HorizontalPodAutoscaler", "autoscaling/v2", spec=scale)["spec"]
     assert (autoscaler["minReplicas"], autoscaler["metrics"][0]["resource"]["name"]) == (1, "cpu")
@@ -416,7 +416,7 @@ DEFAULTS: list[tuple[str, str, Json, str, Any]] = [
 
 
 @pytest.mark.parametrize(("kind", "version", "body", "path", "expected"), DEFAULTS)
-def test_the_default_of_a_field(
+def test_a_field_gets_its_default(
     kind: str, version: str, body: Json, path: str, expected: Any
 ) -> None:
     value: Any = with_defaults(

@@ -47,7 +47,7 @@ SERVICE: Json = {"apiVersion": "v1", "kind": "Service", "spec": {"ports": {"0": 
         (PYTORCHJOB, "spec.pytorchReplicaSpecs.Worker.replicas", 1),
     ],
 )
-def test_the_default_of_a_path(side: Json, path: str, expected: Any) -> None:
+def test_default_of_knows_the_default_of_a_path(side: Json, path: str, expected: Any) -> None:
     assert default_of(tuple(path.split(".")), side) == expected
 
 
@@ -69,5 +69,7 @@ def test_the_default_of_a_path(side: Json, path: str, expected: Any) -> None:
         ("spec.hostPID", True, False),
     ],
 )
-def test_a_value_that_an_absent_field_means(path: str, value: Any, expected: bool) -> None:
+def test_a_value_that_an_absent_field_means_is_its_default(
+    path: str, value: Any, expected: bool
+) -> None:
     assert is_default(tuple(path.split(".")), value, POD) is expected

@@ -36,14 +36,14 @@ CASES: list[tuple[str, list[str], list[str]]] = [
 
 
 @pytest.mark.parametrize(("name", "right", "wrong"), CASES, ids=[case[0] for case in CASES])
-def test_values(name: str, right: list[str], wrong: list[str]) -> None:
+def test_a_format_accepts_only_its_values(name: str, right: list[str], wrong: list[str]) -> None:
     check = compile_format(name, (1, 0))
     assert check is not None
     assert [value for value in right if check(value)] == []
     assert [value for value in wrong if not check(value)] == []
 
 
-def test_violation() -> None:
+def test_a_violation_names_the_format() -> None:
     check = compile_format("ipv4", (1, 36))
     assert check is not None
     violations = check("::1")

@@ -106,7 +106,9 @@ TEXT, PAIR = {"type": "string"}, {"b": {"type": "string"}, "c": {}}
         ({"pattern": "^b"}, "c", "invalid-value", ("a",), "a: 'c' does not match '^b'"),
     ],
 )
-def test_problems(schema: Json, value: Any, name: str, path: tuple[str, ...], message: str) -> None:
+def test_a_json_schema_reports_the_problem_at_its_path(
+    schema: Json, value: Any, name: str, path: tuple[str, ...], message: str
+) -> None:
     (problem,) = problems(schema, value)
     assert (problem.name, problem.path, problem.help) == (name, path, "see the schema in foo.json")
     assert message in problem.message
@@ -130,7 +132,7 @@ def test_problems(schema: Json, value: Any, name: str, path: tuple[str, ...], me
         ({"pattern": "^b"}, 5),
     ],
 )
-def test_values_that_a_schema_accepts(schema: Json, value: Any) -> None:
+def test_values_that_a_schema_accepts_have_no_problem(schema: Json, value: Any) -> None:
     assert problems(schema, value) == []
 
 

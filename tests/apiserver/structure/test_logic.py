@@ -50,7 +50,7 @@ CASES: list[tuple[Json, list[Any], list[Any]]] = [
 
 
 @pytest.mark.parametrize(("schema", "right", "wrong"), CASES, ids=[str(case[0]) for case in CASES])
-def test_values(schema: Json, right: list[Any], wrong: list[Any]) -> None:
+def test_a_schema_accepts_only_its_values(schema: Json, right: list[Any], wrong: list[Any]) -> None:
     holds = compile_logic(schema)
     assert [value for value in right if not holds(value, Evaluations())] == []
     assert [value for value in wrong if holds(value, Evaluations())] == []

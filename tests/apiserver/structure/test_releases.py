@@ -34,7 +34,7 @@ def test_what_a_release_was_the_last_to_have(
         (None, "1.30", True, "made with Kubernetes 1.34: removed after 1.30", "remove it"),
     ],
 )
-def test_a_field_of_another_release(
+def test_a_field_of_another_release_names_the_release(
     since: str | None, until: str | None, in_crd: bool, message: str, help: str
 ) -> None:
     violation = wrong_version("x", since, until, "1.34", in_crd=in_crd)
@@ -68,7 +68,7 @@ def test_a_micro_time_has_six_digits(value: object, valid: bool) -> None:
         ("persistentVolumeclaim", 'did you mean "persistentVolumeClaim"?'),
     ],
 )
-def test_fields_of_mounts_in_a_volume(field: str, help: str) -> None:
+def test_fields_of_mounts_in_a_volume_have_a_help(field: str, help: str) -> None:
     spec = {"containers": [{"name": "c", "image": "i"}], "volumes": [{"name": "v", field: "x"}]}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": spec}
     assert help in [problem.help for problem in validate(pod) if problem.name == "unknown-field"]

@@ -236,7 +236,7 @@ def test_every_kind_has_a_clean_example() -> None:
 
 
 @pytest.mark.parametrize("kind", CLEAN, ids="/".join)
-def test_clean(kind: tuple[str, str]) -> None:
+def test_the_clean_example_of_a_kind_has_no_problem(kind: tuple[str, str]) -> None:
     before = copy.deepcopy(CLEAN[kind])
     assert problems_of(CLEAN[kind]) == []
     assert CLEAN[kind] == before
@@ -713,7 +713,7 @@ CASES: list[tuple[str, tuple[str, str], Path, Any, str | None, str]] = [
 
 
 @pytest.mark.parametrize(("origin", "kind", "path", "value", "name", "text"), CASES)
-def test_cases(
+def test_each_change_has_its_problem(
     origin: str, kind: tuple[str, str], path: Path, value: Any, name: str | None, text: str
 ) -> None:
     problems = problems_of(changed(kind, path, value))
@@ -758,7 +758,7 @@ def test_the_crd_accepts_what_the_pod_rejects(path: Path, value: Any) -> None:
         (("spec",), "labels", "remove it, or check where it belongs"),
     ],
 )
-def test_suggestions_for_unknown_fields(path: Path, key: str, help_text: str) -> None:
+def test_an_unknown_field_has_its_suggestion(path: Path, key: str, help_text: str) -> None:
     problem = problems_of(changed(POD, (*path, key), {}))[0]
     assert problem.path == (*path, key)
     assert problem.on_key
@@ -792,7 +792,7 @@ def test_a_wrong_value_is_shown_and_a_wrong_field_is_named() -> None:
     assert unknown.on_key
 
 
-def test_number_of_keys() -> None:
+def test_the_number_of_keys_is_limited() -> None:
     check = with_keywords(
         lambda value: None, {"type": "object", "minProperties": 2, "maxProperties": 3}, (1, 36)
     )
@@ -806,7 +806,7 @@ def test_number_of_keys() -> None:
     assert check("text") is None
 
 
-def test_numbers_at_their_bounds() -> None:
+def test_numbers_at_their_bounds_are_accepted() -> None:
     check = compile_integer("int32", 5, 7)
     assert [value for value in (4, 4.0, 5, 5.0, 7, 7.0, 8, 8.0) if not check(value)] == [
         5,
@@ -848,11 +848,11 @@ def test_numbers_at_their_bounds() -> None:
         ("string", None, "remove the empty item"),
     ],
 )
-def test_what_to_write_instead(expected: str, value: Any, help: str) -> None:
+def test_a_type_mismatch_says_what_to_write_instead(expected: str, value: Any, help: str) -> None:
     assert type_mismatch(expected, value).help == help
 
 
-def test_values_and_choices_in_messages() -> None:
+def test_long_values_and_choices_are_shortened_in_messages() -> None:
     assert list_choices([f"a{n}" for n in range(20)]).endswith('"a19"')
     assert list_choices([f"a{n}" for n in range(22)]).endswith('"a19" and 2 more')
     assert list_choices([*range(21)]).endswith("19 and 1 more")
@@ -877,7 +877,7 @@ def test_all_independent_mistakes_are_reported() -> None:
     }
 
 
-def test_fields_of_another_version() -> None:
+def test_a_field_of_another_version_names_the_version() -> None:
     manifest = changed(POD, ("spec", "hostnameOverride"), "x")  # Kubernetes 1.34
     assert [problem.name for problem in problems_of(manifest, "1.34")] == ["gate-off"]
     assert problems_of(manifest, "1.35") == []

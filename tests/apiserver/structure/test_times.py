@@ -27,6 +27,6 @@ from ptcompile.apiserver.structure.scalars import check_crd_time
         ("2100-02-29", False),
     ],
 )
-def test_days(day: str, exists: bool) -> None:
+def test_only_existing_days_are_valid(day: str, exists: bool) -> None:
     assert (check_crd_time(f"{day}T12:00:00Z") is None) is exists
     assert (check_crd_time(f"{day}t12:00:00z") is None) is exists

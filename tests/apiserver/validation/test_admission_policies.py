@@ -155,7 +155,9 @@ VALIDATING: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("change", "expected"), VALIDATING)
-def test_validating_policies(change: dict[str, Any], expected: list[str]) -> None:
+def test_mistakes_in_validating_policies_are_rejected(
+    change: dict[str, Any], expected: list[str]
+) -> None:
     check("ValidatingAdmissionPolicy", change, expected)
 
 
@@ -188,7 +190,9 @@ ANNOTATIONS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("change", "expected"), ANNOTATIONS)
-def test_audit_annotations(change: dict[str, Any], expected: list[str]) -> None:
+def test_mistakes_in_audit_annotations_are_rejected(
+    change: dict[str, Any], expected: list[str]
+) -> None:
     check("ValidatingAdmissionPolicy", change, expected)
 
 
@@ -259,7 +263,9 @@ MUTATING: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("change", "expected"), MUTATING)
-def test_mutating_policies(change: dict[str, Any], expected: list[str]) -> None:
+def test_mistakes_in_mutating_policies_are_rejected(
+    change: dict[str, Any], expected: list[str]
+) -> None:
     check("MutatingAdmissionPolicy", change, expected)
 
 

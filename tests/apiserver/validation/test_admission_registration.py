@@ -168,7 +168,7 @@ WEBHOOKS: list[tuple[str, Any, list[str]]] = [
 
 
 @pytest.mark.parametrize(("field", "value", "expected"), WEBHOOKS)
-def test_webhooks(field: str, value: Any, expected: list[str]) -> None:
+def test_mistakes_in_webhooks_are_rejected(field: str, value: Any, expected: list[str]) -> None:
     obj = manifest("MutatingWebhookConfiguration", webhooks=[WEBHOOK])
     *path, last = field.split(".")
     node = obj["webhooks"][0]
@@ -218,7 +218,7 @@ RULES: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("change", "expected"), RULES)
-def test_rules(change: dict[str, Any], expected: list[str]) -> None:
+def test_mistakes_in_rules_are_rejected(change: dict[str, Any], expected: list[str]) -> None:
     match = {"resourceRules": [{**RULE, **change}]}
     reported = messages(
         manifest(
@@ -270,7 +270,7 @@ BINDINGS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("change", "expected"), BINDINGS)
-def test_bindings(change: dict[str, Any], expected: list[str]) -> None:
+def test_mistakes_in_bindings_are_rejected(change: dict[str, Any], expected: list[str]) -> None:
     spec = {"policyName": "p", "validationActions": ["Deny"], **change}
     reported = messages(manifest("ValidatingAdmissionPolicyBinding", spec=spec))
     assert len(reported) == len(expected)

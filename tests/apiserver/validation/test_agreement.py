@@ -43,14 +43,14 @@ def agrees(
     return bool(answer["accepted"]) != refused(manifest, stages, under)
 
 
-def test_published_manifests() -> None:
+def test_verdicts_on_published_manifests_agree_with_the_server() -> None:
     wrong = {
         r["source"] for r in rows("apiserver/real") if not agrees(r["manifest"], r, ("apply",), [])
     }
     assert wrong == {UNJUDGED}
 
 
-def test_pods_of_templates() -> None:
+def test_verdicts_on_pods_of_templates_agree_with_the_server() -> None:
     bases = manifests("apiserver/real")
     both = ("apply", "pod")
     wrong = [
@@ -61,7 +61,7 @@ def test_pods_of_templates() -> None:
     assert wrong == []
 
 
-def test_mutants() -> None:
+def test_verdicts_on_mutants_agree_with_the_server() -> None:
     bases = manifests("apiserver/real")
     wrong = []
     for row in rows("apiserver/mutants"):

@@ -118,7 +118,7 @@ SPECS: list[tuple[Json, list[str]]] = [
 
 
 @pytest.mark.parametrize(("change", "expected"), SPECS)
-def test_specs(change: Json, expected: list[str]) -> None:
+def test_mistakes_in_the_spec_of_a_crd_are_rejected(change: Json, expected: list[str]) -> None:
     check(crd(**change), expected)
 
 
@@ -204,7 +204,7 @@ VERSIONS: list[tuple[Json, list[str]]] = [
 
 
 @pytest.mark.parametrize(("change", "expected"), VERSIONS)
-def test_versions(change: Json, expected: list[str]) -> None:
+def test_mistakes_in_the_versions_of_a_crd_are_rejected(change: Json, expected: list[str]) -> None:
     check(crd(versions=[{**VERSION, **change}]), expected)
 
 
@@ -241,7 +241,7 @@ def test_groups_of_kubernetes_need_an_approval(approval: str | None, expected: l
         ),
     ],
 )
-def test_updates(change: Json, expected: list[str]) -> None:
+def test_forbidden_updates_of_a_crd_are_rejected(change: Json, expected: list[str]) -> None:
     report = ptcompile.diff(crd(), crd(**change))
     assert [d.message for d in report.diagnostics if d.severity == "error"] == expected
 

@@ -180,7 +180,7 @@ ROWS: list[Row] = [
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}-{row[1]}-{row[2]}"[:60])
-def test_rule(row: Row) -> None:
+def test_the_rule_rejects_exactly_these_fields(row: Row) -> None:
     check_row(GOOD, row)
 
 
@@ -197,7 +197,9 @@ def test_an_event_about_an_unknown_namespace_is_a_warning() -> None:
         ("policy/v1", "PodDisruptionBudget", {}),
     ],
 )
-def test_finalizers_without_a_domain(api_version: str, name: str, body: dict[str, Any]) -> None:
+def test_only_some_kinds_accept_finalizers_without_a_domain(
+    api_version: str, name: str, body: dict[str, Any]
+) -> None:
     plain = {**kind(api_version, name, **body), "metadata": {"name": "a", "finalizers": ["x"]}}
     assert messages(plain) == []
     assert (
@@ -216,7 +218,9 @@ def test_finalizers_without_a_domain(api_version: str, name: str, body: dict[str
         ("new-event", "series", {"count": 2, "lastObservedTime": NEW_EVENT["eventTime"]}, []),
     ],
 )
-def test_updates_of_fields_that_stay(name: str, path: str, value: Any, expected: list[str]) -> None:
+def test_updates_of_immutable_fields_are_rejected(
+    name: str, path: str, value: Any, expected: list[str]
+) -> None:
     assert rejected_fields(GOOD[name], path, value) == expected
 
 
@@ -231,7 +235,9 @@ def test_updates_of_fields_that_stay(name: str, path: str, value: Any, expected:
         ("high", 1000000001, ["value: Forbidden"]),
     ],
 )
-def test_priority_classes(name: str, value: int, expected: list[str]) -> None:
+def test_mistakes_in_priority_classes_are_rejected(
+    name: str, value: int, expected: list[str]
+) -> None:
     """Kubernetes 1.36, pkg/apis/scheduling/validation and v1/helpers.go."""
     manifest = {
         **kind("scheduling.k8s.io/v1", "PriorityClass", value=value),
@@ -246,7 +252,7 @@ def test_priority_classes(name: str, value: int, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("port", "valid"), [(None, True), (1, True), (65535, True), (0, False), (65536, False)]
 )
-def test_the_port_of_an_api_service(port: int | None, valid: bool) -> None:
+def test_the_port_of_an_api_service_is_checked(port: int | None, valid: bool) -> None:
     service = SERVICE if port is None else {**SERVICE, "port": port}
     reported = messages(changed(GOOD["api"], "spec.service", service))
     assert not reported if valid else "spec.service.port: Invalid value" in reported[0]

@@ -63,7 +63,7 @@ def problems(**field: Any) -> list[str]:
         ),
     ],
 )
-def test_defaults(field: Json, expected: list[str]) -> None:
+def test_wrong_defaults_are_rejected(field: Json, expected: list[str]) -> None:
     reported = problems(**field)
     assert len(reported) == len(expected)
     assert all(
@@ -129,7 +129,7 @@ UNMATCHED = "oldSelf cannot be used on the uncorrelatable portion of the schema 
         (rule("self.a > 1", fieldPath=".a\n"), ["fieldPath must not contain line breaks"]),
     ],
 )
-def test_rules(rules: list[Json], expected: list[str]) -> None:
+def test_wrong_rules_are_rejected(rules: list[Json], expected: list[str]) -> None:
     reported = problems(**OBJECT, **{"x-kubernetes-validations": rules})
     assert len(reported) == len(expected)
     assert all(part in message for part, message in zip(expected, reported, strict=True)), reported
@@ -183,7 +183,7 @@ SCHEMA = {
         (".", "unexpected end of JSON path"),
     ],
 )
-def test_paths(text: str, expected: str) -> None:
+def test_a_field_path_leads_to_its_schema(text: str, expected: str) -> None:
     try:
         result = field_at(text, SCHEMA, brackets=True)[1]["type"]
     except SchemaPathError as error:

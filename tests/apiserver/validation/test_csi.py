@@ -120,7 +120,7 @@ ROWS: list[Row] = [
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[1]}-{row[2]}")
-def test_rule(row: Row) -> None:
+def test_the_rule_rejects_exactly_these_fields(row: Row) -> None:
     check_row(GOOD, row)
 
 
@@ -139,5 +139,7 @@ def test_older_servers_drop_newer_fields_of_a_driver() -> None:
         ("attachment", "spec.nodeName", "m", ["spec"]),
     ],
 )
-def test_updates_of_fields_that_stay(name: str, path: str, value: Any, expected: list[str]) -> None:
+def test_updates_of_immutable_fields_are_rejected(
+    name: str, path: str, value: Any, expected: list[str]
+) -> None:
     assert rejected_fields(GOOD[name], path, value) == expected

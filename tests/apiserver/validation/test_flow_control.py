@@ -329,7 +329,7 @@ ROWS: list[Row] = [
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[1]}-{row[2]}")
-def test_rule(row: Row) -> None:
+def test_the_rule_rejects_exactly_these_fields(row: Row) -> None:
     check_row(GOOD, row)
 
 

@@ -164,7 +164,7 @@ def test_the_warning_names_the_gate_its_default_and_the_profile() -> None:
     )
 
 
-def test_a_gate_that_the_profile_switches_off() -> None:
+def test_a_gate_that_the_profile_switches_off_is_named() -> None:
     pod = changed(
         POD,
         "spec.containers.0.resizePolicy",
@@ -427,7 +427,9 @@ def mounting(options: list[str], volumes: list[Manifest]) -> Manifest:
         ),
     ],
 )
-def test_fields_that_begin_with_1_37(manifest: Manifest, expected: list[str]) -> None:
+def test_fields_that_begin_with_1_37_need_their_gate(
+    manifest: Manifest, expected: list[str]
+) -> None:
     """Source: docs/facts/feature-gates.md#new-fields."""
     assert [path for _, path in names(manifest, 37, **ON)] == expected
     assert {name for name, _ in names(manifest, 37)} == {"gate-off"}

@@ -174,7 +174,7 @@ ROWS: list[Row] = [
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}-{row[1]}-{row[2]}"[:80])
-def test_rule(row: Row) -> None:
+def test_the_rule_rejects_exactly_these_fields(row: Row) -> None:
     check_row(GOOD, row)
 
 
@@ -196,7 +196,7 @@ def test_the_service_name_of_a_stateful_set_is_a_label_since_1_34(
         ("../x", False),
     ],
 )
-def test_time_zones(name: str, valid: bool) -> None:
+def test_only_names_of_time_zones_are_accepted(name: str, valid: bool) -> None:
     assert (why_not_time_zone(name) is None) is valid
 
 
@@ -243,7 +243,7 @@ VOLUME = kind("v1", "PersistentVolume", spec={
         (GOOD["daemon"], "spec.selector.matchLabels", {"a": "b", "c": "d"}, None),
     ],
 )
-def test_fields_that_are_immutable(
+def test_updates_of_immutable_fields_are_rejected(
     manifest: Any, path: str, value: Any, expected: list[str] | None
 ) -> None:
     report = ptcompile.diff(manifest, changed(manifest, path, value))

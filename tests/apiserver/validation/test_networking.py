@@ -146,7 +146,7 @@ ROWS: list[Row] = [
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[1]}-{row[2]}"[:60])
-def test_rule(row: Row) -> None:
+def test_the_rule_rejects_exactly_these_fields(row: Row) -> None:
     check_row(GOOD, row)
 
 
@@ -159,7 +159,7 @@ def test_rule(row: Row) -> None:
         ("two-ranges", "spec.cidrs", ["10.0.0.0/16"], ["spec.cidrs"]),
     ],
 )
-def test_an_update_of_an_address_or_of_a_range(
+def test_an_update_of_an_address_or_of_a_range_is_rejected(
     name: str, path: str, value: Any, expected: list[str]
 ) -> None:
     assert rejected_fields(GOOD[name], path, value) == expected

@@ -417,7 +417,7 @@ def test_the_overhead_of_a_runtime_class_may_have_no_cpu_for_its_huge_pages() ->
     assert validate(changed(GOOD["runtime-class"], "overhead", overhead)) == []
 
 
-def test_configuration_of_a_driver() -> None:
+def test_the_configuration_of_a_driver_may_hold_anything() -> None:
     config = [{"opaque": {"driver": "a.b", "parameters": {"kind": "A"}}}]
     assert (
         validate(

@@ -42,7 +42,7 @@ def cluster(release: str) -> dict[str, Any]:
     ("manifest", "release"),
     [(GROUP, "1.37"), (FIRST, "1.36"), (WORKLOAD, "1.37"), (OLDEST, "1.35")],
 )
-def test_valid_objects(manifest: dict[str, Any], release: str) -> None:
+def test_valid_objects_have_no_problem(manifest: dict[str, Any], release: str) -> None:
     assert messages(manifest, release) == []
 
 
@@ -71,7 +71,7 @@ def test_valid_objects(manifest: dict[str, Any], release: str) -> None:
         ("workloadRef", {"workloadName": "w"}, "spec.workloadRef.templateName: Required value"),
     ],
 )
-def test_pod_group_fields(path: str, value: Any, expected: str) -> None:
+def test_mistakes_in_pod_groups_are_rejected(path: str, value: Any, expected: str) -> None:
     (message,) = messages(changed(GROUP, f"spec.{path}", value), "1.37")
     assert message.startswith(expected)
 
@@ -111,14 +111,14 @@ def test_disruption_mode_of_1_36_is_a_word() -> None:
         (OLDEST, "podGroups", [], "1.35", "spec.podGroups: Required value"),
     ],
 )
-def test_workload_fields(
+def test_mistakes_in_workloads_are_rejected(
     manifest: dict[str, Any], path: str, value: Any, release: str, expected: str
 ) -> None:
     (message,) = messages(changed(manifest, f"spec.{path}", value), release)
     assert message.startswith(expected)
 
 
-def test_at_most_eight_templates() -> None:
+def test_more_than_eight_templates_are_rejected() -> None:
     templates = [{"name": f"a{i}", "schedulingPolicy": GANG} for i in range(9)]
     (message,) = messages(changed(WORKLOAD, "spec.podGroupTemplates", templates), "1.37")
     assert message.startswith("spec.podGroupTemplates: Too many: 9")
@@ -133,7 +133,7 @@ def test_at_most_eight_templates() -> None:
         (OLDEST, "spec.podGroups.0.policy.gang.minCount", 1, "1.35", True),
     ],
 )
-def test_what_never_changes(
+def test_updates_of_immutable_fields_are_rejected(
     manifest: dict[str, Any], path: str, value: Any, release: str, *, rejected: bool
 ) -> None:
     profile = cluster(release)

@@ -343,7 +343,9 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "expected"), ROWS)
-def test_rule(rule: str, changes: dict[str, Any], expected: list[str], verdict: Any) -> None:
+def test_the_rule_rejects_exactly_these_fields(
+    rule: str, changes: dict[str, Any], expected: list[str], verdict: Any
+) -> None:
     assert verdict("pod", changes) == expected, rule
 
 
@@ -361,7 +363,7 @@ OLDER: list[tuple[str, tuple[int, int], dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("rule", "server", "changes", "expected"), OLDER)
-def test_older_server(
+def test_an_older_server_checks_other_rules(
     rule: str, server: tuple[int, int], changes: dict[str, Any], expected: list[str], verdict: Any
 ) -> None:
     assert verdict("pod", changes, server) == expected, rule
@@ -380,13 +382,13 @@ TEMPLATE: list[tuple[str, dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "expected"), TEMPLATE)
-def test_job_template(
+def test_the_template_of_a_job_is_checked_at_its_creation(
     rule: str, changes: dict[str, Any], expected: list[str], verdict: Any
 ) -> None:
     assert verdict("job", changes, stage="apply") == expected, rule
 
 
-def test_job_whose_pods_are_refused(verdict: Any) -> None:
+def test_a_job_whose_pods_are_rejected_is_found(verdict: Any) -> None:
     assert verdict("job", {"C.image": " i"}, stage="pod") == [
         f"spec.template.spec.containers[0].image {INV}"
     ]

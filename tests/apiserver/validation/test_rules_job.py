@@ -184,7 +184,9 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "expected"), ROWS)
-def test_rule(rule: str, changes: dict[str, Any], expected: list[str], verdict: Any) -> None:
+def test_the_rule_rejects_exactly_these_fields(
+    rule: str, changes: dict[str, Any], expected: list[str], verdict: Any
+) -> None:
     assert verdict("job", changes) == expected, rule
 
 
@@ -192,5 +194,5 @@ def test_rule(rule: str, changes: dict[str, Any], expected: list[str], verdict: 
     ("text", "count"),
     [("", 0), ("0", 1), ("0,2-4", 4), ("1-1", None), ("3-2", None), ("1-2-3", None), ("a", None)],
 )
-def test_indexes(text: str, count: int | None) -> None:
+def test_indexes_are_counted(text: str, count: int | None) -> None:
     assert count_indexes(text, 5)[0] == count

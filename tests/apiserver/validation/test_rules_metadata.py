@@ -64,7 +64,7 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("rule", "base", "changes", "expected"), ROWS)
-def test_rule(
+def test_the_rule_rejects_exactly_these_fields(
     rule: str, base: str, changes: dict[str, Any], expected: list[str], verdict: Any
 ) -> None:
     assert verdict(base, changes) == expected, rule

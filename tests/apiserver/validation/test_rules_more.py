@@ -650,12 +650,12 @@ ROWS = (
 
 
 @pytest.mark.parametrize(("base", "what", "changes", "expected"), ROWS)
-def test_rule(
+def test_the_rule_rejects_exactly_these_fields(
     base: str, what: str, changes: dict[str, Any], expected: list[str], verdict: Any
 ) -> None:
     assert verdict(base, changes) == expected, what
 
 
-def test_sidecars_before_1_35(verdict: Any) -> None:
+def test_before_1_35_a_sidecar_only_restarts_always(verdict: Any) -> None:
     changes = {"spec.initContainers": [{**INIT, "restartPolicy": "Never"}]}
     assert verdict("pod", changes, (1, 34)) == [f"spec.initContainers[0].restartPolicy {NS}"]

@@ -229,5 +229,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("rule", "changes", "expected"), ROWS)
-def test_rule(rule: str, changes: dict[str, Any], expected: list[str], verdict: Any) -> None:
+def test_the_rule_rejects_exactly_these_fields(
+    rule: str, changes: dict[str, Any], expected: list[str], verdict: Any
+) -> None:
     assert verdict("pod", changes) == expected, rule

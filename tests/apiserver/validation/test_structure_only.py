@@ -72,7 +72,7 @@ def test_an_older_model_of_a_kind_has_no_rules() -> None:
     assert len(notes(kind("resource.k8s.io/v1alpha2", "ResourceClaim"), kubernetes="1.30")) == 1
 
 
-def test_once_per_kind() -> None:
+def test_a_kind_gets_one_note() -> None:
     other = {**BUNDLE, "metadata": {"name": "b"}}
     assert len(notes(BUNDLE, other, kind("v1", "Binding"))) == 2
 

@@ -192,7 +192,7 @@ ROWS += [
 
 
 @pytest.mark.parametrize(("why", "base", "changes", "expected"), ROWS)
-def test_template(
+def test_mistakes_in_a_template_are_found_when_pods_are_created(
     why: str, base: str, changes: dict[str, Any], expected: list[str], verdict: Any
 ) -> None:
     assert verdict(base, changes, stage="pod") == expected, why
@@ -229,7 +229,7 @@ def test_other_kinds_have_no_templates() -> None:
         ({"serviceAccountName": "A"}, "serviceAccountName", "kube-apiserver"),
     ],
 )
-def test_who_reports_a_problem_of_a_template(
+def test_each_problem_of_a_template_has_its_authority(
     spec: dict[str, Any], field: str, authority: str
 ) -> None:
     pod = {"containers": [{"name": "main", "image": "i"}], **spec}

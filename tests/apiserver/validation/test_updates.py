@@ -80,7 +80,9 @@ TRAINJOB = _object(
         ("spec.suspend", True, []),
     ],
 )
-def test_a_trainjob(path: str, value: Any, expected: list[tuple[str, str]]) -> None:
+def test_forbidden_updates_of_a_trainjob_are_rejected(
+    path: str, value: Any, expected: list[tuple[str, str]]
+) -> None:
     assert rejections(TRAINJOB, changed(TRAINJOB, path, value)) == expected
 
 
@@ -113,7 +115,7 @@ VOLCANO = _object(
         ("spec.tasks.0.name", "v", False),
     ],
 )
-def test_a_volcano_job(path: str, value: Any, free: bool) -> None:
+def test_forbidden_updates_of_a_volcano_job_are_rejected(path: str, value: Any, free: bool) -> None:
     assert ("volcano" not in dict(rejections(VOLCANO, changed(VOLCANO, path, value)))) == free
 
 
@@ -136,7 +138,7 @@ def test_kueues_labels_change_while_a_job_is_suspended() -> None:
 QUEUE = _object("LocalQueue", "kueue.x-k8s.io/v1beta2", {"clusterQueue": "c"})
 
 
-def test_a_transition_rule_of_a_shipped_crd() -> None:
+def test_a_transition_rule_of_a_shipped_crd_rejects_an_update() -> None:
     assert rejections(QUEUE, changed(QUEUE, "spec.clusterQueue", "d")) == [
         ("kube-apiserver", "spec.clusterQueue")
     ]
@@ -154,7 +156,7 @@ SECRET = {**CONFIG, "kind": "Secret", "type": "Opaque", "data": {"k": "dg=="}}
 
 
 @pytest.mark.parametrize("manifest", [CONFIG, SECRET], ids=["ConfigMap", "Secret"])
-def test_immutable_data(manifest: Json) -> None:
+def test_immutable_data_stays(manifest: Json) -> None:
     assert rejections(manifest, changed(manifest, "data.k", "dw==")) == [("kube-apiserver", "data")]
     assert rejections(manifest, changed(manifest, "immutable", False)) == [
         ("kube-apiserver", "immutable")
@@ -225,7 +227,9 @@ DEPLOYED = _object(
         (DEPLOYED, "apiVersion", "apps/v1", "unchanged"),
     ],
 )
-def test_outcome_of_an_apply(manifest: Json, path: str, value: Any, expected: str) -> None:
+def test_an_apply_says_what_it_would_do(
+    manifest: Json, path: str, value: Any, expected: str
+) -> None:
     assert outcome(manifest, changed(manifest, path, value)) == expected
 
 

@@ -61,7 +61,9 @@ def test_is_equal(one: Any, other: Any, wanted: bool) -> None:
     [(0, True, True), (-1, False, False), (101, True, True), ("0%", True, True), ("100%", True, True),
      ("101%", False, True), ("-1%", False, False), ("5", False, False), ("%", False, False), (None, True, True)],
 )  # fmt: skip
-def test_amounts_and_percentages(value: Any, limited: bool, unlimited: bool) -> None:
+def test_only_some_fields_accept_percentages_above_100(
+    value: Any, limited: bool, unlimited: bool
+) -> None:
     for limit, accepted in ((True, limited), (False, unlimited)):
         amount = field_of(value)
         check_amount_or_percent(amount, limit_to_100=limit)
@@ -80,7 +82,7 @@ def test_amounts_and_percentages(value: Any, limited: bool, unlimited: bool) -> 
         ({"containerPort": 65536}, "invalid-value"),
     ],
 )
-def test_port_of_a_container(port: Json, name: str | None) -> None:
+def test_the_port_of_a_container_is_checked(port: Json, name: str | None) -> None:
     container = {"name": "a", "image": "i", "ports": [port]}
     pod = {
         "apiVersion": "v1",
@@ -259,7 +261,9 @@ def test_a_port_by_number_or_name(value: Any, valid: bool) -> None:
         ({"containerPort": 80, "name": "a_b"}, False, ["name"]),
     ],
 )
-def test_one_port_of_a_container(port: Json, host_network: bool, paths: list[str]) -> None:
+def test_the_host_network_decides_about_host_ports(
+    port: Json, host_network: bool, paths: list[str]
+) -> None:
     container = {"name": "c", "image": "i", "ports": [port]}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
     spec = {"containers": [container], "hostNetwork": host_network}

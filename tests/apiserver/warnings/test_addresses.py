@@ -35,7 +35,7 @@ LOOPS = "which may cause controller apply-loops"
         ),
     ],
 )
-def test_addresses(value: object, text: str | None) -> None:
+def test_addresses_in_other_forms_are_warned_about(value: object, text: str | None) -> None:
     assert [problem.message for problem in ip_warnings(value, ("a",), NEW)] == (
         [f"a: {text}"] if text else []
     )
@@ -71,7 +71,7 @@ def test_addresses(value: object, text: str | None) -> None:
         ),
     ],
 )
-def test_ranges(value: str, texts: list[str]) -> None:
+def test_ranges_in_other_forms_are_warned_about(value: str, texts: list[str]) -> None:
     assert [problem.message for problem in cidr_warnings(value, ("a",), NEW)] == [
         f"a: {text}" for text in texts
     ]
@@ -99,13 +99,13 @@ def test_ranges(value: str, texts: list[str]) -> None:
         ),
     ],
 )
-def test_addresses_of_services_before_1_33(value: str, text: str | None) -> None:
+def test_before_1_33_addresses_of_services_are_warned_about(value: str, text: str | None) -> None:
     assert [p.message for p in service_ip_warnings(value, ("a",), OLD)] == (
         [f"a: {text}"] if text else []
     )
 
 
-def test_ranges_of_services_before_1_33() -> None:
+def test_before_1_33_ranges_of_services_are_warned_about() -> None:
     def texts(value: str) -> list[str]:
         return [problem.message for problem in service_cidr_warnings(value, ("a",), OLD)]
 

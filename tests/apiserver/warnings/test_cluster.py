@@ -52,7 +52,9 @@ OTHER = "-----BEGIN X-----\nAAAA\n-----END X-----\n"
         ),
     ],
 )
-def test_tls_secrets(warned: Warned, certificate: str, key: str, text: str | None) -> None:
+def test_tls_secrets_without_a_pem_certificate_or_key_are_warned_about(
+    warned: Warned, certificate: str, key: str, text: str | None
+) -> None:
     expected = [f"tls: {text}"] if text else []
     plain = {"tls.crt": certificate, "tls.key": key}
     data = {name: b64encode(value.encode()).decode() for name, value in plain.items()}
@@ -91,11 +93,13 @@ def test_secrets_that_are_not_base64(warned: Warned) -> None:
         ),
     ],
 )
-def test_nodes(warned: Warned, spec: dict[str, Any], expected: list[str]) -> None:
+def test_deprecated_fields_of_nodes_are_warned_about(
+    warned: Warned, spec: dict[str, Any], expected: list[str]
+) -> None:
     assert warned("v1", "Node", {"spec": spec}) == expected
 
 
-def test_service_accounts(warned: Warned) -> None:
+def test_the_deprecated_annotation_of_service_accounts_is_warned_about(warned: Warned) -> None:
     metadata = {"annotations": {"kubernetes.io/enforce-mountable-secrets": "true"}}
     assert warned("v1", "ServiceAccount", {"metadata": metadata}) == [
         "metadata.annotations[kubernetes.io/enforce-mountable-secrets]: deprecated in v1.32+; prefer separate "
@@ -105,7 +109,7 @@ def test_service_accounts(warned: Warned) -> None:
     assert warned("v1", "ServiceAccount", {"metadata": metadata}, "1.31") == []
 
 
-def test_runtime_classes(warned: Warned) -> None:
+def test_deprecated_labels_of_runtime_classes_are_warned_about(warned: Warned) -> None:
     scheduling = {"nodeSelector": {"beta.kubernetes.io/arch": "amd64", "a": "b"}}
     assert warned("node.k8s.io/v1", "RuntimeClass", {"scheduling": scheduling}) == [
         'scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/arch" instead'
@@ -135,7 +139,7 @@ def test_runtime_classes(warned: Warned) -> None:
         ),
     ],
 )
-def test_formats_of_crds(
+def test_unrecognized_formats_of_crds_are_warned_about(
     warned: Warned, schema: dict[str, Any], expected: list[str], before_1_36: list[str]
 ) -> None:
     fields = {"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]}}
@@ -149,7 +153,7 @@ def test_formats_of_crds(
 
 
 @pytest.mark.parametrize(("kubernetes", "count"), [("1.31", 0), ("1.32", 1)])
-def test_limited_secrets_of_an_account_since_1_32(
+def test_since_1_32_limited_secrets_of_an_account_are_warned_about(
     warned: Warned, kubernetes: str, count: int
 ) -> None:
     annotations = {"kubernetes.io/enforce-mountable-secrets": "true"}

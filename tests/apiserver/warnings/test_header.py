@@ -21,7 +21,7 @@ spec:
 """
 
 
-def test_severity_and_stage() -> None:
+def test_a_field_that_no_longer_works_is_more_severe_than_a_deprecated_one() -> None:
     works, removed = (
         deprecated(("a",), text, "x")
         for text in ("deprecated in v1.11", "non-functional in v1.26+")

@@ -32,7 +32,9 @@ SURPRISE = "which can result in surprising behavior; a DNS label is recommended:
         ([OWNER, OWNER, OWNER], "u, u"),
     ],
 )
-def test_owners(warned: Warned, owners: list[dict[str, Any]], uids: str | None) -> None:
+def test_repeated_owners_are_warned_about(
+    warned: Warned, owners: list[dict[str, Any]], uids: str | None
+) -> None:
     expected = [OWNERS + uids] if uids else []
     for api_version, kind in (("v1", "ConfigMap"), ("kubeflow.org/v1", "PyTorchJob")):
         assert warned(api_version, kind, {"metadata": {"ownerReferences": owners}}) == expected
@@ -47,14 +49,16 @@ def test_owners(warned: Warned, owners: list[dict[str, Any]], uids: str | None) 
         ("a.b", f"prefer a domain-qualified finalizer name including a path (/) {WRITERS}"),
     ],
 )
-def test_finalizers_of_custom_resources(warned: Warned, finalizer: str, text: str | None) -> None:
+def test_finalizers_of_custom_resources_need_a_domain(
+    warned: Warned, finalizer: str, text: str | None
+) -> None:
     expected = [f'metadata.finalizers: "{finalizer}": {text}'] if text else []
     fields = {"metadata": {"finalizers": [finalizer, finalizer]}}
     assert warned("jobset.x-k8s.io/v1alpha2", "JobSet", fields) == expected
     assert warned("v1", "ConfigMap", fields) == []
 
 
-def test_words_about_finalizers_before_1_32(warned: Warned) -> None:
+def test_before_1_32_the_warning_about_finalizers_has_other_words(warned: Warned) -> None:
     [text] = warned(
         "jobset.x-k8s.io/v1alpha2", "JobSet", {"metadata": {"finalizers": ["a.b"]}}, "1.31"
     )
@@ -77,7 +81,7 @@ def test_words_about_finalizers_before_1_32(warned: Warned) -> None:
         ("Job", {"name": "A_B"}, None),
     ],
 )
-def test_names_that_become_hostnames(
+def test_names_that_cannot_become_hostnames_are_warned_about(
     warned: Warned, kind: str, metadata: dict[str, Any], reason: str | None
 ) -> None:
     text = f"metadata.name: this is used in Pod names and hostnames, {SURPRISE} [{reason}]"
@@ -90,7 +94,7 @@ def test_the_name_of_a_pod(warned: Warned) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ReplicaSet", "Deployment", "DaemonSet", "StatefulSet"])
-def test_which_kinds_put_their_names_into_hostnames(warned: Warned, kind: str) -> None:
+def test_only_some_kinds_put_their_names_into_hostnames(warned: Warned, kind: str) -> None:
     warnings = warned("apps/v1", kind, {"metadata": {"name": "a.b"}})
     assert bool(warnings) == (kind in ("ReplicaSet", "Deployment"))
 
@@ -151,7 +155,7 @@ def test_finalizers_are_asked_for_a_path_since_1_32(
         ("resource.k8s.io/v1", "ResourceClaim", "1.36", None),
     ],
 )
-def test_built_in_versions(
+def test_deprecated_built_in_versions_are_warned_about(
     warned: Warned, api_version: str, kind: str, kubernetes: str, text: str | None
 ) -> None:
     assert warned(api_version, kind, {}, kubernetes) == ([text] if text else [])
@@ -176,18 +180,20 @@ def crd_spec(*versions: dict[str, Any]) -> dict[str, Any]:
         ),
     ],
 )
-def test_versions_of_crds(others: list[dict[str, Any]], text: str) -> None:
+def test_a_deprecated_version_of_a_crd_names_a_newer_one(
+    others: list[dict[str, Any]], text: str
+) -> None:
     version = {"name": "v1beta1", "deprecated": True}
     assert deprecation_of(crd_spec(version, *others), version) == text
 
 
-def test_the_words_of_the_crd() -> None:
+def test_a_deprecated_version_has_the_words_of_its_crd() -> None:
     version = {"name": "v1", "deprecated": True, "deprecationWarning": "use v2"}
     assert deprecation_of(crd_spec(version), version) == "use v2"
     assert deprecation_of(crd_spec(version), {**version, "deprecated": False}) == ""
 
 
-def test_lint_with_a_crd_beside_the_object() -> None:
+def test_lint_warns_of_a_version_that_a_crd_in_the_stream_deprecates() -> None:
     version = {
         "name": "v1",
         "served": True,

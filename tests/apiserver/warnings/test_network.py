@@ -68,13 +68,13 @@ NOT_EXTERNAL = 'spec.externalName is ignored when spec.type is not "ExternalName
         ),
     ],
 )
-def test_services(
+def test_deprecated_settings_of_services_are_warned_about(
     warned: Warned, spec: dict[str, Any], kubernetes: str, expected: list[str]
 ) -> None:
     assert warned("v1", "Service", {"spec": spec}, kubernetes) == expected
 
 
-def test_the_annotation_for_topology(warned: Warned) -> None:
+def test_the_old_annotation_for_topology_is_warned_about(warned: Warned) -> None:
     annotations = {"service.kubernetes.io/topology-aware-hints": "auto"}
     assert warned("v1", "Service", {"metadata": {"annotations": annotations}}) == [
         "annotation service.kubernetes.io/topology-aware-hints is deprecated, please use "
@@ -82,7 +82,7 @@ def test_the_annotation_for_topology(warned: Warned) -> None:
     ]
 
 
-def test_addresses_of_endpoints(warned: Warned) -> None:
+def test_addresses_of_endpoints_in_other_forms_are_warned_about(warned: Warned) -> None:
     subsets = [{"addresses": [{"ip": "FD00::A"}], "notReadyAddresses": [{"ip": "10.0.0.1"}]}]
     assert warned("v1", "Endpoints", {"subsets": subsets}) == [
         "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
@@ -91,7 +91,7 @@ def test_addresses_of_endpoints(warned: Warned) -> None:
     assert warned("v1", "Endpoints", {"subsets": subsets}, "1.32") == []
 
 
-def test_endpoint_slices(warned: Warned) -> None:
+def test_deprecated_settings_of_endpoint_slices_are_warned_about(warned: Warned) -> None:
     group = "discovery.k8s.io/v1"
     assert warned(group, "EndpointSlice", {"addressType": "FQDN"}) == [
         "spec.addressType: FQDN endpoints are deprecated"
@@ -102,7 +102,7 @@ def test_endpoint_slices(warned: Warned) -> None:
     assert warned(group, "EndpointSlice", {**fields, "metadata": {"labels": labels}}) == []
 
 
-def test_ranges_of_network_policies(warned: Warned) -> None:
+def test_ranges_of_network_policies_in_other_forms_are_warned_about(warned: Warned) -> None:
     block = {"cidr": "10.0.0.1/8", "except": ["10.1.0.1/16"]}
     spec = {
         "ingress": [{"from": [{"ipBlock": block}]}],
@@ -117,7 +117,7 @@ def test_ranges_of_network_policies(warned: Warned) -> None:
     ]
 
 
-def test_the_class_annotation_of_an_ingress(warned: Warned) -> None:
+def test_the_class_annotation_of_an_ingress_is_warned_about(warned: Warned) -> None:
     annotated = {"metadata": {"annotations": {"kubernetes.io/ingress.class": "nginx"}}}
     assert warned("networking.k8s.io/v1", "Ingress", annotated) == [
         "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead"
@@ -131,7 +131,7 @@ def test_the_class_annotation_of_an_ingress(warned: Warned) -> None:
 
 
 @pytest.mark.parametrize(("kubernetes", "count"), [("1.33", 0), ("1.34", 1)])
-def test_idle_fields_of_a_headless_service_since_1_34(
+def test_since_1_34_unused_fields_of_a_headless_service_are_warned_about(
     warned: Warned, kubernetes: str, count: int
 ) -> None:
     spec = {"clusterIP": "None", "loadBalancerIP": "1.2.3.4"}

@@ -105,7 +105,9 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("spec", "expected"), CASES)
-def test_pods_and_templates(warned: Warned, spec: dict[str, Any], expected: list[str]) -> None:
+def test_pods_and_templates_get_the_same_warnings(
+    warned: Warned, spec: dict[str, Any], expected: list[str]
+) -> None:
     pod = {"containers": [MAIN], **spec}
     assert warned("v1", "Pod", {"spec": pod}) == expected
     template = {"spec": {"template": {"spec": pod}}}
@@ -192,7 +194,9 @@ CONTAINERS: list[tuple[list[dict[str, Any]], list[str]]] = [
 
 
 @pytest.mark.parametrize(("containers", "expected"), CONTAINERS)
-def test_containers(warned: Warned, containers: list[dict[str, Any]], expected: list[str]) -> None:
+def test_mistakes_in_containers_are_warned_about(
+    warned: Warned, containers: list[dict[str, Any]], expected: list[str]
+) -> None:
     spec = {
         "containers": [{**MAIN, "name": f"c{i}", **fields} for i, fields in enumerate(containers)]
     }
@@ -238,7 +242,9 @@ def test_the_network_of_the_node_sets_host_ports_of_pods(warned: Warned) -> None
         ("example.com/x", None),
     ],
 )
-def test_annotations(warned: Warned, annotation: str, text: str | None) -> None:
+def test_annotations_for_security_are_warned_about(
+    warned: Warned, annotation: str, text: str | None
+) -> None:
     metadata = {"annotations": {annotation: "runtime/default"}}
     expected = [f"metadata.annotations[{annotation}]: {text}"] if text else []
     assert warned("v1", "Pod", {"metadata": metadata, "spec": {"containers": [MAIN]}}) == expected
@@ -262,7 +268,9 @@ def test_no_warning_about_an_app_armor_annotation_that_a_field_replaces(
     assert warned("v1", "Pod", {"metadata": {"annotations": annotations}, "spec": spec}) == []
 
 
-def test_an_app_armor_annotation_that_differs_from_the_pods_profile(warned: Warned) -> None:
+def test_an_app_armor_annotation_that_differs_from_the_pods_profile_is_warned_about(
+    warned: Warned,
+) -> None:
     annotations = {"container.apparmor.security.beta.kubernetes.io/main": "unconfined"}
     spec = {
         "securityContext": {"appArmorProfile": {"type": "RuntimeDefault"}},
@@ -273,7 +281,7 @@ def test_an_app_armor_annotation_that_differs_from_the_pods_profile(warned: Warn
     assert warned("apps/v1", "ReplicaSet", {"spec": {"template": fields}}) == []
 
 
-def test_values_of_preferred_terms_that_no_label_has(warned: Warned) -> None:
+def test_values_of_preferred_terms_that_no_label_has_are_warned_about(warned: Warned) -> None:
     term = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a", "a b"]}]}
     spec = {
         "affinity": {"nodeAffinity": {PREFERRED: [{"weight": 1, "preference": term}]}},

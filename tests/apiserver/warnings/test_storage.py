@@ -16,7 +16,7 @@ STORAGE = "storage.k8s.io/v1"
 
 
 @pytest.mark.parametrize("kind", ["PersistentVolume", "PersistentVolumeClaim"])
-def test_the_class_annotation(warned: Warned, kind: str) -> None:
+def test_the_class_annotation_is_warned_about(warned: Warned, kind: str) -> None:
     assert warned("v1", kind, {"metadata": {"annotations": {CLASS: "fast"}}}) == [CLASS_TEXT]
 
 
@@ -46,18 +46,20 @@ def test_the_class_annotation(warned: Warned, kind: str) -> None:
         ({"storageos": {}}, ["spec.storageOS: deprecated in v1.22, non-functional in v1.25+"]),
     ],
 )
-def test_persistent_volumes(warned: Warned, spec: dict[str, Any], expected: list[str]) -> None:
+def test_deprecated_settings_of_persistent_volumes_are_warned_about(
+    warned: Warned, spec: dict[str, Any], expected: list[str]
+) -> None:
     assert warned("v1", "PersistentVolume", {"spec": spec}) == expected
 
 
-def test_amounts_of_claims(warned: Warned) -> None:
+def test_fractional_amounts_of_claims_are_warned_about(warned: Warned) -> None:
     resources = {"requests": {"storage": "1500m"}, "limits": {"storage": "2Gi"}}
     assert warned("v1", "PersistentVolumeClaim", {"spec": {"resources": resources}}) == [
         'spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer'
     ]
 
 
-def test_labels_of_classes_and_capacities(warned: Warned) -> None:
+def test_deprecated_labels_of_classes_and_capacities_are_warned_about(warned: Warned) -> None:
     topologies = [{"matchLabelExpressions": [{"key": ARCH, "values": ["amd64"]}]}]
     assert warned(STORAGE, "StorageClass", {"allowedTopologies": topologies}) == [
         f"allowedTopologies[0].matchLabelExpressions[0].key: {ARCH_TEXT}"
@@ -72,7 +74,7 @@ def test_labels_of_classes_and_capacities(warned: Warned) -> None:
     ]
 
 
-def test_tokens_of_csi_drivers(warned: Warned) -> None:
+def test_tokens_of_csi_drivers_need_a_choice_of_their_place(warned: Warned) -> None:
     spec = {"tokenRequests": [{"audience": "a"}]}
     [text] = warned(STORAGE, "CSIDriver", {"spec": spec})
     assert text.startswith("spec.serviceAccountTokenInSecrets is unset; ")
@@ -85,7 +87,9 @@ def test_tokens_of_csi_drivers(warned: Warned) -> None:
 
 
 @pytest.mark.parametrize(("kubernetes", "count"), [("1.34", 0), ("1.35", 1)])
-def test_tokens_of_a_driver_since_1_35(warned: Warned, kubernetes: str, count: int) -> None:
+def test_since_1_35_tokens_of_a_driver_are_warned_about(
+    warned: Warned, kubernetes: str, count: int
+) -> None:
     spec: dict[str, Any] = {"tokenRequests": [{"audience": "a"}]}
     assert len(warned(STORAGE, "CSIDriver", {"spec": spec}, kubernetes)) == count
     assert (

@@ -80,7 +80,9 @@ def items(*paths: str) -> list[dict[str, str]]:
         ({"projected": {"sources": [{}]}}, ['volume "v" (Projected) has no sources provided']),
     ],
 )
-def test_volumes(warned: Warned, volume: dict[str, Any], expected: list[str]) -> None:
+def test_volumes_of_removed_or_deprecated_plugins_are_warned_about(
+    warned: Warned, volume: dict[str, Any], expected: list[str]
+) -> None:
     assert (
         warned("v1", "Pod", {"spec": {"containers": [MAIN], "volumes": [{"name": "v", **volume}]}})
         == expected
@@ -94,7 +96,9 @@ def test_volumes(warned: Warned, volume: dict[str, Any], expected: list[str]) ->
         ({"configMap": {"name": "c", "items": items("a", "a")}}, []),
     ],
 )
-def test_volumes_before_1_33(warned: Warned, volume: dict[str, Any], expected: list[str]) -> None:
+def test_before_1_33_volumes_get_fewer_warnings(
+    warned: Warned, volume: dict[str, Any], expected: list[str]
+) -> None:
     fields = {"spec": {"containers": [MAIN], "volumes": [{"name": "v", **volume}]}}
     assert warned("v1", "Pod", fields, "1.32") == expected
 
@@ -118,7 +122,7 @@ def test_many_paths_take_little_time(warned: Warned) -> None:
         (["x", "a", "a", "a"], [0, 1, 1, 1]),
     ],
 )
-def test_relatives_of_paths(paths: list[str], expected: list[int]) -> None:
+def test_the_first_path_that_overlaps_is_found(paths: list[str], expected: list[int]) -> None:
     assert [
         min(index, relative) for index, relative in enumerate(_earliest_relatives(paths))
     ] == expected

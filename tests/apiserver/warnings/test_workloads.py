@@ -28,7 +28,7 @@ TEXT = "spec.terminationGracePeriodSeconds: must be >= 0; negative values are in
         ),
     ],
 )
-def test_paths_of_templates(
+def test_warnings_are_at_the_path_of_the_template(
     warned: Warned, api_version: str, kind: str, fields: dict[str, Any], place: str
 ) -> None:
     assert warned(api_version, kind, fields) == [place + TEXT]
@@ -49,7 +49,9 @@ def test_templates_of_custom_resources_get_no_warnings(warned: Warned) -> None:
         ({"completions": 100_001, "completionMode": "Indexed"}, False),
     ],
 )
-def test_jobs_with_many_indexes(warned: Warned, spec: dict[str, Any], is_warned: bool) -> None:
+def test_jobs_with_many_indexes_are_warned_about(
+    warned: Warned, spec: dict[str, Any], is_warned: bool
+) -> None:
     text = (
         "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, "
         "Kubernetes might "
@@ -91,7 +93,7 @@ def test_a_negative_history_of_a_stateful_set_since_1_33(
         (100_001, 10_001, "NonIndexed", 0),
     ],
 )
-def test_large_indexed_jobs(
+def test_large_indexed_jobs_are_warned_about(
     warned: Warned, completions: int, parallelism: int | None, mode: str, count: int
 ) -> None:
     """Kubernetes 1.36, pkg/apis/batch: more completions than 10^5 with a parallelism above 10^4."""

@@ -23,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_exit_status(folder: Path, capsys: Capture) -> None:
+def test_the_exit_status_tells_whether_all_jobs_are_admitted(folder: Path, capsys: Capture) -> None:
     ran = here(capsys, "admit", "job.yaml", "queues.yaml")
     assert (ran.status, ran.out.splitlines()[1]) == (0, "Job/job: admitted by research")
     ran = here(capsys, "admit", "wide.yaml", "--state", "queues.yaml")
@@ -47,7 +47,7 @@ def test_jobs_come_in_the_order_of_the_files(folder: Path, capsys: Capture) -> N
         assert (ran.status, {name: one["outcome"] for name, one in jobs.items()}) == (1, outcomes)
 
 
-def test_files_without_jobs(folder: Path, capsys: Capture) -> None:
+def test_files_without_jobs_are_an_error(folder: Path, capsys: Capture) -> None:
     ran = here(capsys, "admit", "queues.yaml")
     assert (ran.status, ran.out) == (1, "")
     assert "no job" in ran.err

@@ -35,7 +35,7 @@ def golden(tmp_path: Path) -> Path:
         ("--cluster", str(ROOT / "golden" / "spot-a100" / "cluster.yaml")),
     ],
 )
-def test_the_same_bytes_in_several_processes(golden: Path, words: tuple[str, ...]) -> None:
+def test_several_processes_print_the_same_bytes(golden: Path, words: tuple[str, ...]) -> None:
     alone = process(".", *words, "--jobs", "1", cwd=golden)
     assert process(".", *words, "--jobs", "3", cwd=golden) == alone
     assert alone.status == 1
@@ -207,7 +207,7 @@ def test_orphans_are_named_when_a_folder_is_written(repo: Path, capsys: Capture)
     )
 
 
-def test_one_file_of_all(repo: Path, capsys: Capture) -> None:
+def test_check_compares_one_file_of_all_manifests(repo: Path, capsys: Capture) -> None:
     assert here(capsys, "specs/", "-o", "all.yaml").status == 0
     assert here(capsys, "specs/", "--check", "-o", "all.yaml").status == 0
     assert here(capsys, "specs/a.yaml", "--check", "-o", "all.yaml").status == 1
@@ -217,7 +217,7 @@ def test_one_file_of_all(repo: Path, capsys: Capture) -> None:
     assert not (repo / "none.yaml").exists()
 
 
-def test_json(repo: Path, capsys: Capture) -> None:
+def test_check_compares_files_of_the_format(repo: Path, capsys: Capture) -> None:
     assert here(capsys, "specs/", "--format", "json", "-o", "manifests/").status == 0
     assert _check(capsys, "specs/", "--format", "json").status == 0
     (repo / "specs/b.yaml").unlink()
@@ -263,7 +263,7 @@ def test_secrets_are_masked(repo: Path, capsys: Capture) -> None:
     assert missing.out == "", "a missing file is only named"
 
 
-def test_a_secret_alone(repo: Path, capsys: Capture) -> None:
+def test_a_changed_secret_is_stale_and_hidden(repo: Path, capsys: Capture) -> None:
     spec(repo, "specs/a.yaml", HIDING % "hf_old", job="a")
     assert here(capsys, "specs/", "-o", "manifests/").status == 0
     spec(repo, "specs/a.yaml", HIDING % "hf_new", job="a")
@@ -275,7 +275,7 @@ def test_a_secret_alone(repo: Path, capsys: Capture) -> None:
     assert "stale: manifests/a.yaml" in ran.err
 
 
-def test_a_secret_in_a_comment_of_the_committed_file(repo: Path, capsys: Capture) -> None:
+def test_a_secret_in_a_comment_of_the_committed_file_is_hidden(repo: Path, capsys: Capture) -> None:
     spec(repo, "specs/a.yaml", job="a")
     assert here(capsys, "specs/", "-o", "manifests/").status == 0
     path = repo / "manifests/a.yaml"

@@ -138,7 +138,7 @@ ZSH_LINES = r"""
 """
 
 
-def test_every_sort_of_argument_in_every_shell() -> None:
+def test_each_script_completes_every_sort_of_argument() -> None:
     """The shells themselves run below, where they are installed."""
     assert BASH_LINES in bash_script(SMALL)
     assert fish_script(SMALL).endswith(FISH_LINES)
@@ -183,7 +183,7 @@ FILES = ("job9.yaml", "job9.toml", "job9.py", "job9.txt")
 
 
 @needs("bash")
-def test_bash(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_bash_completes_what_is_typed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "script"
     path.write_text(script("bash", capfd), encoding="utf-8")
     for name in FILES:
@@ -207,7 +207,7 @@ def test_bash(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 @needs("fish")
-def test_fish(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_fish_completes_what_is_typed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "script"
     path.write_text(script("fish", capfd), encoding="utf-8")
     (tmp_path / "here").mkdir()
@@ -230,7 +230,7 @@ def test_fish(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 @needs("zsh")
-def test_zsh(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_zsh_completes_what_is_typed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A real line editor: the Tab key completes the only candidate."""
     (tmp_path / "_ptcompile").write_text(script("zsh", capfd), encoding="utf-8")
     for name in FILES:
@@ -288,5 +288,5 @@ class _Terminal:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_same_script_each_time(shell: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_script_is_the_same_each_time(shell: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert script(shell, capfd) == script(shell, capfd)

@@ -21,7 +21,7 @@ def written(folder: Path) -> tuple[list[Path], Path]:
     return [folder / name for name in CASE["files"]], folder / "job.yaml"
 
 
-def test_logs_with_the_manifest_first_or_last(tmp_path: Path, capsys: Capture) -> None:
+def test_the_manifest_may_come_before_or_after_the_logs(tmp_path: Path, capsys: Capture) -> None:
     logs, manifest = written(tmp_path)
     ran = here(capsys, "explain", manifest, "--log", *logs)
     assert (ran.status, ran.err) == (0, "")
@@ -31,7 +31,7 @@ def test_logs_with_the_manifest_first_or_last(tmp_path: Path, capsys: Capture) -
     assert here(capsys, "explain", manifest, "--log", logs[0], "--log", logs[1]).out == ran.out
 
 
-def test_standard_input(tmp_path: Path) -> None:
+def test_a_log_is_read_from_standard_input(tmp_path: Path) -> None:
     logs, manifest = written(tmp_path)
     ran = process("explain", "--log", "-", manifest, stdin=logs[0].read_bytes())
     assert ran.status == 0
@@ -39,14 +39,14 @@ def test_standard_input(tmp_path: Path) -> None:
     assert "PTC406" in ran.out
 
 
-def test_without_a_manifest_and_as_json(tmp_path: Path, capsys: Capture) -> None:
+def test_without_a_manifest_no_cause_is_proven(tmp_path: Path, capsys: Capture) -> None:
     logs, _ = written(tmp_path)
     shown = json.loads(here(capsys, "explain", "--log", *logs, "--format", "json").out)
     assert shown["first"]["message"] == "store-clients-joined"
     assert [cause["proven"] for cause in shown["causes"]] == [False] * len(shown["causes"])
 
 
-def test_a_spec(tmp_path: Path, capsys: Capture) -> None:
+def test_a_spec_explains_a_log(tmp_path: Path, capsys: Capture) -> None:
     log = tmp_path / "a.log"
     log.write_text("status: OOMKilled\n", encoding="utf-8")
     path = spec(tmp_path, body="resources: {memory: 32Gi}")
@@ -73,7 +73,9 @@ def test_no_known_message(tmp_path: Path, capsys: Capture) -> None:
         (("--log",), "expected at least one argument"),
     ],
 )
-def test_usage(words: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_words_are_usage_errors(
+    words: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture
+) -> None:
     log = tmp_path / "a.log"
     log.write_text("x\n", encoding="utf-8")
     ran = here(capsys, "explain", *(str(log) if word == "LOG" else word for word in words))
@@ -93,13 +95,15 @@ def test_usage(words: tuple[str, ...], message: str, tmp_path: Path, capsys: Cap
         ("0/4 nodes are available: 4 Insufficient nvidia.com/gpu.", "sched-insufficient"),
     ],
 )
-def test_the_page_of_a_message(word: str, page: str, capsys: Capture) -> None:
+def test_a_word_or_a_line_prints_the_page_of_its_message(
+    word: str, page: str, capsys: Capture
+) -> None:
     ran = here(capsys, "explain", word)
     assert (ran.status, ran.err) == (0, "")
     assert ran.out.startswith(f"{page}  (")
 
 
-def test_a_text_without_a_known_message(capsys: Capture) -> None:
+def test_a_text_without_a_known_message_prints_the_nearest(capsys: Capture) -> None:
     ran = here(capsys, "explain", "the GPUs are on strike")
     assert ran.status == 1
     assert "nearest" in ran.out

@@ -36,7 +36,7 @@ def test_a_difference_is_status_1_in_every_form(form: str, tmp_path: Path, capsy
         assert json.loads(ran.out)["differs"] is True
 
 
-def test_a_spec_and_its_manifest(tmp_path: Path, capsys: Capture) -> None:
+def test_a_spec_equals_its_manifest(tmp_path: Path, capsys: Capture) -> None:
     a, b = _two(tmp_path)
     manifests = tmp_path / "m.yaml"
     assert here(capsys, a, "--target", "volcano", "-o", manifests).status == 0
@@ -45,7 +45,7 @@ def test_a_spec_and_its_manifest(tmp_path: Path, capsys: Capture) -> None:
     assert "PyTorchJob/train" in here(capsys, "diff", manifests, a, "--target", "pytorchjob").out
 
 
-def test_one_spec_under_two_profiles(tmp_path: Path, capsys: Capture) -> None:
+def test_one_spec_differs_under_two_profiles(tmp_path: Path, capsys: Capture) -> None:
     old = spec(tmp_path, body="resources: {gpu: 1}")
     profile = tmp_path / "amd.yaml"
     profile.write_text(PROFILE, encoding="utf-8")
@@ -57,7 +57,7 @@ def test_one_spec_under_two_profiles(tmp_path: Path, capsys: Capture) -> None:
     assert here(capsys, "diff", old, "--cluster", profile, "--from-cluster", profile).status == 0
 
 
-def test_standard_input(tmp_path: Path) -> None:
+def test_a_side_is_read_from_standard_input(tmp_path: Path) -> None:
     a, b = _two(tmp_path)
     assert process("diff", "-", a, stdin=a.read_bytes()).status == 0
     ran = process("diff", "-", a, stdin=b.read_bytes())

@@ -12,20 +12,20 @@ from tests.cli.running import here, process, spec
 Capture = pytest.CaptureFixture[str]
 
 
-def test_the_trace(tmp_path: Path, capsys: Capture) -> None:
+def test_without_a_path_the_trace_is_printed(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "explain", spec(tmp_path))
     assert (ran.status, ran.err) == (0, "")
     assert ran.out.startswith("TrainingJob/train -> Pod/train  (target pod: what the job needs)\n")
 
 
-def test_one_path_with_its_line(tmp_path: Path, capsys: Capture) -> None:
+def test_a_path_is_explained_with_its_line(tmp_path: Path, capsys: Capture) -> None:
     path = spec(tmp_path, body="nodes: 3")
     ran = here(capsys, "explain", path, "completions", "--target", "job")
     assert (ran.status, ran.err) == (0, "")
     assert f"  value from  {path}:7:10  spec.nodes\n              7 | nodes: 3\n" in ran.out
 
 
-def test_the_profile_s_lines(tmp_path: Path, capsys: Capture) -> None:
+def test_a_value_of_the_profile_points_at_its_line(tmp_path: Path, capsys: Capture) -> None:
     profile = tmp_path / "prod.yaml"
     profile.write_text(
         "kind: ClusterProfile\nspec:\n  defaults: {env: {REGION: eu}}\n", encoding="utf-8"
@@ -81,7 +81,7 @@ def test_a_spec_that_does_not_compile(tmp_path: Path, capsys: Capture) -> None:
     assert "spec.yaml:7:3" in ran.err
 
 
-def test_a_bad_profile(tmp_path: Path, capsys: Capture) -> None:
+def test_a_bad_profile_is_reported_at_its_line(tmp_path: Path, capsys: Capture) -> None:
     profile = tmp_path / "prod.yaml"
     profile.write_text("kind: ClusterProfile\nspec: {gpus: 1}\n", encoding="utf-8")
     ran = here(capsys, "explain", spec(tmp_path), "--cluster", profile)
@@ -109,7 +109,7 @@ def test_the_page_is_a_file_or_the_output(tmp_path: Path, capsys: Capture) -> No
     assert [one.name for one in page.parent.iterdir()] == ["page.html"]
 
 
-def test_the_page_of_one_target_and_a_profile(tmp_path: Path, capsys: Capture) -> None:
+def test_the_page_has_the_named_target_and_the_profile(tmp_path: Path, capsys: Capture) -> None:
     profile = tmp_path / "prod.yaml"
     profile.write_text(
         "kind: ClusterProfile\nspec:\n  defaults: {env: {REGION: eu}}\n", encoding="utf-8"
@@ -154,13 +154,15 @@ def test_a_page_shows_everything(words: tuple[str, ...], tmp_path: Path, capsys:
     assert "remove PATH and --format" in ran.err
 
 
-def test_standard_input_as_a_user_pipes_it(tmp_path: Path) -> None:
+def test_a_spec_is_read_from_standard_input(tmp_path: Path) -> None:
     ran = process("explain", "-", "image", stdin=spec(tmp_path).read_bytes())
     assert (ran.status, ran.err) == (0, "")
     assert "<stdin>:5:10  spec.image" in ran.out
 
 
-def test_a_field_instead_of_a_file(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_field_in_place_of_a_file_is_explained(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     ran = here(capsys, "explain", "PyTorchJob.spec.runPolicy")
     assert (ran.status, ran.err) == (0, "")
@@ -189,6 +191,8 @@ def test_a_file_with_the_name_of_a_field_is_a_file(
         ("nowhere.spec", "nowhere.spec: no such file or directory"),
     ],
 )
-def test_neither_a_field_nor_a_file(word: str, message: str, capsys: Capture) -> None:
+def test_a_word_that_is_neither_a_field_nor_a_file_is_a_usage_error(
+    word: str, message: str, capsys: Capture
+) -> None:
     ran = here(capsys, "explain", word)
     assert (ran.status, ran.err) == (2, f"ptcompile: {message}\n")

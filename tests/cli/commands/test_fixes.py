@@ -46,7 +46,7 @@ def test_fix_applies_safe_fixes_and_reports_the_rest(bad: Path, capsys: Capture)
     assert ran.err.endswith("1 error, 0 warnings, 2 fixed, 1 fixable with --unsafe-fixes\n")
 
 
-def test_unsafe_fixes_too(bad: Path, capsys: Capture) -> None:
+def test_unsafe_fixes_are_applied_on_request(bad: Path, capsys: Capture) -> None:
     ran = here(capsys, "lint", bad, "--fix", "--unsafe-fixes")
     assert (ran.status, ran.out) == (0, "")
     assert bad.read_text() == ALL
@@ -157,7 +157,7 @@ def test_a_finding_that_cannot_be_fixed_is_reported(bad: Path, capsys: Capture) 
         ("--diff", "--add-ignore"),
     ],
 )
-def test_options_that_cannot_be_combined(
+def test_options_that_cannot_be_combined_change_nothing(
     bad: Path, capsys: Capture, words: tuple[str, ...]
 ) -> None:
     ran = here(capsys, "lint", bad, *words)

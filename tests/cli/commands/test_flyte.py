@@ -87,7 +87,9 @@ def test_the_manifests_call_the_function_with_its_inputs(hello: Path, capsys: Ca
     )
 
 
-def test_other_forms_of_the_same(hello: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_other_forms_of_the_command_print_the_same(
+    hello: Path, tmp_path: Path, capsys: Capture
+) -> None:
     words = ("flyte", f"{hello}:train", "--input", "epochs=7", *IMAGE)
     ran = here(
         capsys,
@@ -255,7 +257,7 @@ def broken():
 """
 
 
-def test_a_workflow_of_flytekit(tmp_path: Path) -> None:
+def test_a_workflow_of_flytekit_is_compiled(tmp_path: Path) -> None:
     pytest.importorskip("flytekit")
     pytest.importorskip("flytekitplugins.kfpytorch")
     pytest.importorskip("torch")

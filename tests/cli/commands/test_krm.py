@@ -161,7 +161,9 @@ def test_a_spec_as_the_configuration_adds_manifests(function: Any) -> None:
 @pytest.mark.parametrize(
     "config", [None, {"apiVersion": "v1", "kind": "ConfigMap", "data": {"target": "jobset"}}]
 )
-def test_the_target(function: Any, config: dict[str, Any] | None) -> None:
+def test_the_target_comes_from_the_configuration_or_an_option(
+    function: Any, config: dict[str, Any] | None
+) -> None:
     words = ("--target", "jobset") if config is None else ()
     _, output, _ = function(SPEC, config=config, words=words)
     assert kinds(output["items"]) == ["JobSet"]
@@ -293,7 +295,7 @@ def test_wrong_usage(
     assert expected in err
 
 
-def test_an_error_in_the_profile(function: Any) -> None:
+def test_an_error_in_the_profile_is_reported_at_its_line(function: Any) -> None:
     status, output, err = function(SPEC, config={**PROFILE, "spec": {"queueSystem": 1}})
     assert (status, output) == (1, None)
     assert "--> ClusterProfile/c:6:16" in err
@@ -350,7 +352,7 @@ def test_the_file_has_one_document(stream: Any, tmp_path: Path) -> None:
     assert "2 documents; the configuration of a function is one" in err
 
 
-def test_text_that_is_no_yaml(
+def test_text_that_is_not_yaml_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran = krm(monkeypatch, capsys, "a: [1\n")

@@ -368,7 +368,9 @@ def codes(capsys: Capture, *words: str | Path) -> list[str]:
         (("--ignore", "PTC501", "--ignore", "missing-shm"), []),
     ],
 )
-def test_selection(words: tuple[str, ...], expected: list[str], pod: Path, capsys: Capture) -> None:
+def test_options_select_the_reported_codes(
+    words: tuple[str, ...], expected: list[str], pod: Path, capsys: Capture
+) -> None:
     assert codes(capsys, pod, *words) == expected
 
 
@@ -393,7 +395,7 @@ def test_rejections_are_reported_regardless_of_selection(pod: Path, capsys: Capt
         ('per-file-ignores = {"charts/*" = ["PTC302"]}', (), ["PTC302"]),
     ],
 )
-def test_configuration(
+def test_the_configuration_selects_the_reported_codes(
     text: str, words: tuple[str, ...], expected: list[str], pod: Path, capsys: Capture
 ) -> None:
     (pod.parent / "ptcompile.toml").write_text(text)
@@ -457,7 +459,7 @@ def test_all_mistakes_of_a_configuration_are_reported_together(pod: Path, capsys
         (REFUSED, ("--output-format", "sarif"), 1),
     ],
 )
-def test_exit_status(
+def test_the_findings_decide_the_exit_status(
     text: str, words: tuple[str, ...], status: int, pod: Path, capsys: Capture
 ) -> None:
     """A warning of stage style fails no run, unless the configuration gives it a severity."""
@@ -466,7 +468,7 @@ def test_exit_status(
     assert here(capsys, "lint", pod, *words).status == status
 
 
-def test_output_file_and_statistics(pod: Path, capsys: Capture) -> None:
+def test_the_report_goes_to_the_output_file(pod: Path, capsys: Capture) -> None:
     ran = here(capsys, "lint", pod, "--output-file", "out.json", "--output-format", "json")
     assert ran.out == ""
     assert [d["code"] for d in json.loads(Path("out.json").read_text())["diagnostics"]] == [
@@ -485,7 +487,7 @@ def test_color_is_for_terminals_and_on_request(pod: Path) -> None:
     assert painted.out != plain.out
 
 
-def test_add_ignore(pod: Path, capsys: Capture) -> None:
+def test_add_ignore_adds_only_comments(pod: Path, capsys: Capture) -> None:
     pod.write_text(REFUSED.replace("\n", "\r\n"))
     before = pod.read_bytes()
     ran = here(capsys, "lint", pod, "--add-ignore")
@@ -576,7 +578,7 @@ def test_the_summary_counts(pod: Path, capsys: Capture) -> None:
         (("--write-baseline",), False),
     ],
 )
-def test_options_that_fix(words: tuple[str, ...], wanted: bool | str) -> None:
+def test_options_that_fix_exclude_each_other(words: tuple[str, ...], wanted: bool | str) -> None:
     names = ("fix", "diff", "add_ignore", "unsafe_fixes", "write_baseline", "statistics")
     options = Namespace(**{name: f"--{name.replace('_', '-')}" in words for name in names})
     if isinstance(wanted, bool):

@@ -21,7 +21,9 @@ def manifests(name: str, body: str = "", target: str = "pytorchjob") -> str:
     return ptcompile.compile(smallest(body, name), target=target).yaml()
 
 
-def test_a_file_to_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_imported_to_standard_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "job.yaml").write_text(manifests("a"))
     assert main(["import", str(tmp_path / "job.yaml")]) == 0
     out, err = capsys.readouterr()
@@ -126,7 +128,7 @@ def gpu_manifests(
     return [str(folder / f"{name}.yaml") for name in names]
 
 
-def test_several_specs_on_standard_output(
+def test_several_specs_are_written_to_standard_output(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in "ab":
@@ -369,7 +371,7 @@ def test_a_folder_of_inputs_makes_a_folder(
     assert found == ([] if written is None else [written])
 
 
-def test_only_jobs_of_a_kind_and_a_label(tmp_path: Path) -> None:
+def test_only_jobs_of_a_kind_and_a_label_are_migrated(tmp_path: Path) -> None:
     (tmp_path / "job.yaml").write_text(PYTORCHJOB, encoding="utf-8")
     (tmp_path / "q.yaml").write_text(QUEUED, encoding="utf-8")
     command = [
@@ -426,7 +428,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize("words", WAYS)
-def test_the_same_bytes_in_several_processes(
+def test_several_processes_print_the_same_bytes(
     folder: Path,
     words: tuple[str, ...],
     capsys: pytest.CaptureFixture[str],
@@ -480,7 +482,7 @@ def test_the_same_files_are_written(folder: Path, words: tuple[str, ...]) -> Non
 @pytest.mark.parametrize(
     ("command", "files", "used"), [("import", 59, 1), ("import", 60, 2), ("convert", 60, 2)]
 )
-def test_one_process_for_each_core_and_thirty_files(
+def test_the_number_of_files_limits_the_processes(
     command: str, files: int, used: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts: list[int] = []

@@ -21,7 +21,7 @@ def profile(folder: Path, body: str = "priorities: {low: -5}") -> Path:
     return path
 
 
-def test_objects_before_the_jobs(tmp_path: Path, capsys: Capture) -> None:
+def test_platform_prints_the_objects_before_the_jobs(tmp_path: Path, capsys: Capture) -> None:
     job = spec(tmp_path, body="nodes: 2\ntarget: pytorchjob\nqueue: gold\npriorityClassName: high")
     ran = here(capsys, "platform", profile(tmp_path), job)
     assert (ran.status, ran.err) == (0, "")
@@ -120,7 +120,7 @@ def test_wrong_usage(
     assert message in ran.err
 
 
-def test_as_a_process(tmp_path: Path) -> None:
+def test_a_spec_is_read_from_standard_input(tmp_path: Path) -> None:
     ran = process("platform", profile(tmp_path), "-", stdin=spec(tmp_path).read_bytes())
     assert ran.status == 0
     assert yaml.safe_load(ran.out)["metadata"]["name"] == "low"
@@ -154,7 +154,7 @@ def test_a_kubernetes_too_old_for_the_operator_is_a_warning(
     assert "requires Kubernetes" not in here(capsys, "requires", job).err
 
 
-def test_requirements_of_manifests_and_specs(tmp_path: Path, capsys: Capture) -> None:
+def test_requires_prints_what_manifests_and_specs_need(tmp_path: Path, capsys: Capture) -> None:
     job = spec(tmp_path, body="nodes: 2\nserviceAccountName: me")
     pod = tmp_path / "pod.yaml"
     pod.write_text(

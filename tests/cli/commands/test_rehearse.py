@@ -254,7 +254,7 @@ def test_a_spec_that_does_not_compile_is_1(
     assert "PTC023" in capsys.readouterr().err
 
 
-def test_one_job_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_jobs_are_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "two.yaml"
     pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: a, image: i}]}\n"
     path.write_text(f"{pod % 'a'}---\n{pod % 'b'}", encoding="utf-8")

@@ -35,14 +35,16 @@ def spec(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_overview(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_the_overview_begins_with_the_job(
+    job: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     assert simulate(job) == 0
     out, err = capfdbinary.readouterr()
     assert out.startswith(b"PyTorchJob/llama  (kubeflow.org/v1, namespace research)\n")
     assert err == b""
 
 
-def test_json(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_json_has_all_pods(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert simulate(job, "--format", "json") == 0
     data = json.loads(capfdbinary.readouterr().out)
     assert (data["podsTotal"], [p["name"] for p in data["pods"]][:2]) == (
@@ -51,17 +53,21 @@ def test_json(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     )
 
 
-def test_one_pod(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_one_pod_is_printed_alone(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert simulate(job, "--pod", "llama-worker-2") == 0
     assert capfdbinary.readouterr().out.startswith(b"Pod/llama-worker-2  ")
 
 
-def test_one_pod_in_json(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_json_of_one_pod_has_its_variables(
+    job: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     assert simulate(job, "--pod", "llama-worker-2", "--format", "json") == 0
     assert json.loads(capfdbinary.readouterr().out)["env"]["RANK"] == "3"
 
 
-def test_env_file(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_an_env_file_has_the_variables_of_a_pod(
+    job: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     assert simulate(job, "--env-file", "llama-worker-2") == 0
     assert b"\nRANK=3\n" in capfdbinary.readouterr().out
 
@@ -69,14 +75,14 @@ def test_env_file(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
 @pytest.mark.parametrize(
     ("form", "start"), [("mermaid", b"flowchart LR\n"), ("svg", b"<svg xmlns=")]
 )
-def test_graph(
+def test_a_graph_is_printed_in_each_form(
     form: str, start: bytes, job: str, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     assert simulate(job, "--graph", form) == 0
     assert capfdbinary.readouterr().out.startswith(start)
 
 
-def test_a_spec_for_every_target_or_one(
+def test_a_spec_is_simulated_for_every_target_or_one(
     spec: str, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     assert simulate(spec, "--target", "all") == 0
@@ -95,7 +101,7 @@ def test_the_default_is_the_target_that_compile_chooses(
     assert simulated.startswith(f"{kind}/")
 
 
-def test_what_if_there_were_more_nodes(
+def test_overrides_change_the_simulated_job(
     spec: str, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     assert simulate(spec, "--target", "job", "--set", "spec.nodes=7", "--name", "other") == 0
@@ -150,7 +156,9 @@ def test_files_are_one_stream(tmp_path: Path, capfdbinary: pytest.CaptureFixture
     assert b"j-0.s.default.svc.cluster.local" in capfdbinary.readouterr().out
 
 
-def test_a_spec_with_mistakes(spec: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_a_spec_with_mistakes_prints_only_findings(
+    spec: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     Path(spec).write_text(SPEC.replace("script", "scripd"), encoding="utf-8")
     assert simulate(spec) == 1
     out, err = capfdbinary.readouterr()
@@ -168,21 +176,27 @@ def test_jobs_that_compile_are_shown_despite_errors(
     assert b"spec.yaml" in err
 
 
-def test_an_unreadable_file(job: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_an_unreadable_file_is_named_besides_the_others(
+    job: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     assert simulate(job, job + ".not") == 2
     out, err = capfdbinary.readouterr()
     assert b"PyTorchJob/llama" in out
     assert b"no such file" in err
 
 
-def test_nothing_that_makes_pods(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_objects_without_pods_are_said_to_create_none(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     path = tmp_path / "map.yaml"
     path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", encoding="utf-8")
     assert simulate(str(path)) == 0
     assert capfdbinary.readouterr().out == b"no object here creates pods\n"
 
 
-def test_a_bad_profile(job: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_a_bad_profile_prints_no_world(
+    job: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
     path = tmp_path / "cluster.yaml"
     path.write_text("kind: ClusterProfile\nspec: {what: 1}\n", encoding="utf-8")
     assert simulate(job, "--cluster", str(path)) == 1

@@ -51,7 +51,7 @@ def get(live: Live, path: str, method: str = "GET", **headers: str) -> tuple[HTT
     return answer, text
 
 
-def test_the_page_and_its_frame(live: Live) -> None:
+def test_the_page_loads_the_listing_in_a_frame(live: Live) -> None:
     answer, text = get(live, f"/{live.token}/")
     assert answer.status == 200
     assert "<iframe" in text
@@ -61,7 +61,7 @@ def test_the_page_and_its_frame(live: Live) -> None:
     assert get(live, f"/{live.token}/")[1] != text, "a nonce is used once"
 
 
-def test_only_on_this_machine(live: Live) -> None:
+def test_the_server_listens_only_on_this_machine(live: Live) -> None:
     assert live.address.startswith("http://127.0.0.1:")
     assert live._server.socket.getsockname()[0] == "127.0.0.1"
 
@@ -357,7 +357,9 @@ def test_ctrl_c_ends_it(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> N
     assert process.wait(30) == 0
 
 
-def test_sources_that_cannot_be_watched(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_sources_that_cannot_be_watched_are_usage_errors(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     for words in (["-"], [str(tmp_path / "none.yaml")], [str(tmp_path)]):
         with pytest.raises(
             Exception, match=r"watch needs a file|no such file|not a regular file|is a directory"

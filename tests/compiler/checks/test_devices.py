@@ -38,7 +38,9 @@ NPROC = ("spec", "elastic", "nprocPerNode")
          "several-mig-slices", ("spec", "resources"), "3 MIG slices"),
     ],
 )  # fmt: skip
-def test_processes_and_devices(body: str, name: str, path: tuple[Any, ...], message: str) -> None:
+def test_processes_must_fit_the_devices(
+    body: str, name: str, path: tuple[Any, ...], message: str
+) -> None:
     (problem,) = compiled(smallest(body), "pod", EKS).problems
     assert (problem.name, problem.path, problem.stage) == (name, path, "run")
     assert message in problem.message
@@ -88,7 +90,7 @@ def test_one_process_may_drive_all_chips_of_a_host(nproc: int) -> None:
         ("4x4", "'2:4'", 4, False),  # a slice only runs with all of its hosts
     ],
 )
-def test_the_nodes_of_a_slice(topology: str, nodes: str, chips: int, fits: bool) -> None:
+def test_the_nodes_must_fill_the_slice(topology: str, nodes: str, chips: int, fits: bool) -> None:
     """Source: cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus."""
     elastic = f"elastic: {{nnodes: {nodes}, nprocPerNode: auto}}\nrunPolicy: {{backoffLimit: 9}}"
     body = f"accelerator: google-tpu-v5e/{topology}\nresources: {{gpu: {chips}}}\n{elastic}"
@@ -245,5 +247,5 @@ def test_an_nvlink_domain_needs_whole_nodes_of_one_rack(body: str, message: str 
 
 
 @pytest.mark.parametrize("case", findings.cases("devices"))
-def test_recorded_findings(case: str) -> None:
+def test_findings_are_as_recorded(case: str) -> None:
     assert findings.again(case) == case.strip()

@@ -241,7 +241,7 @@ def test_lint_reports_it_too() -> None:
         ("module: pkg.train|tee", "torchrun -m pkg.train|tee"),
     ],
 )
-def test_shell_operators_without_spaces(body: str, line: str) -> None:
+def test_shell_operators_without_spaces_are_found(body: str, line: str) -> None:
     error = finding(body)
     assert error.code == "PTC460"
     assert error.message.endswith(", shell operators included")

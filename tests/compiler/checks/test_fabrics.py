@@ -159,5 +159,5 @@ def test_the_profile_s_fabric_overrides_the_built_in_one() -> None:
 
 
 @pytest.mark.parametrize("case", findings.cases("fabrics"))
-def test_recorded_findings(case: str) -> None:
+def test_findings_are_as_recorded(case: str) -> None:
     assert findings.again(case) == case.strip()

@@ -170,7 +170,9 @@ AMOUNTS = [
 
 @pytest.mark.parametrize(("amounts", "name", "path"), AMOUNTS)
 @pytest.mark.parametrize("block", ["", "worker"])
-def test_requests_and_limits(amounts: str, name: str, path: tuple[str, ...], block: str) -> None:
+def test_requests_and_limits_must_agree(
+    amounts: str, name: str, path: tuple[str, ...], block: str
+) -> None:
     """Flyte accepts different requests and limits for a device, but Kubernetes requires them to be equal.
 
     Source: docs/facts/flyte.md#accelerator-resources.
@@ -422,7 +424,7 @@ ON_POD, LIMIT = "runPolicy.onPodFailure", "runPolicy.backoffLimit"
         ),  # Always also restarts successful containers
     ],
 )
-def test_contradictions(body: str, wanted: list[tuple[str, str, str]]) -> None:
+def test_contradicting_fields_are_errors(body: str, wanted: list[tuple[str, str, str]]) -> None:
     problems = compiled(smallest(body), "pytorchjob").problems
     assert [
         (problem.severity, problem.name, ".".join(map(str, problem.path[1:])))
@@ -507,5 +509,5 @@ def test_the_profile_s_default_queue_does_not_override_the_label_of_a_job() -> N
 
 
 @pytest.mark.parametrize("case", findings.cases("job"))
-def test_recorded_findings(case: str) -> None:
+def test_findings_are_as_recorded(case: str) -> None:
     assert findings.again(case) == case.strip()

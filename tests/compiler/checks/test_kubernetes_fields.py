@@ -95,7 +95,7 @@ def test_texts_as_variables_need_no_check() -> None:
     assert _errors("env: {A: b, C: null}") == []
 
 
-def test_templates_of_a_profile() -> None:
+def test_mistakes_in_templates_of_a_profile_are_located() -> None:
     wrong = {"spec": {"tolerations": [{"key": 5}]}}
     for spec, path in (
         ({"defaults": {"podTemplate": wrong}}, ("spec", "defaults", "podTemplate")),

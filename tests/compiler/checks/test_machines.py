@@ -98,7 +98,7 @@ TOO_MANY = (
          ["spec.worker.resources.gpu: 9: "]),
     ],
 )  # fmt: skip
-def test_messages_for_nodes_that_fit_no_machine(
+def test_nodes_that_fit_no_machine_have_their_messages(
     body: str, cloud: str | None, messages: list[str]
 ) -> None:
     reported = [problem.message for problem in machine_problems(body, cloud)]
@@ -220,5 +220,5 @@ def test_memory_bounds_match_measured_nodes_of_eks(
 
 
 @pytest.mark.parametrize("case", findings.cases("machines"))
-def test_recorded_findings(case: str) -> None:
+def test_findings_are_as_recorded(case: str) -> None:
     assert findings.again(case) == case.strip()

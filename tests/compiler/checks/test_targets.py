@@ -381,7 +381,7 @@ WARNED: list[tuple[str, Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("target", "profile", "body", "path"), REFUSED)
-def test_fields_that_a_target_does_not_support(
+def test_fields_that_a_target_does_not_support_are_errors(
     target: str, profile: Any, body: str, path: str
 ) -> None:
     (problem,) = compiled(smallest(body), target, making.profile(profile)).problems
@@ -607,5 +607,5 @@ def test_a_queue_in_a_label_is_a_queue() -> None:
 
 
 @pytest.mark.parametrize("case", findings.cases("targets"))
-def test_recorded_findings(case: str) -> None:
+def test_findings_are_as_recorded(case: str) -> None:
     assert findings.again(case) == case.strip()

@@ -54,7 +54,7 @@ def errors(source: str) -> list[Diagnostic]:
         and not (target == "trainjob" and ":4" in elastic)  # a TrainJob has a fixed number of nodes
     ],
 )
-def test_one_process_per_gpu(elastic: str, target: str) -> None:
+def test_each_gpu_gets_one_process(elastic: str, target: str) -> None:
     assert processes(smallest(f"elastic: {elastic}\nresources: {{gpu: 8}}"), target) == {"8"}
 
 

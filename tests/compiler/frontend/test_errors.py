@@ -86,7 +86,7 @@ def first(source: str) -> Problem:
     return compiled(source).problems[0]
 
 
-def test_at_the_root() -> None:
+def test_fields_at_the_root_are_checked() -> None:
     assert first(smallest().replace("kind:", "image: a:1\nkind:")).help == "use spec.image"
     misspelt = smallest().replace("apiVersion:", "yamlapiVersion:")
     assert (first(misspelt).path, first(misspelt).help) == (
@@ -267,7 +267,7 @@ def check(row: Row, name: str) -> None:
 
 
 @pytest.mark.parametrize("row", UNKNOWN, ids=lambda row: row[0])
-def test_an_unknown_field(row: Row) -> None:
+def test_an_unknown_field_has_a_help(row: Row) -> None:
     check(row, "spec-unknown-field")
     (problem,) = compiled(smallest(row[0])).problems
     assert problem.on_key
@@ -275,7 +275,7 @@ def test_an_unknown_field(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", WRONG, ids=lambda row: row[0])
-def test_a_wrong_type(row: Row) -> None:
+def test_a_wrong_type_is_reported_at_its_path(row: Row) -> None:
     check(row, "spec-wrong-type")
 
 
@@ -322,7 +322,7 @@ QUANTITIES = [
 
 
 @pytest.mark.parametrize(("value", "meant"), QUANTITIES)
-def test_a_bad_quantity(value: str, meant: str | None) -> None:
+def test_a_bad_quantity_names_what_was_meant(value: str, meant: str | None) -> None:
     """In Flyte, bad quantities only fail in the backend.
 
     Source: docs/facts/flyte.md#cases 22, #units-and-names.
@@ -380,7 +380,7 @@ def test_a_missing_field_is_reported(source: str, path: tuple[str, ...]) -> None
     assert problem.help == f"add {path[-1]}"
 
 
-def test_a_missing_image() -> None:
+def test_a_missing_image_is_reported_at_its_path() -> None:
     (problem,) = compiled(text("script: t.py")).problems
     assert (problem.name, problem.path) == ("spec-missing-field", ("spec", "image"))
 
@@ -391,7 +391,7 @@ def test_an_unknown_api_version() -> None:
     assert "ptcompile/v1" in f"{problem.message}{problem.help}"
 
 
-def test_a_misspelled_kind() -> None:
+def test_a_misspelled_kind_names_the_right_one() -> None:
     (problem,) = compiled(smallest().replace("TrainingJob", "TrainingJobs")).problems
     assert problem.path == ("kind",)
     assert "TrainingJob" in f"{problem.help}"

@@ -283,7 +283,7 @@ def test_the_size_of_shared_memory_does_not_apply_to_auxiliary_roles() -> None:
         ("jobset", "JOB_COMPLETION_INDEX", True),
     ],
 )
-def test_variables_that_an_operator_sets_on_auxiliary_roles(
+def test_variables_that_an_operator_sets_on_auxiliary_roles_are_rejected(
     target: str, name: str, refused: bool
 ) -> None:
     problems = compiled(smallest(f"roles: {{loader: {{env: {{{name}: '1'}}}}}}"), target).problems

@@ -26,7 +26,7 @@ RDZV: list[tuple[str, str | None]] = [
 
 
 @pytest.mark.parametrize(("option", "why"), RDZV)
-def test_options_of_the_rendezvous(option: str, why: str | None) -> None:
+def test_wrong_options_of_the_rendezvous_are_errors(option: str, why: str | None) -> None:
     body = f"nodes: 2\nelastic: {{rdzvBackend: c10d, rdzvConfigs: {{{option}}}}}"
     wrong = option.partition(":")[0] != "timeout"  # only static reads it
     for backend in ("c10d", "static", None) if why else ("c10d",):

@@ -61,7 +61,7 @@ def test_a_built_in_fabric_is_complete(name: str) -> None:
     )
 
 
-def test_efa() -> None:
+def test_efa_adds_its_devices_capability_and_variable() -> None:
     """Source: docs.aws.amazon.com/eks/latest/userguide/node-efa.html (5120Mi of huge pages, the device, its
     provider).
     """

@@ -111,7 +111,7 @@ def test_a_module_and_another_start_method() -> None:
     assert command("pod", launch, 1) == [*wanted, "-m", "pkg.train"]
 
 
-def test_a_custom_port() -> None:
+def test_torchrun_gets_a_custom_master_port() -> None:
     after = run("job", making.job(replicas=2, launch=STATIC, master_port=29500))
     assert "--master-port=29500" in (after.roles[0].template.main.command or ())
 
@@ -302,7 +302,7 @@ def test_the_restart_policy_determines_the_default_backend(
     assert after.rdzv_backend == backend
 
 
-def test_variables_for_a_command_of_the_user_that_starts_torchrun() -> None:
+def test_a_command_of_the_user_that_starts_torchrun_gets_variables() -> None:
     """A switch has the value 1."""
     launch = making.LAUNCH._replace(entry=())
     alone = run(

@@ -68,7 +68,9 @@ IN_PLACE = "nodes: 2\nrunPolicy: {restartInPlace: {exitCodes: [137], action: %s}
         ("1.36", "Restart", "volcano", ["error unsupported-by-target"]),
     ],
 )
-def test_what_a_release_lacks(release: str, action: str, target: str, expected: list[str]) -> None:
+def test_actions_that_a_release_lacks_are_errors(
+    release: str, action: str, target: str, expected: list[str]
+) -> None:
     done = compiled(
         smallest(IN_PLACE % action), target, profile({"versions": {"kubernetes": release}})
     )

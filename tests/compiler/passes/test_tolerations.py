@@ -166,7 +166,9 @@ BY_RESOURCE = {
         ({"limits": {"nvidia.com/gpu": "1"}}, ["nvidia.com/gpu"]),
     ],
 )
-def test_tolerations_by_resource(fields: dict[str, Any], wanted: list[str]) -> None:
+def test_a_requested_resource_adds_its_toleration(
+    fields: dict[str, Any], wanted: list[str]
+) -> None:
     """Any container counts, not only the main one.
 
     Source: docs/facts/flyte.md#gpu-tolerations, #order-of-tolerations, #cases 23, 30.

@@ -121,7 +121,7 @@ def test_a_volcano_job_whose_tasks_lack_max_retry_is_refused(
         ({}, {"replicas": 0, "minAvailable": None}, None),  # free to change
     ],
 )
-def test_what_a_file_must_repeat(
+def test_a_file_must_repeat_defaults_of_the_creation(
     fields: Json, task_fields: Json, expected: tuple[str, str] | None
 ) -> None:
     file = volcano_job("nodes: 1")
@@ -161,7 +161,7 @@ def test_an_object_that_the_webhook_did_not_complete_is_compared_as_it_is() -> N
     assert verdict(ptcompile.diff(made, file)) == ("unchanged", [])
 
 
-def test_the_kinds_of_the_table() -> None:
+def test_only_volcano_defaults_an_object_once() -> None:
     """docs/facts/updates.md#defaults-of-webhooks: only Volcano compares what its webhook wrote at creation."""
     kinds = [kind.key for operator in OPERATORS for kind in operator.kinds if kind.defaults_once]
     assert kinds == [("batch.volcano.sh/v1alpha1", "Job")]

@@ -159,7 +159,9 @@ def test_a_field_of_another_manager_is_a_conflict_until_it_is_forced() -> None:
     )
 
 
-def test_the_command(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_reads_the_live_object(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     live = live_job(parallelism=4)
     live["metadata"]["managedFields"] = MANAGED
     (tmp_path / "live.yaml").write_text(json.dumps(live))

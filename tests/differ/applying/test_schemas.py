@@ -95,7 +95,7 @@ def test_a_rule_for_changes(schemas: str) -> None:
     )
 
 
-def test_nulls(schemas: str) -> None:
+def test_a_null_is_rejected_unless_kubectl_removes_it(schemas: str) -> None:
     assert rejections(widget(), widget(name=None), schemas) == [("error", "spec.name")]
     assert rejections(widget(), widget(size=None), schemas) == [], "the default replaces it"
     assert rejections(widget(), widget(maybe=None), schemas) == []
@@ -126,7 +126,9 @@ def test_defaults_are_no_differences(schemas: str) -> None:
     assert not ptcompile.diff(live, widget(), schemas=[schemas]).differs
 
 
-def test_the_command(tmp_path: Path, schemas: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_reads_schemas(
+    tmp_path: Path, schemas: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "old.json").write_text(json.dumps(widget()))
     (tmp_path / "new.json").write_text(json.dumps(widget(**{"class": "y"})))
     command = ["diff", str(tmp_path / "old.json"), str(tmp_path / "new.json")]

@@ -350,7 +350,9 @@ KEY = "spec.nodeAffinity.required.nodeSelectorTerms.0.matchExpressions.0.key"
         (VOLUME, "spec.volumeMode", "Filesystem", ""),
     ],
 )
-def test_fields_that_stay(manifest: Json, path: str, value: Any, expected: str) -> None:
+def test_changes_of_immutable_fields_are_refused(
+    manifest: Json, path: str, value: Any, expected: str
+) -> None:
     messages = refused(manifest, changed(manifest, path, value))
     assert (
         [message for message in messages if message.startswith(expected)]

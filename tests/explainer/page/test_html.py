@@ -306,7 +306,7 @@ def test_another_process_gives_the_same_bytes() -> None:
     assert done.stdout == text(*example()).encode()
 
 
-def test_a_single_target() -> None:
+def test_a_page_of_one_target_has_only_its_pane() -> None:
     made = page(SIX, target="volcano")
     assert made.targets == ("volcano",)
     assert made.chosen == "volcano"

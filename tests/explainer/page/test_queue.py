@@ -266,7 +266,9 @@ def test_long_lists_are_cut() -> None:
         ),
     ],
 )
-def test_parts_of_a_bar(quota: QuotaShare, parts: list[tuple[str, int, int]], words: str) -> None:
+def test_a_quota_becomes_the_parts_of_a_bar(
+    quota: QuotaShare, parts: list[tuple[str, int, int]], words: str
+) -> None:
     assert bar_parts(quota) == parts
     assert describe_quota(quota, is_admitted=False) == words
 

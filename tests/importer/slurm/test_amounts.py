@@ -15,7 +15,7 @@ from ptcompile.importer.slurm import amounts
         ("1d", None), ("2h", None), ("${T}", None), ("", None), ("1:2:3:4", None),
     ],
 )  # fmt: skip
-def test_times(text: str, seconds: int | None) -> None:
+def test_time_limits_become_seconds(text: str, seconds: int | None) -> None:
     assert amounts.seconds_of(text) == seconds
 
 
@@ -53,7 +53,9 @@ def test_the_largest_number_of_nodes(text: str, nodes: int | None) -> None:
         ("gpu:a:b:c", None),
     ],
 )
-def test_generic_resources(text: str, resources: list[tuple[str, str, int]] | None) -> None:
+def test_generic_resources_become_counts(
+    text: str, resources: list[tuple[str, str, int]] | None
+) -> None:
     assert amounts.gres_of(text) == resources
 
 
@@ -66,7 +68,7 @@ def test_generic_resources(text: str, resources: list[tuple[str, str, int]] | No
         ("7", [7], None),
     ],
 )
-def test_arrays(text: str, indexes: list[int], at_once: int | None) -> None:
+def test_arrays_have_their_indexes(text: str, indexes: list[int], at_once: int | None) -> None:
     array = amounts.array_of(text)
     assert array is not None
     assert ([*array.each()], array.size, array.at_once) == (indexes, len(indexes), at_once)
@@ -79,12 +81,12 @@ def test_an_array_of_a_billion_is_counted_and_not_listed() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a", "0-", "1%", "1%x", "${N}"])
-def test_wrong_arrays(text: str) -> None:
+def test_wrong_arrays_are_rejected(text: str) -> None:
     assert amounts.array_of(text) is None
 
 
 @pytest.mark.parametrize(
     ("text", "seconds"), [("USR1", 60), ("B:USR1@120", 120), ("SIGUSR1@90", 90), ("@", None)]
 )
-def test_signals(text: str, seconds: int | None) -> None:
+def test_a_signal_s_notice_is_in_seconds(text: str, seconds: int | None) -> None:
     assert amounts.notice_of(text) == seconds

@@ -24,7 +24,7 @@ def options(*lines: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     "line", ["--time=10", "--time 10", "-t10", "-t 10", "--time=5 --time=10", "-H -t10"]
 )
-def test_forms_of_an_option(line: str) -> None:
+def test_an_option_is_read_in_each_form(line: str) -> None:
     assert options(line)["time"] == "10"
 
 
@@ -86,13 +86,13 @@ def test_components_of_a_heterogeneous_job() -> None:
         ((), {"nodes": 1, "tasks": 1, "gpus": None, "cpus": None, "memory": None}),
     ],
 )  # fmt: skip
-def test_what_a_node_gets(lines: tuple[str, ...], wanted: dict[str, Any]) -> None:
+def test_options_give_each_node_its_amounts(lines: tuple[str, ...], wanted: dict[str, Any]) -> None:
     given = read_directives("\n".join(("#!/bin/bash", *(f"#SBATCH {line}" for line in lines))))
     allocation = allocate(last_values(given.components[0]))
     assert {name: getattr(allocation, name) for name in wanted} == wanted
 
 
-def test_the_table_of_options() -> None:
+def test_the_table_has_every_option_once() -> None:
     table = load_table("importer/slurm/slurm.json")
     letters = [row["short"] for row in table["options"].values() if "short" in row]
     assert len(letters) == len(set(letters))

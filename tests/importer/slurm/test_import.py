@@ -123,7 +123,7 @@ def test_a_doubt_about_a_step_is_at_its_line() -> None:
     ] == [4]
 
 
-def test_tables_of_the_cluster() -> None:
+def test_tables_of_the_cluster_decide_queue_and_priority() -> None:
     head = "#!/bin/bash\n#SBATCH -q high -p gpu -A other\n"
     spec = spec_of("python train.py\n", {"partition.gpu": "research", "qos.high": "urgent"}, head)
     assert (spec["queue"], spec["priority"]) == ("research", "urgent")
@@ -133,7 +133,9 @@ def test_tables_of_the_cluster() -> None:
     assert any("-p gpu" in message for message in messages(text))
 
 
-def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_imports_a_script(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "train.sbatch"
     path.write_text("#!/bin/bash\n#SBATCH -p gpu\npython train.py $1\n", encoding="utf-8")
     assert main(["import", str(path), "--set", "1=a.yaml", "--set", "partition.gpu=research"]) == 0

@@ -42,7 +42,7 @@ def test_the_summary_has_the_defaults(spec: Json, expected: Json) -> None:
         ({"parallelism": -1}, 0),
     ],
 )
-def test_the_number_of_pods(spec: Json, count: int) -> None:
+def test_pods_are_counted_as_the_controller_does(spec: Json, count: int) -> None:
     assert pods.pod_count(spec) == count
 
 
@@ -102,7 +102,7 @@ def _live(**status: Any) -> Json:
         ({"spec": {"suspend": False}}, "created"),
     ],
 )
-def test_the_status_of_a_job(live: Json, state: str) -> None:
+def test_a_live_job_has_its_status(live: Json, state: str) -> None:
     assert facts.status(live).state == state
 
 
@@ -197,7 +197,7 @@ def test_only_the_first_rule_of_a_success_policy_is_told() -> None:
         (_policy("Ignore", **LOST), None, "pod", None),
     ],
 )
-def test_what_answers_a_failed_pod(
+def test_a_job_answers_a_failed_pod_by_its_limits(
     spec: Json, exit_code: int | None, scope: str, limit: int | None
 ) -> None:
     (retry,) = pods.restarts(spec, exit_code)
@@ -243,5 +243,5 @@ def test_the_template_counts_for_the_pods_that_run_at_once(spec: Json, replicas:
 @pytest.mark.parametrize(
     ("spec", "retries"), [({}, 6), ({"backoffLimit": 2}, 2), ({"backoffLimit": 0}, 0)]
 )
-def test_retries(spec: Json, retries: int) -> None:
+def test_the_backoff_limit_gives_the_retries(spec: Json, retries: int) -> None:
     assert BatchJob().retries({"spec": spec}) == retries

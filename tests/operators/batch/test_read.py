@@ -28,7 +28,7 @@ def _service(name: str = "train", namespace: str | None = None, **spec: Any) -> 
 
 
 @pytest.mark.parametrize(("pods", "nodes"), [(None, 1), (0, 1), (1, 1), (2, 2), (8, 8)])
-def test_the_number_of_nodes(pods: int | None, nodes: int) -> None:
+def test_completions_become_nodes(pods: int | None, nodes: int) -> None:
     (job,) = read(_job(pods), Objects([_service()]))
     (role,) = job.pods
     assert (job.target, job.fields["nodes"], role.role, role.main) == (

@@ -173,7 +173,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("manifest", "path"), REFUSED)
-def test_refused(manifest: Json, path: tuple[Any, ...]) -> None:
+def test_the_webhook_rejects_mistakes_at_their_path(manifest: Json, path: tuple[Any, ...]) -> None:
     problem = only(errors_of(manifest))
     assert problem.path == ("spec", *path)
     assert (problem.name, problem.stage, problem.authority) == (

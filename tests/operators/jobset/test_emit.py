@@ -146,7 +146,9 @@ def test_single_node_rendezvous() -> None:
         ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 0}", {"backoffLimit": 0}, None),
     ],
 )
-def test_retries(body: str, job: dict[str, Any], jobset: dict[str, Any] | None) -> None:
+def test_retries_recreate_all_jobs(
+    body: str, job: dict[str, Any], jobset: dict[str, Any] | None
+) -> None:
     """A retry recreates all Jobs, so the child backoffLimit is 0.
 
     Source: docs/facts/jobset.md#failure-and-success.
@@ -273,7 +275,7 @@ def test_thousand_nodes_take_a_few_kilobytes(body: str) -> None:
 @pytest.mark.parametrize(
     ("nodes", "host"), [(1, "localhost"), (2, "train-node-0-0.train"), (9, "train-node-0-0.train")]
 )
-def test_the_host_of_a_program_that_reads_variables(nodes: int, host: str) -> None:
+def test_a_plain_program_gets_host_and_world_size_as_variables(nodes: int, host: str) -> None:
     """A single pod has no name in a Service to wait for."""
     spec = manifest(
         text(f"image: i\ncommand: [python, t.py]\nnodes: {nodes}"), "jobset", DEFAULT_CLUSTER

@@ -233,7 +233,7 @@ def test_the_number_of_restarts(
 
 
 @pytest.mark.parametrize(("replicas", "pods_per_job"), [(None, 1), (2, 2), (0, 0), (-1, 0)])
-def test_the_number_of_jobs(replicas: int | None, pods_per_job: int) -> None:
+def test_each_replica_has_its_pods(replicas: int | None, pods_per_job: int) -> None:
     job = {
         key: value
         for key, value in {**replicated("a"), "replicas": replicas}.items()
@@ -310,7 +310,7 @@ def of_replicated_job(annotations: dict[str, str]) -> Json:
         ({"acme.io/topology": LABEL}, {}, []),
     ],
 )
-def test_annotations_of_a_jobset(
+def test_mistakes_in_annotations_of_a_jobset_are_found(
     annotations: dict[str, str], job: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     assert findings_of(annotated(annotations, **job)) == expected
@@ -362,7 +362,7 @@ SPEC = {
 
 
 @pytest.mark.parametrize(("target", "expected"), [("jobset", []), ("job", ["not-carried-over"])])
-def test_targets_that_ignore_the_annotation(target: str, expected: list[str]) -> None:
+def test_targets_that_ignore_the_annotation_say_so(target: str, expected: list[str]) -> None:
     result = ptcompile.compile(SPEC, target=target, lint=False)
     named = [d.name for d in result.diagnostics if d.path[:2] == ("metadata", "annotations")]
     assert named == expected

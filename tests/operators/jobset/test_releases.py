@@ -79,7 +79,7 @@ def test_values_behind_a_gate(policy: Json, since: int, gate: str, path: str) ->
 
 
 @pytest.mark.parametrize("field", ["backoffLimit", "podReplacementPolicy", "completions"])
-def test_jobs_that_restart_in_place(field: str) -> None:
+def test_jobs_that_restart_in_place_are_checked(field: str) -> None:
     manifest = jobset(
         replicated("a", pods=2, job={**IN_PLACE_JOB, field: None}), failurePolicy=IN_PLACE
     )

@@ -11,5 +11,5 @@ from tests.operators.checks import checks
 
 
 @pytest.mark.parametrize("check", checks(Path(__file__).parent.name))
-def test_shared(check: Callable[[], None]) -> None:
+def test_the_shared_checks_pass(check: Callable[[], None]) -> None:
     check()

@@ -34,7 +34,7 @@ def test_names_of_gates(gates: str, reason: str) -> None:
 @pytest.mark.parametrize(
     "gates", [None, "", " example.com/a ", "example.com/a,example.com/b", "a.b/" + "g" * 59]
 )
-def test_valid_gates(gates: str | None) -> None:
+def test_valid_gates_are_accepted(gates: str | None) -> None:
     assert messages_of(gated(gates)) == []
 
 

@@ -81,7 +81,9 @@ SIZE, PART = (
         ),
     ],
 )
-def test_webhook(fields: dict[str, Any], paths: list[str]) -> None:
+def test_the_webhook_rejects_mistakes_at_their_path(
+    fields: dict[str, Any], paths: list[str]
+) -> None:
     assert [*_errors(**fields)] == paths
 
 

@@ -59,7 +59,7 @@ def test_valid_mpijob_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("junk", [None, 1, "x", [], [1], {"a": 1}, {"Launcher": 1, "Worker": []}])
-def test_any_data(junk: Any) -> None:
+def test_any_data_raises_nothing(junk: Any) -> None:
     for path in (
         "spec",
         REPLICAS,
@@ -88,7 +88,7 @@ def test_the_last_workers_name_is_a_label_of_63_characters(length: int, help: st
     assert helps == ([] if help is None else [help])
 
 
-def test_a_name_that_begins_with_a_digit() -> None:
+def test_a_name_that_begins_with_a_digit_is_rejected() -> None:
     manifest = changed("metadata.name", "1" + "a" * 53)
     helps = [d.help for d in ptcompile.lint(manifest).diagnostics if d.authority == "mpi-operator"]
     assert helps == ["start with a letter"]

@@ -67,7 +67,7 @@ def test_names_of_pods_and_dns_records() -> None:
         ({"workers": 12}, [f"train-worker-{i}.train.ml.svc slots=8" for i in range(12)]),
     ],
 )
-def test_the_hostfile(spec: Json, lines: list[str]) -> None:
+def test_the_hostfile_lists_the_workers(spec: Json, lines: list[str]) -> None:
     assert hostfile(**spec).splitlines() == lines
 
 

@@ -122,7 +122,7 @@ def test_published_manifests_have_no_findings(objects: tuple[Json, ...]) -> None
         (claim_template(exactly={"deviceClassName": "neuron.aws.com", "allocationMode": "all"}), "allocationMode"),
     ],
 )  # fmt: skip
-def test_rejections_of_the_server(bad: Json, message: str) -> None:
+def test_the_server_rejects_mistakes(bad: Json, message: str) -> None:
     diagnostics = [
         diagnostic
         for diagnostic in ptcompile.lint(emit_all([bad])).diagnostics

@@ -14,7 +14,7 @@ def refused(body: str) -> list[tuple[Any, ...]]:
     return [problem.path for problem in compiled(smallest(body), "pod").problems]
 
 
-def test_smallest_pod() -> None:
+def test_the_smallest_spec_becomes_the_smallest_pod() -> None:
     assert manifest(smallest(), "pod") == {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -125,7 +125,7 @@ def test_patch_does_not_rename_the_pod() -> None:
     assert names == ["train"] or done.problems
 
 
-def test_plain_command() -> None:
+def test_a_plain_command_is_kept() -> None:
     source = making.text("image: img:1\ncommand: [python, x.py]\nargs: ['$(RANK)']")
     (container,) = manifest(source, "pod")["spec"]["containers"]
     assert (container["command"], container["args"]) == (["python", "x.py"], ["$(RANK)"])

@@ -94,7 +94,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("job", "path", "text"), CASES)
-def test_refused(job: Json, path: tuple[str | int, ...], text: str) -> None:
+def test_the_webhook_rejects_mistakes_at_their_path(
+    job: Json, path: tuple[str | int, ...], text: str
+) -> None:
     problem = only(errors_of(job))
     assert problem.path == path
     assert text in problem.message

@@ -55,7 +55,7 @@ def test_training_container_is_named_pytorch() -> None:
         ("elastic: {nnodes: '2:4'}", {"Worker": 4}),
     ],
 )
-def test_roles(body: str, wanted: dict[str, int]) -> None:
+def test_roles_become_replica_types(body: str, wanted: dict[str, int]) -> None:
     assert replicas(body) == wanted
 
 
@@ -103,7 +103,7 @@ def test_rdzv_conf_is_never_an_empty_list() -> None:
     assert spec(RANGE)["elasticPolicy"]["rdzvConf"]
 
 
-def test_etcd_server() -> None:
+def test_etcd_needs_a_host_and_port() -> None:
     """The etcd backends need rdzvHost.
 
     Source: docs/facts/training-operator.md#environment.
@@ -216,7 +216,7 @@ def test_custom_port_is_the_operator_port() -> None:
     assert "ports" not in role["template"]["spec"]["containers"][0]
 
 
-def test_queues() -> None:
+def test_each_queue_system_reads_its_own_field() -> None:
     """Kueue reads a label; Volcano's PodGroup comes from the scheduling policy.
 
     Source: docs/facts/kueue.md#jobs-and-queues; docs/facts/training-operator.md#gangs.

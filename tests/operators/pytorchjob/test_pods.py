@@ -87,7 +87,9 @@ def test_the_master_has_rank_0_and_workers_follow() -> None:
         pytest.param(1, "9223372036854775807", "-2", "2", id="section 8: 64 bits overflow"),
     ],
 )
-def test_world_size(workers: int, nproc: str, world: str, nnodes: str) -> None:
+def test_the_operator_sets_the_world_size(
+    workers: int, nproc: str, world: str, nnodes: str
+) -> None:
     variables = env(pods(pytorchjob(1, workers, nprocPerNode=nproc))["test-job-worker-0"])
     assert (variables["WORLD_SIZE"], variables["PET_NNODES"], variables["PET_NPROC_PER_NODE"]) == (
         world,
@@ -313,7 +315,7 @@ def test_a_lost_pod_is_recreated_unless_its_replica_type_never_restarts() -> Non
         ("ExitCode", 3, None, "pod", None),
     ],
 )
-def test_what_answers_a_failed_pod(
+def test_each_restart_policy_answers_a_failed_pod(
     policy: str, limit: int | None, exit_code: int | None, scope: str | None, number: int | None
 ) -> None:
     """docs/facts/training-operator.md#restarts-and-the-end."""

@@ -34,7 +34,7 @@ def _differing(**spec: Any) -> Json:
         (pytorchjob(1, 3, elasticPolicy={"minReplicas": 1}), []),
     ],
 )
-def test_roles(job: Json, roles: list[tuple[str, int]]) -> None:
+def test_replica_types_become_roles(job: Json, roles: list[tuple[str, int]]) -> None:
     reading = _read(job)
     assert [(role.role, role.replicas) for role in reading.pods] == roles
     assert bool(reading.problems) is not bool(roles)
@@ -49,7 +49,7 @@ def test_roles(job: Json, roles: list[tuple[str, int]]) -> None:
         ({"maxRestarts": 5}, "3:3"),
     ],
 )
-def test_the_range_of_nodes(policy: Json, nnodes: str) -> None:
+def test_an_elastic_policy_becomes_a_range_of_nodes(policy: Json, nnodes: str) -> None:
     fields = _read(pytorchjob(None, 3, elasticPolicy=policy)).fields
     assert fields["elastic"]["nnodes"] == nnodes
     assert fields["elastic"]["maxRestarts"] == policy.get("maxRestarts", 0)
@@ -65,7 +65,7 @@ def test_the_range_of_nodes(policy: Json, nnodes: str) -> None:
         ({"rdzvHost": ""}, None),
     ],
 )
-def test_the_endpoint(policy: Json, endpoint: str | None) -> None:
+def test_an_elastic_policy_becomes_the_endpoint(policy: Json, endpoint: str | None) -> None:
     elastic = _read(pytorchjob(None, 3, elasticPolicy={"minReplicas": 1, **policy})).fields[
         "elastic"
     ]
@@ -73,7 +73,7 @@ def test_the_endpoint(policy: Json, endpoint: str | None) -> None:
 
 
 @pytest.mark.parametrize(("backend", "expected"), [("c10d", "c10d"), ("", None), (None, None)])
-def test_the_backend(backend: str | None, expected: str | None) -> None:
+def test_an_elastic_policy_becomes_the_backend(backend: str | None, expected: str | None) -> None:
     policy = {"minReplicas": 1, "rdzvBackend": backend}
     assert (
         _read(pytorchjob(None, 3, elasticPolicy=policy)).fields["elastic"]["rdzvBackend"]
@@ -102,7 +102,7 @@ def test_the_run_policy(run_policy: Json, expected: Json) -> None:
         ([{"name": "other", "containerPort": 5000}], None),
     ],
 )
-def test_the_port_of_the_master(ports: list[Json], port: int | None) -> None:
+def test_a_named_port_becomes_the_master_s_port(ports: list[Json], port: int | None) -> None:
     job = pytorchjob(1, 3)
     for replica in job["spec"]["pytorchReplicaSpecs"].values():
         replica["template"] = template(container(ports=ports))

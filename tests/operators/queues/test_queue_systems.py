@@ -27,7 +27,7 @@ def test_kueue_evicts_jobs_whose_pods_do_not_become_ready() -> None:
     assert not [*queue_sentences({**job, "metadata": {"name": "a"}}, NEWER)]
 
 
-def test_a_kind_that_kueue_leaves_out() -> None:
+def test_a_kind_that_kueue_leaves_out_needs_a_configuration() -> None:
     job = queued("kubeflow.org/v1", "PyTorchJob")
     first, _ = queue_sentences(job, NEWER)
     assert first.endswith(
@@ -65,7 +65,7 @@ def test_a_kind_that_kueue_leaves_out() -> None:
         ),
     ],
 )
-def test_a_suspended_job(
+def test_a_suspended_job_is_settled(
     metadata: dict[str, Any],
     condition: dict[str, Any] | None,
     expected: tuple[str, str, str | None],

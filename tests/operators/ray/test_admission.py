@@ -31,7 +31,9 @@ GROUPS = "spec.workerGroupSpecs.0"
         (ray_cluster(group(resources={"GPU": "8"})), []),
     ],
 )
-def test_cluster(manifest: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+def test_mistakes_in_a_cluster_are_errors(
+    manifest: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
     reported = findings(manifest, "error")
     assert [finding for finding in reported if finding[0] in (REFUSED, FAILED)] == expected
 
@@ -75,7 +77,7 @@ def test_cluster(manifest: dict[str, Any], expected: list[tuple[str, str]]) -> N
         ),
     ],
 )
-def test_job(manifest: dict[str, Any], path: str | None) -> None:
+def test_mistakes_in_a_job_are_errors(manifest: dict[str, Any], path: str | None) -> None:
     assert findings(manifest, "error") == ([(FAILED, path)] if path else [])
 
 

@@ -7,7 +7,7 @@ from ptcompile.operators.table import expand
 from tests.operators.ray.making import cluster, group, ray_cluster, ray_job, template
 
 
-def test_head_and_workers() -> None:
+def test_head_and_workers_become_pods() -> None:
     expansion = expand(ray_cluster(group(numOfHosts=2), group("cpu", gpus=0, replicas=1)))
     assert [(role.name, role.count) for role in expansion.roles] == [
         ("head", 1),

@@ -29,7 +29,9 @@ def _has(code: str, manifest: dict[str, Any]) -> bool:
         ({"num-gpus": "$N"}, 8, False),
     ],
 )
-def test_gpus_that_ray_offers(parameters: dict[str, str], gpus: int, differs: bool) -> None:
+def test_gpus_that_ray_offers_must_equal_the_limits(
+    parameters: dict[str, str], gpus: int, differs: bool
+) -> None:
     assert _has("PTC150", ray_cluster(group(gpus=gpus, rayStartParams=parameters))) is differs
     assert (
         _has("PTC150", ray_cluster(head={"template": template(gpus), "rayStartParams": parameters}))
@@ -66,7 +68,7 @@ def test_devices_of_claims_and_privileged_containers_are_not_counted() -> None:
         ("python3 -m verl.trainer.main_ppo trainer.nnodes=4", False),
     ],
 )
-def test_gpus_that_the_entrypoint_needs(entrypoint: str, waits: bool) -> None:
+def test_an_entrypoint_that_never_fits_is_reported(entrypoint: str, waits: bool) -> None:
     assert _has("PTC151", ray_job(entrypoint=entrypoint)) is waits
 
 
@@ -120,7 +122,9 @@ def test_custom_resource_of_a_group() -> None:
         ("acme.io:5000/ray", "acme.io:5000/ray@sha256:" + "a" * 64, "2.46.0", None),
     ],
 )
-def test_releases(head: str, worker: str, version: str | None, severity: str | None) -> None:
+def test_differing_releases_are_reported(
+    head: str, worker: str, version: str | None, severity: str | None
+) -> None:
     fields = {} if version is None else {"rayVersion": version}
     manifest = ray_cluster(
         group(template=template(8, worker)), head={"template": template(0, head)}, **fields

@@ -22,7 +22,7 @@ def _compiled(body: str, target: str, **spec: Any) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("target", ["job", "jobset"])
-def test_a_pod_group_that_the_pods_name(target: str) -> None:
+def test_the_pods_name_their_pod_group(target: str) -> None:
     manifests = _compiled("nodes: 3\nresources: {gpu: 2}", target, scheduleTimeoutSeconds=90)
     group = manifests["PodGroup"]
     assert (group["apiVersion"], group["metadata"]["name"]) == (

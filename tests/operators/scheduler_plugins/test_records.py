@@ -5,6 +5,6 @@ from __future__ import annotations
 from tests.recordings import AGAIN, RECORDINGS, recorded
 
 
-def test_recording() -> None:
+def test_the_result_is_as_recorded() -> None:
     name = "operators/records.txt"
     assert RECORDINGS[name]() == recorded(name), AGAIN

@@ -81,7 +81,7 @@ def test_templates_in_the_fields_of_each_kubernetes(release: str, version: str, 
     assert warned == expected
 
 
-def test_claims_of_a_cluster_whose_gate_is_on() -> None:
+def test_claims_are_accepted_if_the_gate_is_on() -> None:
     gates = {"kubernetes": {"DynamicResourceAllocation": True}}
     profile = {"versions": {"kubernetes": "1.33"}, "gpu": {"claim": {}}, "featureGates": gates}
     assert (
@@ -205,7 +205,7 @@ def test_one_node_and_an_auxiliary_pod_form_a_gang() -> None:
         ("pod", "queue: q", VOLCANO, False),
     ],
 )
-def test_which_jobs_get_a_pod_group(target: str, body: str, profile: Any, *, there: bool) -> None:
+def test_only_gangs_get_a_pod_group(target: str, body: str, profile: Any, *, there: bool) -> None:
     assert (group(target, body, profile) is not None) is there
 
 
@@ -299,7 +299,7 @@ def test_a_plain_command_gets_its_rendezvous(
         ({QUEUE: None}, {"queueSystem": "kueue", "defaults": {"queue": "q"}}, {"name": "train"}),
     ],
 )
-def test_labels_of_an_object(
+def test_an_object_gets_its_labels(
     labels: dict[str, Any], cluster: dict[str, Any] | None, expected: dict[str, Any]
 ) -> None:
     profile = None if cluster is None else making.profile(cluster)

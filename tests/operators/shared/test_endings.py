@@ -254,7 +254,7 @@ WRITTEN: list[tuple[str, str, Json]] = [
 
 
 @pytest.mark.parametrize(("target", "body", "wanted"), WRITTEN)
-def test_emitted_fields(target: str, body: str, wanted: Json) -> None:
+def test_each_ending_becomes_fields(target: str, body: str, wanted: Json) -> None:
     """Sources: docs/facts/training-operator.md#restarts-and-the-end; docs/facts/jobset.md#failure-and-success;
     docs/facts/volcano.md#policies; docs/facts/api-server.md#jobs; kubernetes-sigs/jobset issue 262.
     """
@@ -364,7 +364,9 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
 
 
 @pytest.mark.parametrize(("target", "body", "wanted"), SAID)
-def test_findings(target: str, body: str, wanted: list[tuple[str, str, str]]) -> None:
+def test_endings_that_a_target_lacks_are_reported(
+    target: str, body: str, wanted: list[tuple[str, str, str]]
+) -> None:
     assert problems_of(target, body) == wanted
 
 
@@ -412,7 +414,7 @@ def test_default_target_is_a_job_if_a_pod_only_approximates_the_spec(body: str, 
         (RunPolicy(backoff_limit=4), 4),
     ],
 )
-def test_retries(given: RunPolicy, wanted: int) -> None:
+def test_a_run_policy_gives_the_retries(given: RunPolicy, wanted: int) -> None:
     assert endings.retries(making.job(run_policy=given)) == wanted
 
 

@@ -46,7 +46,7 @@ def test_own_runtime_precedes_the_trainjob() -> None:
     } == {"research"}
 
 
-def test_names_that_trainer_requires() -> None:
+def test_a_runtime_has_the_names_that_trainer_requires() -> None:
     """Trainer finds the label, the replicatedJob and the container by fixed names.
 
     Source: docs/facts/trainer.md#runtimes, #environment.
@@ -199,7 +199,7 @@ def test_plain_command_gets_the_four_torch_variables(extra: str) -> None:
 @pytest.mark.parametrize(
     "name", ["NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"]
 )
-def test_reserved_variables(name: str) -> None:
+def test_reserved_variables_are_errors(name: str) -> None:
     """All other PET_* variables are free for the user.
 
     Source: docs/facts/trainer.md#admission, #cases 46.
@@ -214,7 +214,7 @@ def test_reserved_variables(name: str) -> None:
 
 
 @pytest.mark.parametrize("trainer", RELEASES)
-def test_deadline(trainer: str) -> None:
+def test_the_deadline_is_a_field_since_2_2(trainer: str) -> None:
     """The deadline is a field of the TrainJob since 2.2; before, it belongs to the runtime's Job.
 
     Source: docs/facts/trainer.md#what-releases-changed.
@@ -238,7 +238,7 @@ def test_retries_are_set_in_the_runtime() -> None:
     assert child()["template"]["spec"]["restartPolicy"] == "Never"
 
 
-def test_suspended() -> None:
+def test_a_suspended_job_says_so() -> None:
     assert train_job("runPolicy: {suspend: true}")["spec"]["suspend"] is True
     assert "suspend" not in train_job()["spec"]
 

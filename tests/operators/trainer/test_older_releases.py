@@ -85,7 +85,7 @@ def test_paths_are_mapped_back(version: tuple[int, int], path: Path, wanted: Pat
 
 
 @pytest.mark.parametrize("value", [None, 5, [], [5], [{}], [{"targetJobs": 5}], {"a": 1}])
-def test_any_data(value: Any) -> None:
+def test_any_data_raises_nothing(value: Any) -> None:
     to_current_fields(train_job(podSpecOverrides=value, trainer=value), (2, 0))
     to_current_fields(
         {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "spec": value}, (2, 1)

@@ -59,7 +59,7 @@ MOUNTS = [{"name": "a", "mountPath": "/1"}, {"name": "a", "mountPath": "/2"}]
         ("x", 1, 2, 2),
     ],
 )
-def test_merge(field: str, base: Any, patch: Any, expected: Any) -> None:
+def test_a_patch_is_merged_by_keys(field: str, base: Any, patch: Any, expected: Any) -> None:
     assert merge(base, patch, field) == expected
 
 
@@ -102,7 +102,7 @@ def test_later_patches_win_and_the_input_is_unchanged() -> None:
         (f"{IN_PLACE}\nsecurityContext: {{runAsUser: 1}}\nimagePullSecrets: [{{name: r}}]", False),
     ],
 )
-def test_which_runtime(body: str, *, own: bool) -> None:
+def test_a_job_gets_the_runtime_that_fits(body: str, *, own: bool) -> None:
     made = both(body)
     assert [one["kind"] for one in made] == [*(["TrainingRuntime"] if own else []), "TrainJob"]
     ref = made[-1]["spec"]["runtimeRef"]

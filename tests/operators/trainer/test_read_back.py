@@ -115,7 +115,9 @@ def test_overrides_of_older_releases_are_merged_without_their_target() -> None:
         ({}, {}, 1),
     ],
 )
-def test_the_number_of_nodes(trainer: Json, policy: Json, nodes: int) -> None:
+def test_nodes_come_from_the_trainjob_or_its_runtime(
+    trainer: Json, policy: Json, nodes: int
+) -> None:
     assert node_count(trainjob(trainer), runtime(mlPolicy=policy)) == nodes
 
 
@@ -134,7 +136,7 @@ def test_the_number_of_nodes(trainer: Json, policy: Json, nodes: int) -> None:
         ({}, None, (2, 3), "1"),
     ],
 )
-def test_the_number_of_processes(
+def test_processes_come_from_the_trainjob_or_its_runtime(
     trainer: Json, policy: int | None, version: tuple[int, int], processes: str
 ) -> None:
     """docs/facts/trainer.md: what the torch plugin writes to PET_NPROC_PER_NODE."""

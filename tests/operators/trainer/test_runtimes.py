@@ -43,11 +43,11 @@ def test_runtimes_match_the_published_manifests() -> None:
         ("a-b-c-d", ""),
     ],
 )
-def test_tune_model(name: str, model: str) -> None:
+def test_a_runtime_s_name_gives_the_model(name: str, model: str) -> None:
     assert runtimes.tune_model(name) == model
 
 
-def test_gpus_by_substring() -> None:
+def test_any_resource_with_gpu_in_its_name_counts() -> None:
     """Trainer counts any resource with `gpu` in its name, requests first, and ignores other accelerators.
 
     Source: docs/facts/trainer.md#number-of-processes.
@@ -109,7 +109,7 @@ def test_processes_per_node(
         ({}, 0),
     ],
 )
-def test_gpus_of_resources(resources: Any, count: int) -> None:
+def test_gpus_are_counted_from_resources(resources: Any, count: int) -> None:
     assert runtimes.gpu_count(resources) == count
 
 
@@ -134,7 +134,9 @@ def test_gpus_of_resources(resources: Any, count: int) -> None:
         ({"name": "unknown"}, "torch-distributed", True),
     ],
 )
-def test_the_runtime_that_a_trainjob_names(ref: dict[str, str], name: str, assumed: bool) -> None:
+def test_a_trainjob_finds_the_runtime_that_it_names(
+    ref: dict[str, str], name: str, assumed: bool
+) -> None:
     def runtime(kind: str, name: str, **metadata: str) -> dict[str, Any]:
         return {
             "apiVersion": runtimes.API_VERSION,

@@ -194,7 +194,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("job", "text"), REFUSED)
-def test_refused(job: Json, text: str) -> None:
+def test_the_webhook_rejects_mistakes(job: Json, text: str) -> None:
     errors = errors_of(job)
     assert any(text in p.message for p in errors), [p.message for p in errors]
     assert {(p.name, p.stage, p.authority) for p in errors} == {
@@ -385,7 +385,7 @@ LATER = [
 
 
 @pytest.mark.parametrize(("job", "path"), LATER)
-def test_refused_later(job: Json, path: tuple[Any, ...] | None) -> None:
+def test_some_mistakes_are_rejected_with_the_pods(job: Json, path: tuple[Any, ...] | None) -> None:
     problems = later(job)
     assert [p.path for p in problems] == ([path] if path else [])
     assert all(p.stage == "pod" and p.help for p in problems)

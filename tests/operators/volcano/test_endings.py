@@ -146,7 +146,7 @@ COUNTED = f"{SEEN} retries 2 failed pods in all"
         (FOUR + policy("successPolicy: AllNodes"), SPOT, None),
     ],
 )  # fmt: skip
-def test_endings_that_volcano_cannot_express(
+def test_endings_that_volcano_cannot_express_are_reported(
     body: str, cluster: Any, expected: tuple[str, str, str] | None
 ) -> None:
     problems = [

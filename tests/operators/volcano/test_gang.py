@@ -30,7 +30,7 @@ def _manifests(body: str, target: str, **spec: Any) -> dict[str, dict[str, Any]]
 
 
 @pytest.mark.parametrize("target", ["job", "jobset"])
-def test_a_pod_group_that_the_pods_name(target: str) -> None:
+def test_the_pods_name_their_pod_group(target: str) -> None:
     manifests = _manifests(BODY, target, **QUEUES)
     group = manifests["PodGroup"]
     assert (group["apiVersion"], group["metadata"]["name"]) == (

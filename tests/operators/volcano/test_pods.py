@@ -386,7 +386,7 @@ def test_sentences_about_failures(manifest: Json, sentence: str) -> None:
         ),
     ],
 )
-def test_what_answers_a_failed_pod(
+def test_the_first_matching_policy_answers_a_failed_pod(
     policies: list[Json],
     exit_code: int | None,
     restart: str | None,

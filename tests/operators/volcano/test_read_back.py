@@ -46,7 +46,9 @@ def _read(*tasks: Json, **spec: Any) -> Read:
         ([task("a"), task("worker")], {"plugins": PYTORCH}, None),
     ],
 )
-def test_roles(tasks: list[Json], spec: Json, roles: list[tuple[str, int, bool]] | None) -> None:
+def test_tasks_become_roles(
+    tasks: list[Json], spec: Json, roles: list[tuple[str, int, bool]] | None
+) -> None:
     reading = _read(*tasks, **spec)
     assert [(role.role, role.replicas, role.trains) for role in reading.pods] == (roles or [])
 
@@ -72,7 +74,9 @@ def test_the_plugins_of_a_job_that_is_not_read(plugins: Json, listed: str) -> No
         (None, None),
     ],
 )
-def test_the_port_of_the_plugin(arguments: list[str] | None, port: int | None) -> None:
+def test_the_plugin_s_port_becomes_the_master_port(
+    arguments: list[str] | None, port: int | None
+) -> None:
     assert _read(task("master"), plugins={"pytorch": arguments}).fields.get("masterPort") == port
 
 

@@ -29,7 +29,7 @@ def test_names(argument: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("argument", ["--nproc=1", "--no=1", "--rdzv=x", "--log=1", "--rdzv_=x"])
-def test_ambiguous_prefixes(argument: str) -> None:
+def test_ambiguous_prefixes_match_several_options(argument: str) -> None:
     options, _ = read_arguments(TORCHRUN, [argument, "t.py"])
     assert len(options[0].matches) > 1
 

@@ -78,7 +78,7 @@ from ptcompile.simulator.launchers.command import (
         (["sh", "-c", "torchrun --node-rank=$(hostname) t.py"], "torchrun", {"node-rank": "job-3"}, ("t.py",)),
     ],
 )  # fmt: skip
-def test_launcher(
+def test_a_command_line_starts_its_launcher(
     argv: list[str], launcher: str, options: dict[str, str], entry: tuple[str, ...]
 ) -> None:
     launch = read_command_line(argv, {"N": "4", "HOSTNAME": "job-3"})
@@ -101,7 +101,7 @@ def test_an_assignment_before_the_command_is_in_its_environment() -> None:
         (["torchrun", "--nnodes=2", "t.py", "--x"], ("t.py", "--x")),
     ],
 )
-def test_entry_arguments(argv: list[str], words: tuple[str, ...]) -> None:
+def test_the_entry_has_its_arguments(argv: list[str], words: tuple[str, ...]) -> None:
     assert entry_arguments(read_command_line(argv, {})) == words
 
 
@@ -153,7 +153,7 @@ def test_a_long_script_of_open_quotes_takes_no_time() -> None:
         (["x", "run"], "command"),
     ],
 )
-def test_programs_that_launch_only_with_one_of_their_commands(
+def test_some_programs_launch_only_with_one_of_their_commands(
     argv: list[str], launcher: str
 ) -> None:
     assert read_command_line(argv, {}).launcher == launcher

@@ -24,7 +24,7 @@ from ptcompile.simulator.launchers.rendezvous import pod_rendezvous
         ("python -m accelerate.commands.launch --num_machines=2 --main_process_ip=a t.py", "a:29500", (2, 2), "0", 4),
     ],
 )  # fmt: skip
-def test_options(
+def test_options_of_launchers_become_a_rendezvous(
     line: str, endpoint: str, nodes: tuple[int, int], rank: str, processes: int | None
 ) -> None:
     env = {"MASTER_ADDR": "m", "MASTER_PORT": "2", "WORLD_SIZE": "128"} if endpoint == "m:2" else {}
@@ -106,7 +106,9 @@ SAME, ALONE, FEW = (
         ({"mount": "{name: conf, mountPath: /con}"}, set()),
     ],
 )
-def test_a_config_file(changed: dict[str, str], expected: set[tuple[str, str]]) -> None:
+def test_a_config_file_configures_accelerate(
+    changed: dict[str, str], expected: set[tuple[str, str]]
+) -> None:
     found = {
         (problem.name, problem.severity)
         for problem in ptcompile.lint(STREAM % (VALUES | changed)).diagnostics
@@ -114,7 +116,7 @@ def test_a_config_file(changed: dict[str, str], expected: set[tuple[str, str]]) 
     assert found & {SAME, ALONE, FEW} == expected
 
 
-def test_settings() -> None:
+def test_only_settings_of_the_launch_are_read() -> None:
     assert read_config(
         "num_machines: '2'\nfsdp_config:\n  machine_rank: 1\nmixed_precision: bf16\n"
     ) == {"nnodes": "2"}

@@ -19,7 +19,7 @@ from ptcompile.simulator.launchers.ray import cluster_address, is_head, parse_ra
         (["x", "--labels=a=b", "-v"], {"labels": "a=b"}),
     ],
 )
-def test_options(arguments: list[str], options: dict[str, str]) -> None:
+def test_options_of_ray_start_are_parsed(arguments: list[str], options: dict[str, str]) -> None:
     assert parse_ray_start(arguments) == options
 
 
@@ -33,7 +33,7 @@ def test_options(arguments: list[str], options: dict[str, str]) -> None:
         ({}, {}, ""),
     ],
 )
-def test_the_address_of_the_cluster(
+def test_options_and_variables_give_the_address_of_the_cluster(
     options: dict[str, str], env: dict[str, str], address: str
 ) -> None:
     assert cluster_address(options, env) == address

@@ -45,7 +45,7 @@ from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, pod_rendezvo
         (["python", "t.py"], {"PET_NNODES": "4"}, 8, ("none", "", (1, 1), "0", 1, "1")),
     ],
 )  # fmt: skip
-def test_rendezvous(
+def test_a_command_line_joins_its_rendezvous(
     argv: list[str], env: dict[str, str], devices: int, expected: tuple[object, ...]
 ) -> None:
     rendezvous = pod_rendezvous(read_command_line(argv, env), env, devices)
@@ -101,7 +101,7 @@ def test_the_static_node_rank_is_that_of_the_rendezvous(
         ([], {"PET_NNODES": "4"}, "the image's own command is unknown"),
     ],
 )
-def test_rendezvous_notes(argv: list[str], env: dict[str, str], note: str) -> None:
+def test_uncertain_rendezvous_have_a_note(argv: list[str], env: dict[str, str], note: str) -> None:
     assert any(
         one.startswith(note) for one in pod_rendezvous(read_command_line(argv, env), env, 0).notes
     )
@@ -124,7 +124,7 @@ def test_cuda_is_not_a_number_of_processes() -> None:
     ("torch", "closes"),
     [((2, 2), False), ((2, 3), True), ((2, 5), True), ((2, 7), True), ((2, 8), False)],
 )
-def test_releases_whose_torchrun_closes_the_rendezvous_on_sigterm(
+def test_some_releases_close_the_rendezvous_on_sigterm(
     torch: tuple[int, int], closes: bool
 ) -> None:
     """Sources: PyTorch pull requests 117066 and 152525."""
@@ -150,7 +150,7 @@ def test_releases_with_the_same_torchrun() -> None:
         (None, (2, 9)),
     ],
 )
-def test_the_release_of_an_image(image: str | None, torch: tuple[int, int]) -> None:
+def test_an_image_shows_its_torch_release(image: str | None, torch: tuple[int, int]) -> None:
     assert torchrun.torch_of(image, Versions(torch=(2, 9))) == torch
 
 
@@ -202,18 +202,18 @@ def test_an_endpoint_is_a_host_and_a_port(endpoint: str, static: bool, why: str 
         ("timeout", "x", "unknown", None),
     ],
 )
-def test_values_that_a_backend_rejects(
+def test_a_backend_rejects_values_with_its_reason(
     name: str, value: str, backend: str | None, why: str | None
 ) -> None:
     assert torchrun.why_not_option(name, value, backend) == why
 
 
-def test_settings_of_a_configuration() -> None:
+def test_a_configuration_is_split_as_by_torchrun() -> None:
     assert torchrun.conf_of(" a = 1 ,b=2=3,,c,a=4, =5") == {"a": "4", "b": "2=3", "c": ""}
     assert torchrun.unknown_conf_options("timeout=1, nope=2,,join_timeout=3") == ["nope"]
 
 
-def test_the_first_release_that_has_an_option() -> None:
+def test_the_first_release_that_has_an_option_is_known() -> None:
     """Source: `torchrun --help` of 2.2.2, 2.5.1, 2.13.0 and 2.15.0."""
     assert torchrun.first_with_option("logs-specs") == (2, 5)
     assert torchrun.first_with_option("numa-binding") == (2, 13)

@@ -72,7 +72,7 @@ def test_other_commands_are_kept(text: str) -> None:
         ("", False),
     ],
 )
-def test_programs(word: str, expected: bool) -> None:
+def test_only_programs_with_passwords_are_recognized(word: str, expected: bool) -> None:
     assert is_program(word) is expected
 
 

@@ -140,7 +140,7 @@ def leaks(reports: Iterator[tuple[str, str]]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", MANIFESTS)
-def test_manifests(name: str) -> None:
+def test_no_report_of_a_manifest_has_its_secret(name: str) -> None:
     text = MANIFESTS[name]
     assert not leaks(lint_reports(text))
     assert not leaks(world_reports(text, "simulate"))
@@ -150,7 +150,7 @@ def test_manifests(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_specs(name: str) -> None:
+def test_no_report_of_a_spec_has_its_secret(name: str) -> None:
     text = SPECS[name]
     assert not leaks(lint_reports(text))
     assert not leaks(world_reports(text, "simulate"))
@@ -181,7 +181,7 @@ def test_the_law_can_fail() -> None:
         "secrets-spec",
     ],
 )
-def test_attacks(name: str) -> None:
+def test_no_report_of_an_attack_has_its_secret(name: str) -> None:
     """These files revealed missed forms and names; each of their secrets contains SECRET or AAAA."""
     text = (ATTACKS / f"{name}.yaml").read_text()
     reports = [*lint_reports(text), *world_reports(text, "simulate"), *diff_reports(text)]

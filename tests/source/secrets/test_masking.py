@@ -120,7 +120,7 @@ def test_carets_stay_aligned_after_masking() -> None:
         ("aaaa", "aaaaaaaaa", "******a"),
     ],
 )
-def test_hiding(secret: str, text: str, wanted: str) -> None:
+def test_a_secret_is_hidden_in_any_text(secret: str, text: str, wanted: str) -> None:
     hide = masker([secret])
     assert (hide(text) if hide else text) == wanted
 

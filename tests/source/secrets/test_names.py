@@ -144,7 +144,9 @@ def test_kubernetes_fields_are_not_mistaken_for_secrets() -> None:
         ("WANDB_API_KEY", "1234", True),
     ],
 )
-def test_values_that_are_searched_everywhere(name: str, value: str, searched: bool) -> None:
+def test_only_values_of_secret_names_are_searched_everywhere(
+    name: str, value: str, searched: bool
+) -> None:
     assert is_searched(name, value) is searched
     assert mask_value(name, value) == (MASK if searched or name == "HF_TOKEN" else value)
 

@@ -79,7 +79,7 @@ def test_other_text_is_kept(text: str) -> None:
     ("word", "name"),
     [("--hf-token", "hf-token"), ("-p", "p"), ("x", None), ("--a=b", None), (1, None)],
 )
-def test_options(word: object, name: str | None) -> None:
+def test_an_option_gives_the_name_of_its_secret(word: object, name: str | None) -> None:
     assert option_name(word) == name
 
 
@@ -119,13 +119,15 @@ def test_time_is_linear(unit: str) -> None:
         (["y" * 24, "y" * 24 + "z"], "y" * 24 + "z" + "y" * 24, [(0, 25), (25, 49)]),
     ],
 )
-def test_occurrences(secrets: list[str], text: str, places: list[tuple[int, int]]) -> None:
+def test_every_occurrence_of_a_secret_is_found(
+    secrets: list[str], text: str, places: list[tuple[int, int]]
+) -> None:
     locate = occurrences(secrets)
     assert locate is not None
     assert locate(text) == places
 
 
-def test_forms_of_a_secret() -> None:
+def test_a_secret_has_its_quoted_forms() -> None:
     assert set(quoted_forms("a'\"\n\u00e4")) == {
         "a'\"\n\u00e4",
         "a\\'\"\\n\u00e4",
@@ -133,7 +135,7 @@ def test_forms_of_a_secret() -> None:
     }
 
 
-def test_intervals_in_order() -> None:
+def test_overlapping_intervals_are_merged() -> None:
     assert merge_intervals([(5, 7), (1, 2), (2, 3), (4, 4), (6, 9), (6, 7)]) == [(1, 3), (5, 9)]
 
 

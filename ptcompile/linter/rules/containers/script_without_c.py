@@ -16,7 +16,7 @@ Example: pod.yaml with
     +   - -c
         - python train.py --epochs 3  # <--
 
-Fix: put -c before it.
+Fix: put -c before the command line.
 
 Source: POSIX 2024, sh: command_file and -c.
 """

@@ -75,7 +75,7 @@ def check(subject: Subject) -> Findings:
     training_roles = {id(training.pod): training for training in subject.training_roles}
     for role, pod, template in with_devices:
         if template is not None and trains_alone(role, pod, template):
-            return  # launcher-alone says so
+            return  # reported by launcher-alone
         why = _why_unknown(subject, role, pod, training_roles.get(id(pod)))
         path = _command_path(template)
         if why and path is not None:
@@ -90,7 +90,7 @@ def _why_unknown(
     """Return why it is unknown how a pod starts its processes, or None."""
     launch = pod.launch
     if training is not None and training.misplaced_options:
-        return None  # misread-launch-word says so
+        return None  # reported by misread-launch-word
     if training is not None and (training.member.is_modeled or training.member.is_env_script):
         doubt = training.member.doubt_about()
         if doubt is not None:

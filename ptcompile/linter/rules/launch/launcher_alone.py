@@ -88,7 +88,7 @@ def check(subject: Subject) -> Findings:
         if launcher.over_ssh and started > 1:
             yield from _check_over_ssh(role, started)
         elif not launcher.over_ssh and ignores_other_machines(role):
-            yield _alone(role, count_nodes(roles))
+            yield _alone_finding(role, count_nodes(roles))
 
 
 def _check_plain_scripts(subject: Subject) -> Findings:
@@ -143,7 +143,7 @@ def _check_over_ssh(role: TrainingRole, started: int) -> Findings:
     wants_nodes = options.get("nnodes", "1") not in ("", "1", "-1")
     if ignores_other_machines(role):
         if not wants_nodes and "no-ssh" not in options:
-            yield _alone(role, started)
+            yield _alone_finding(role, started)
             return
         yield found_at(
             role.path_of("nnodes") if wants_nodes else role.command_path,
@@ -177,7 +177,7 @@ def _check_over_ssh(role: TrainingRole, started: int) -> Findings:
         )
 
 
-def _alone(role: TrainingRole, pods: int) -> Finding:
+def _alone_finding(role: TrainingRole, pods: int) -> Finding:
     variable = LAUNCHERS[role.rendezvous.launcher].variables.get("nnodes")
     if variable:
         help = f"set {variable}, NODE_RANK, MASTER_ADDR and MASTER_PORT"

@@ -181,11 +181,15 @@ def _late_reference(
     subject: Subject, path: Path, late: list[str], entry: Json, *, is_known: bool, is_written: bool
 ) -> Finding:
     references = ", ".join(f"$({name})" for name in late)
-    operators = not is_written and any(_LAUNCH_VARIABLE.fullmatch(name) for name in late)
-    if operators:
+    if not is_known:
+        reason = "the container has no variable of that name"
+        help = "set it before, or remove it"
+    elif not is_written and any(_LAUNCH_VARIABLE.fullmatch(name) for name in late):
         reason = "the operator's variables come after those of the manifest"
+        help = "use it in command or args, or take the pod's field with valueFrom"
     else:
         reason = "it is set further down"
+        help = f"set {late[0]} before"
 
     fix = None
     if entry.get("value") == "$(JOB_COMPLETION_INDEX)" and not nested_map(entry, "valueFrom"):
@@ -193,17 +197,10 @@ def _late_reference(
         edits = (Edit("set", (*path[:-1], "valueFrom"), source), Edit("remove", path))
         fix = Fix("read the index from the pod's annotation", edits)
 
-    earlier = f"set {late[0]} before"
-    if operators:
-        alternative = "use it in command or args, or take the pod's field with valueFrom"
-    else:
-        alternative = earlier
-
     return found_at(
         path,
-        f"the kubelet does not replace {references}: "
-        + (reason if is_known else "the container has no variable of that name"),
-        alternative if is_known else "set it before, or remove it",
+        f"the kubelet does not replace {references}: {reason}",
+        help,
         fix,
         severity=_severity(subject, late),
     )

@@ -54,7 +54,7 @@ def check(subject: Subject) -> Findings:
                 role.path_of_word(misread.word), misread.message, help_text, severity=severity
             )
         elif role.misplaced_options:
-            yield _misplaced(role)
+            yield _misplaced_finding(role)
 
         if misread is not None:
             continue
@@ -68,7 +68,7 @@ def check(subject: Subject) -> Findings:
             )
 
 
-def _misplaced(role: TrainingRole) -> Finding:
+def _misplaced_finding(role: TrainingRole) -> Finding:
     script = launch_words(role.launch)[1][0]
     names = role.misplaced_options
     listed = ", ".join(names[:_MOST_SHOWN]) + (", ..." if len(names) > _MOST_SHOWN else "")

@@ -68,7 +68,7 @@ _BACKEND_OPTIONS = (
 
 
 def check(subject: Subject) -> Findings:
-    # those that need devices, and rccl, which ROCm's PyTorch calls nccl
+    # the backends that need devices, with rccl, which ROCm's PyTorch calls nccl
     backends = frozenset({"rccl"}.union(*(stack.backends for stack in stacks())))
     for path, written, view, pod in subject.views():
         if view is not pod.main:

@@ -50,7 +50,7 @@ def _check_script(role: TrainingRole, entry: Sequence[str]) -> Findings:
     if not (is_program(name) or name.endswith(_SHELL_SCRIPTS)):
         return
 
-    # one argument, or part of a script
+    # the word is an argument with its own path, or a part of a shell script
     paths = [path for path, word in role.container.argv if word == name]
     path = paths[-1] if paths else role.command_path
     if is_python(basename(name)):

@@ -42,7 +42,7 @@ def check(subject: Subject) -> Findings:
         if not obstacle.is_certain or role.source_of("nnodes") == "operator":
             continue
 
-        # with other roles, a smaller number may make one training several
+        # with other roles, a smaller nnodes might split one training into several
         is_only_role = len(subject.training_roles) == 1
         processes = role.rendezvous.processes or 1
         help_text = f"write {total}, or use {needed} pods"

@@ -53,7 +53,7 @@ def check(subject: Subject) -> Findings:
             names[path] = entry.name
             is_masked = bool(entry.writer) and MASK in entry.text
             if is_credential(entry.name) and (is_masked or _can_be_secret(entry.text)):
-                yield _named(path, entry.name)
+                yield _named_finding(path, entry.name)
 
     if subject.kind == ("v1", "Secret"):
         return
@@ -64,14 +64,14 @@ def check(subject: Subject) -> Findings:
 
     for path, on_key in _token_paths(subject.manifest):
         if path in names and not on_key:
-            yield _named(path, names[path])
+            yield _named_finding(path, names[path])
         else:
             text = "a secret token can be read by everyone who sees this manifest"
             field = field_path(path[:-1]) if on_key else None
             yield found_at(path, text, _ADVICE, on_key=on_key, field=field)
 
 
-def _named(path: Path, name: str) -> Finding:
+def _named_finding(path: Path, name: str) -> Finding:
     return found_at(
         path,
         f"the secret {name} can be read by everyone who sees this manifest",

@@ -78,7 +78,9 @@ def check(subject: Subject) -> Findings:
 
 
 def _differences(claim: Json, volume: Json) -> Findings:
-    """Yield what is compared whichever of the two names the other."""
+    """Yield a finding for each setting that keeps a claim and its volume apart, whichever of the
+    two names the other.
+    """
     name = object_name(volume)
     requested = quantity.parse(nested_value(claim, *_SIZE[:-1], "storage"))
     capacity = nested_value(volume, "spec", "capacity", "storage")

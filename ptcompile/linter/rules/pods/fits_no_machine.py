@@ -47,7 +47,8 @@ from ptcompile.world.templates import ManifestTemplate
 def check(subject: Subject) -> Findings:
     pools = subject.stream.pools
     of_machines = []
-    if pools is None or not pools.is_listed:  # else with their own machines, as in compile
+    # listed pools are compared with their own machines below, as compile does
+    if pools is None or not pools.is_listed:
         of_machines = [
             each for template in subject.templates for each in _machine_misfits(template)
         ]

@@ -62,14 +62,18 @@ _FOLDER = Pattern(r"(?<![\w:/.-])(/[\w./-]+)")
 def check(subject: Subject) -> Findings:
     if subject.replicas < 2:
         return
+
     for template in subject.templates:
-        if template.replicas <= 1:
+        if template.replicas < 2:
             continue
 
         for container in template.containers:
             word = _downloading_argument(container) if container.is_init else None
-            folder = _shared_folder(template, container) if word is not None else None
-            if word is not None and folder is not None:
+            if word is None:
+                continue
+
+            folder = _shared_folder(template, container)
+            if folder is not None:
                 yield found_at(
                     word.path,
                     f"{template.replicas} pods each download to {folder}, which they share",

@@ -39,6 +39,7 @@ _LIMIT_PATHS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy"
 def check(subject: Subject) -> Findings:
     if subject.kind.name == "Pod":
         return  # a bare Pod has no retries
+
     for template in subject.templates:
         label = spot_label(template)
         if label is None:

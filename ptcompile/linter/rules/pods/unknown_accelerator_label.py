@@ -87,7 +87,7 @@ def _gpu_values(template: ManifestTemplate, value: str) -> Sequence[str] | None:
         return None
     if suggestions := _other_names(value, known):
         return suggestions
-    if near := _misspelled(value, known):
+    if near := _intended_name(value, known):
         return (near,)
     # the list of Tesla names is closed
     return () if value.startswith("nvidia-tesla-") else None
@@ -105,7 +105,9 @@ def _tpu_values(template: ManifestTemplate, value: str) -> Sequence[str] | None:
     known = _label_values("tpu")
     if value in known or value in _OTHER_VALUES:
         return None
-    return _other_names(value, known) or ((near,) if (near := _misspelled(value, known)) else None)
+    return _other_names(value, known) or (
+        (near,) if (near := _intended_name(value, known)) else None
+    )
 
 
 def _other_names(value: str, known: frozenset[str]) -> Sequence[str] | None:
@@ -125,8 +127,8 @@ def _values_of_product(product: str, cloud: str) -> tuple[str, ...]:
 
 
 def _topologies(template: ManifestTemplate, value: str) -> Sequence[str] | None:
-    """Return the nearest topologies of the selected TPU, or None if it has this one or the TPU
-    is unknown.
+    """Return the topologies of the selected TPU that the value may mean, or None if the value is
+    one of them or the TPU is unknown.
     """
     selected = {name for _, names in pinned_values(template.spec, _TPU) for name in names}
     rows = [
@@ -155,11 +157,11 @@ def _products(template: ManifestTemplate, value: str) -> Sequence[str] | None:
 
 def _instance_types(template: ManifestTemplate, value: str) -> Sequence[str] | None:
     known = machines_by_name()
-    near = _misspelled(value, known) if value not in known else None
+    near = _intended_name(value, known) if value not in known else None
     return (near,) if near is not None else None
 
 
-def _misspelled(value: str, known: Iterable[str]) -> str | None:
+def _intended_name(value: str, known: Iterable[str]) -> str | None:
     """Return the name that a value misspells, or None.
 
     Names that differ in a number or in the first letter are different machines: g5 is not p5.

@@ -32,6 +32,7 @@ from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 def check(subject: Subject) -> Findings:
     if subject.kind.api_version == "trainer.kubeflow.org/v1alpha1":
         return  # a TrainJob may mount what its runtime declares
+
     for template in subject.templates:
         mounted = {
             nested_string(mount, "name")

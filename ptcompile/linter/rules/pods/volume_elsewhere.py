@@ -84,11 +84,11 @@ def check(subject: Subject) -> Findings:
                 if values.isdisjoint(places):
                     yield found_at(
                         path,
-                        f"{owner} {_listed(places)} ({label}), but {other} {_listed(values)}: no "
+                        f"{owner} {_join_values(places)} ({label}), but {other} {_join_values(values)}: no "
                         "node has both",
                         "run the pods where the volume is, or use storage that every zone mounts",
                     )
 
 
-def _listed(values: frozenset[str]) -> str:
+def _join_values(values: frozenset[str]) -> str:
     return " or ".join(sorted(values))

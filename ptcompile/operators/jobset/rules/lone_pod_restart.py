@@ -48,7 +48,7 @@ def check(subject: Subject) -> Findings:
         if rendezvous is None or rendezvous.nodes is None:
             continue
 
-        # the pods meet once, all of them; c10d lets a restarted pod rejoin
+        # with these backends all pods join once, at the start; c10d lets a restarted pod rejoin
         fewest, most = rendezvous.nodes
         if rendezvous.backend not in ("static", "env") or fewest != most:
             continue

@@ -40,7 +40,7 @@ from ptcompile.operators.jobset.pods import EXCLUSIVE, NODE_SELECTOR, annotated_
 def check(subject: Subject) -> Findings:
     for path, values, _ in annotated_parts(subject.manifest):
         for key in values:
-            meant = _meant(key)
+            meant = _intended_name(key)
             if meant is not None and meant not in values:
                 edits = (Edit("rename", (*path, key), meant),)
                 yield found_at(
@@ -58,9 +58,9 @@ def check(subject: Subject) -> Findings:
             )
 
 
-def _meant(key: str) -> str | None:
-    """Return the annotation that a key was probably meant to be, or None if it is one or is
-    nothing like them.
+def _intended_name(key: str) -> str | None:
+    """Return the annotation that a key misspells, or None if it is spelled correctly or resembles
+    none.
     """
     if key in (EXCLUSIVE, NODE_SELECTOR):
         return None

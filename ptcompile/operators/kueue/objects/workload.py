@@ -89,20 +89,22 @@ def _check_amounts(amounts: Any, path: Path, problems: FieldErrors) -> None:
     for name, value in as_mapping(amounts).items():
         amount_path = (*path, name)
         if name == "pods":
-            why = "the key is reserved for internal kueue use"
             problems.invalid(
                 amount_path,
                 name,
-                why,
+                "the key is reserved for internal kueue use",
                 "remove it: Kueue counts the pods itself",
                 field=key_path(amount_path),
             )
 
         amount = parse_amount(value, amount_path, problems)
         if amount is not None and amount.nano < 0:
-            why = "must be greater than or equal to 0"
             problems.invalid(
-                amount_path, str(amount), why, "use 0 or more", field=key_path(amount_path)
+                amount_path,
+                str(amount),
+                "must be greater than or equal to 0",
+                "use 0 or more",
+                field=key_path(amount_path),
             )
 
 

@@ -109,10 +109,10 @@ def check(subject: Subject) -> Findings:
             f"ClusterQueue {target} of LocalQueue {name} doesn't exist",
             f"name one of {', '.join(sorted(names))} in the LocalQueue",
         )
-    yield from _closed(subject, queues)
+    yield from _closed_queue(subject, queues)
 
 
-def _closed(subject: Subject, queues: StreamQueues) -> Findings:
+def _closed_queue(subject: Subject, queues: StreamQueues) -> Findings:
     """Yield a finding if the queue of a job takes nothing."""
     for workload in queues.workloads(subject)[:1]:
         name, why = why_closed(queues.cluster, workload)

@@ -40,8 +40,8 @@ _OTHER_WORDS = {"local-queue": "queue-name", "priority": "priority-class", "queu
 
 
 @cache
-def _known() -> tuple[str, ...]:
-    """Return the keys after the prefix, whether people or Kueue write them."""
+def _known_keys() -> tuple[str, ...]:
+    """Return the known keys without the prefix, whether people or Kueue write them."""
     return tuple(key.removeprefix(PREFIX) for key in keys_with_prefix(PREFIX))
 
 
@@ -59,11 +59,13 @@ def _check_holder(base: Path, holder: Json) -> Findings:
         keys = nested_map(holder, "metadata", part)
         for key in keys:
             before, _, word = str(key).partition(PREFIX)
-            if before or not word or word in _known():
+            if before or not word or word in _known_keys():
                 continue
 
             near = (
-                _OTHER_WORDS.get(word) or closest_match(word, _known()) or _longer_or_shorter(word)
+                _OTHER_WORDS.get(word)
+                or closest_match(word, _known_keys())
+                or _longer_or_shorter(word)
             )
             if near is not None:
                 path = (*base, "metadata", part, key)
@@ -87,8 +89,8 @@ def _longer_or_shorter(word: str) -> str | None:
     priority-class-name.
     """
     shorter, _, _ = word.rpartition("-")
-    if shorter in _known():
+    if shorter in _known_keys():
         return shorter
 
-    longer = [known for known in _known() if known.rpartition("-")[0] == word]
+    longer = [known for known in _known_keys() if known.rpartition("-")[0] == word]
     return longer[0] if len(longer) == 1 else None

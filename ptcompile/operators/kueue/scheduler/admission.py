@@ -62,7 +62,7 @@ class EmptyQueues:
         self.scheduler = Scheduler(cluster)
 
     @cached_property
-    def _boundless(self) -> Scheduler:
+    def _boundless_scheduler(self) -> Scheduler:
         """The same queues in cohorts that lend without end, on nodes without end."""
         return Scheduler(self._lending.cluster._replace(places_pods=False))
 
@@ -86,7 +86,7 @@ class EmptyQueues:
         if fits:
             return Verdict(True)
 
-        fits_without_bounds, _ = _try_alone(self._boundless, workloads)
+        fits_without_bounds, _ = _try_alone(self._boundless_scheduler, workloads)
         if not fits_without_bounds:
             return Verdict(False, reason)
 
@@ -143,7 +143,7 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
     )
     made: list[tuple[list[Workload], str] | JobAdmission | None] = []
     for job in request.jobs:
-        if outside := _outside(job, cluster, request):
+        if outside := _admission_outside_queues(job, cluster, request):
             made.append(outside)
             continue
 
@@ -170,7 +170,9 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
     ]
 
 
-def _outside(job: Json, cluster: Cluster, request: AdmissionRequest) -> JobAdmission | None:
+def _admission_outside_queues(
+    job: Json, cluster: Cluster, request: AdmissionRequest
+) -> JobAdmission | None:
     """Return the answer for a job that no queue keeps, although it names one: Kueue does not
     manage its kind.
     """
@@ -230,7 +232,7 @@ def _admission(
 
     refused = next(workload for workload in workloads if workload not in scheduler.assignments)
     verdict = empty.judge(workloads)
-    waiting = scheduler.messages.get(refused, "") or _behind(scheduler, refused)
+    waiting = scheduler.messages.get(refused, "") or _waiting_reason(scheduler, refused)
     tried = scheduler if verdict.fits else empty.scheduler
     is_open = refused.cluster_queue in scheduler.state.queues and not refused.invalid
 
@@ -268,7 +270,7 @@ def _pod_sets(assignment: Assignment) -> Iterator[AdmittedPodSet]:
         yield AdmittedPodSet(item.pod_set.name, item.count, flavors, levels, domains)
 
 
-def _behind(scheduler: Scheduler, workload: Workload) -> str:
+def _waiting_reason(scheduler: Scheduler, workload: Workload) -> str:
     """Return which workload a workload waits behind."""
     head = scheduler.head(workload.cluster_queue)
     if head is None or head is workload:

@@ -144,7 +144,7 @@ class Scheduler:
         assignment, targets = self._try(workload, ())
         if assignment.fit == Fit.FIT or targets:
             return _Entry(workload, assignment, targets)
-        return self._reduced(workload) or _Entry(workload, assignment, [])
+        return self._with_fewer_pods(workload) or _Entry(workload, assignment, [])
 
     def _try(
         self, workload: Workload, counts: Sequence[int]
@@ -154,7 +154,7 @@ class Scheduler:
             return assignment, find_targets(workload, assignment, self.state)
         return assignment, []
 
-    def _reduced(self, workload: Workload) -> _Entry | None:
+    def _with_fewer_pods(self, workload: Workload) -> _Entry | None:
         """Return the entry with the most pods that fit, or None if the fewest that are admitted
         do not.
         """
@@ -184,7 +184,7 @@ class Scheduler:
         evictions: list[tuple[_Entry, PreemptionTarget]] = []
         admitted: list[_Entry] = []
         held: list[Reservation] = []
-        for entry in self._ordered(entries):
+        for entry in self._in_order(entries):
             workload, assignment, targets = entry
             if assignment.fit == Fit.NO_FIT or (assignment.fit != Fit.FIT and not targets):
                 self._put_back(entry)
@@ -225,7 +225,7 @@ class Scheduler:
 
     def _is_placed_differently(self, entry: _Entry) -> bool:
         """Return whether pods no longer fit the domains that were chosen for them."""
-        for key, usage in self._placed(entry).items():
+        for key, usage in self._placed_usage(entry).items():
             capacity = self._leaf_capacity(entry, key)
             used = self.state.placed.get(key, {})
             if any(
@@ -246,7 +246,7 @@ class Scheduler:
                     return leaf.capacity
         return {}
 
-    def _placed(self, entry: _Entry) -> TopologyUsage:
+    def _placed_usage(self, entry: _Entry) -> TopologyUsage:
         """Return what the placed pods of an entry use."""
         out: TopologyUsage = {}
         topologies = self.state.topologies(self.state.queues[entry.workload.cluster_queue])
@@ -257,7 +257,7 @@ class Scheduler:
         return out
 
     def _reserve(self, entry: _Entry) -> Reservation:
-        reservation = Reservation(entry.workload, entry.assignment.usage, self._placed(entry))
+        reservation = Reservation(entry.workload, entry.assignment.usage, self._placed_usage(entry))
         self.state.add(reservation)
         return reservation
 
@@ -309,7 +309,7 @@ class Scheduler:
         heappop(self.waiting[workload.cluster_queue])
         self.parked.setdefault(workload.cluster_queue, []).append(workload)
 
-    def _ordered(self, entries: list[_Entry]) -> list[_Entry]:
+    def _in_order(self, entries: list[_Entry]) -> list[_Entry]:
         """Return the entries in the order in which they are admitted."""
         if self.cluster.configuration.fair_sharing:
             from ptcompile.operators.kueue.scheduler.fair_sharing import share_with

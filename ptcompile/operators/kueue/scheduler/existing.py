@@ -98,11 +98,11 @@ class ExistingWorkload(Workload):
             ).items():
                 key = flavors.get(resource, ""), resource
                 usage[key] = usage.get(key, 0) + amount
-            add_usage(placed, self._placed(assigned, flavors.values()))
+            add_usage(placed, self._placed_usage(assigned, flavors.values()))
 
         return Reservation(self, usage, placed)
 
-    def _placed(self, assigned: Json, flavors: Iterable[str]) -> TopologyUsage:
+    def _placed_usage(self, assigned: Json, flavors: Iterable[str]) -> TopologyUsage:
         """Return what the pods of a pod set use in each domain."""
         assignment = nested_map(assigned, "topologyAssignment")
         if not assignment:

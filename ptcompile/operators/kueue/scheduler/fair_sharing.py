@@ -78,7 +78,7 @@ class _Ordering:
         self.pruned: set[QuotaNode] = set()
 
     def next_queue(self) -> QuotaNode | None:
-        """Return the queue that gives next, or None if none is left."""
+        """Return the queue whose workloads are preempted next, or None if no queue is left."""
         root = self.queue.root
         if root is self.queue:
             return root if self.candidates.get(root.name) else None
@@ -86,12 +86,12 @@ class _Ordering:
         chosen = None
         self.queue.add_usage(self.usage)
         while chosen is None and root not in self.pruned:
-            chosen = self._within(root)
+            chosen = self._next_within(root)
         self.queue.remove_usage(self.usage)
 
         return chosen
 
-    def _within(self, cohort: QuotaNode) -> QuotaNode | None:
+    def _next_within(self, cohort: QuotaNode) -> QuotaNode | None:
         self.pruned.update(child for child in cohort.children if self._is_exhausted(child))
         left = [child for child in reversed(cohort.children) if child not in self.pruned]
         if not left:
@@ -99,7 +99,7 @@ class _Ordering:
             return None
 
         best = max(left, key=lambda child: (*dominant_share(child), child.is_cohort))
-        return self._within(best) if best.is_cohort else best
+        return self._next_within(best) if best.is_cohort else best
 
     def _is_exhausted(self, node: QuotaNode) -> bool:
         if node.is_cohort:
@@ -112,7 +112,9 @@ class _Ordering:
 def _by_strategy(
     incoming: Incoming, ordering: _Ordering, strategy: str, retries: dict[str, list[Workload]]
 ) -> Iterator[PreemptionTarget]:
-    """Yield candidates by the first strategy; those that it spares are collected."""
+    """Yield the workloads to preempt by the first strategy; add those that it spares to `retries`,
+    by queue.
+    """
     queue = incoming.queue
     state = incoming.state
     is_within_nominal = not any(
@@ -159,12 +161,15 @@ def _shares(incoming: Incoming, other: QuotaNode) -> tuple[Share, Share]:
     path = (queue, *queue.ancestors)
     other_path = (other, *other.ancestors)
     common = next((node for node in path if node in other_path), queue.root)
-    shares = dominant_share(_below(path, common)), dominant_share(_below(other_path, common))
+    shares = (
+        dominant_share(_node_below(path, common)),
+        dominant_share(_node_below(other_path, common)),
+    )
     queue.remove_usage(incoming.usage)
     return shares
 
 
-def _below(path: Sequence[QuotaNode], common: QuotaNode) -> QuotaNode:
+def _node_below(path: Sequence[QuotaNode], common: QuotaNode) -> QuotaNode:
     return next((node for node in path if node.parent is common), path[0])
 
 

@@ -245,18 +245,18 @@ def _find_flavor(
     name: str,
     group: ResourceGroup,
 ) -> tuple[dict[str, FlavorChoice], list[str]]:
-    """Return the best flavor of a resource group for the resources of it, and why it does not
-    fit at once.
+    """Return the best flavor of a resource group, as a choice for each requested resource of the
+    group, and why the pods do not fit at once.
     """
-    queue = search.queue
     wanted = {
         resource: requests[resource] for resource in sorted(requests) if resource in group.resources
     }
+    fungibility = nested_map(search.queue.holder.spec, "flavorFungibility")
+    preference = nested_string(fungibility, "preference")
+
     best: dict[str, FlavorChoice] = {}
     best_fit = _WORST
     reasons: list[str] = []
-    fungibility = nested_map(queue.holder.spec, "flavorFungibility")
-    preference = nested_string(fungibility, "preference")
     tried = -1
     for index in range(next_flavor(search.workload, members[0], name), len(group.flavors)):
         tried = index
@@ -266,30 +266,43 @@ def _find_flavor(
             reasons.append(why)
             continue
 
-        choices: dict[str, FlavorChoice] = {}
-        worst = QuotaFit(Fit.FIT, borrowing=0)
-        for resource, amount in wanted.items():
-            fit, why = _fit_quota(search, (flavor, resource), amount)
-            if why:
-                reasons.append(why)
-            if _is_better(worst, fit, preference):
-                worst = fit
-            if worst.fit == Fit.NO_FIT:
-                break
-            choices[resource] = FlavorChoice(flavor, fit.fit, fit.borrowing)
-
-        if not _tries_next(worst, fungibility):
+        choices, worst = _fit_flavor(search, flavor, wanted, preference, reasons)
+        is_last = not _tries_next(worst, fungibility)
+        if is_last or _is_better(worst, best_fit, preference):
             best = choices
             best_fit = worst
+        if is_last:
             break
 
-        if _is_better(worst, best_fit, preference):
-            best = choices
-            best_fit = worst
-
+    # the next search goes on after the flavor that was tried last, or begins anew
     for choice in best.values():
         choice.tried = -1 if tried == len(group.flavors) - 1 else tried
     return best, [] if best_fit.fit == Fit.FIT else reasons
+
+
+def _fit_flavor(
+    search: _Search,
+    flavor: str,
+    wanted: Mapping[str, int],
+    preference: str,
+    reasons: list[str],
+) -> tuple[dict[str, FlavorChoice], QuotaFit]:
+    """Return the choice of a flavor for each resource, up to one without quota, and the worst of
+    their fits; add to `reasons` why a resource does not fit at once.
+    """
+    choices: dict[str, FlavorChoice] = {}
+    worst = QuotaFit(Fit.FIT, borrowing=0)
+    for resource, amount in wanted.items():
+        fit, why = _fit_quota(search, (flavor, resource), amount)
+        if why:
+            reasons.append(why)
+        if _is_better(worst, fit, preference):
+            worst = fit
+        if worst.fit == Fit.NO_FIT:
+            break
+        choices[resource] = FlavorChoice(flavor, fit.fit, fit.borrowing)
+
+    return choices, worst
 
 
 def next_flavor(workload: Workload, index: int, resource: str) -> int:
@@ -493,14 +506,14 @@ def _assign_topology(search: _Search) -> None:
     if not Fit.NO_FIT < assignment.fit < Fit.FIT:
         return
 
-    # on empty nodes too large means never; else whoever runs there may be preempted
+    # a job that does not fit on empty nodes never fits; any other may preempt what runs there
     try:
         place_all(requests, topologies, is_empty=True)
     except PlacementError as error:
         assignment.set_fit(error.pod_set, Fit.NO_FIT)
         return
 
-    # the quota may be enough, and the room in the domains not
+    # even if the quota is enough, only preemption makes room in the domains
     for items in requests.values():
         for item in items:
             assignment.set_fit(item.pod_set.name, Fit.PREEMPT)

@@ -38,7 +38,7 @@ FlavorResource = tuple[str, str]
 """A flavor and a resource, to which a quota applies."""
 
 ResourceAmounts = Mapping[str, int]
-"""ResourceAmounts by resource, as Kueue counts them."""
+"""Amounts by resource, as Kueue counts them."""
 
 _CONFIGURATION_GROUP = "config.kueue.x-k8s.io/"
 _CONFIGURATION_KEY = "controller_manager_config.yaml"

@@ -49,7 +49,7 @@ class Incoming(NamedTuple):
 
 
 class _Kind(Enum):
-    """By which right a candidate is preempted."""
+    """The reason why a candidate may be preempted."""
 
     SAME_QUEUE = IN_QUEUE
     OWN_QUOTA = RECLAIMED
@@ -74,8 +74,8 @@ class _Candidate(NamedTuple):
 def find_targets(
     workload: Workload, assignment: Assignment, state: QueueState
 ) -> list[PreemptionTarget]:
-    """Return the workloads that must go for an assignment, or none if it does not fit then
-    either.
+    """Return the workloads that must be preempted for an assignment, or none if it does not fit
+    even without them.
     """
     return _targets(
         Incoming(
@@ -136,7 +136,9 @@ def _targets(incoming: Incoming) -> list[PreemptionTarget]:
 
     for may_borrow in attempts:
         targets = _fewest(
-            incoming, _valid(incoming, candidates, may_borrow=may_borrow), may_borrow=may_borrow
+            incoming,
+            _preemptible_candidates(incoming, candidates, may_borrow=may_borrow),
+            may_borrow=may_borrow,
         )
         if targets:
             return targets
@@ -144,10 +146,12 @@ def _targets(incoming: Incoming) -> list[PreemptionTarget]:
     return []
 
 
-def _valid(
+def _preemptible_candidates(
     incoming: Incoming, candidates: Iterable[_Candidate], *, may_borrow: bool
 ) -> Iterator[PreemptionTarget]:
-    """Remove and yield the candidates that may be preempted while those before them are gone."""
+    """Yield the candidates that may be preempted. The caller removes each yielded one, so that the
+    next is judged without it.
+    """
     for workload, kind, ancestor in candidates:
         if workload.cluster_queue != incoming.queue.name:
             queue = incoming.state.queues[workload.cluster_queue]
@@ -334,10 +338,10 @@ def _in_cohort(incoming: Incoming) -> tuple[list[_Candidate], list[_Candidate]]:
         has_quota = has_quota or fits
         before = cohort
 
-    return _ordered(own), _ordered(by_priority)
+    return _sort_candidates(own), _sort_candidates(by_priority)
 
 
-def _ordered(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+def _sort_candidates(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     by_workload = {candidate.workload: candidate for candidate in candidates}
     return [by_workload[workload] for workload in candidate_order(by_workload)]
 

@@ -12,7 +12,7 @@ from ptcompile.kubernetes.unstructured import Json, nested_map, nested_value
 from ptcompile.operators.kueue.scheduler.objects import Cluster, FlavorResource, Quota, QuotaHolder
 
 Usage = Mapping[FlavorResource, int]
-"""ResourceAmounts by flavor and resource."""
+"""Amounts by flavor and resource."""
 
 _MAX_DEPTH = 64
 """Cohorts above a queue; deeper trees are taken for a cycle."""
@@ -112,7 +112,7 @@ class QuotaNode:
         return self.usage.get(key, 0) + amount > self.subtree_quota(key)
 
     def is_within_nominal_in_resources(self, keys: Iterable[FlavorResource]) -> bool:
-        """Return whether the node borrows none of these."""
+        """Return whether the node borrows none of these resources."""
         return not any(self.borrowing_with(key, 0) for key in keys)
 
     def add_usage(self, usage: Usage) -> None:

@@ -23,8 +23,10 @@ def quota_shares(workloads: Sequence[Workload], scheduler: Scheduler) -> Iterato
     if queue is None:
         return
     is_admitted = all(workload in scheduler.assignments for workload in workloads)
-    requested = _taken(workloads, scheduler) if is_admitted else _requested(workloads, queue)
-    with _released(workloads, scheduler):
+    requested = (
+        _usage_of(workloads, scheduler) if is_admitted else _requests_per_flavor(workloads, queue)
+    )
+    with _without_workloads(workloads, scheduler):
         for key in queue.holder.quotas:
             if requested.get(key):
                 yield _share(key, requested[key], queue)
@@ -43,7 +45,7 @@ def _share(key: FlavorResource, requested: int, queue: QuotaNode) -> QuotaShare:
     return QuotaShare(flavor, name, *(as_quantity(name, amount) for amount in amounts))
 
 
-def _taken(workloads: Sequence[Workload], scheduler: Scheduler) -> dict[FlavorResource, int]:
+def _usage_of(workloads: Sequence[Workload], scheduler: Scheduler) -> dict[FlavorResource, int]:
     """Return what admitted workloads use."""
     out: dict[FlavorResource, int] = {}
     for workload in workloads:
@@ -52,7 +54,9 @@ def _taken(workloads: Sequence[Workload], scheduler: Scheduler) -> dict[FlavorRe
     return out
 
 
-def _requested(workloads: Sequence[Workload], queue: QuotaNode) -> dict[FlavorResource, int]:
+def _requests_per_flavor(
+    workloads: Sequence[Workload], queue: QuotaNode
+) -> dict[FlavorResource, int]:
     """Return what workloads would use if all their pods got the same flavor, for each flavor."""
     amounts: dict[str, int] = {}
     for pod_set in (pod_set for workload in workloads for pod_set in workload.pod_sets):
@@ -64,7 +68,7 @@ def _requested(workloads: Sequence[Workload], queue: QuotaNode) -> dict[FlavorRe
 
 
 @contextmanager
-def _released(workloads: Sequence[Workload], scheduler: Scheduler) -> Iterator[None]:
+def _without_workloads(workloads: Sequence[Workload], scheduler: Scheduler) -> Iterator[None]:
     """Take workloads out of what is in use."""
     state = scheduler.state
     reservations = [

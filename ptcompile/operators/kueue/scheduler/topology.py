@@ -439,9 +439,9 @@ class FlavorTopology:
         if level > 0 and not parameters.is_unconstrained:
             return self._find_level_with_fit_domains(level - 1, parameters, exclusions, name)
 
-        return level, self._several(ordered, parameters, exclusions, name)
+        return level, self._choose_several(ordered, parameters, exclusions, name)
 
-    def _several(
+    def _choose_several(
         self,
         ordered: list[Domain],
         parameters: _Parameters,

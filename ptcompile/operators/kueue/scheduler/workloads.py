@@ -246,7 +246,7 @@ def pod_templates(
     elif kind == "Pod" and group_of(manifest)[1]:
         return [(item, None) for item in _group_sets(manifest, stream)]
 
-    least = _least(manifest) if kind == "Job" else None
+    least = _min_pods(manifest) if kind == "Job" else None
     return [
         (item, least if least is not None and least < item.pods else None) for item in templates
     ]
@@ -267,7 +267,7 @@ def _submitter(manifest: Json) -> Iterator[PodSetTemplate]:
         yield PodSetTemplate("submitter", ("spec", "submitterPodTemplate"), template, 1)
 
 
-def _least(manifest: Json) -> int | None:
+def _min_pods(manifest: Json) -> int | None:
     """Return the fewest pods of a Job that are admitted together, or None if all must be."""
     written = nested_string_map(manifest, "metadata", "annotations").get(MIN_PARALLELISM, "")
     if is_short_number(written):
@@ -374,7 +374,7 @@ def invalid_resources(spec: Json, namespace: str, state: ClusterState, index: in
                 if name in limits and amount > limits[name]
             )
             if names:
-                yield _invalid(
+                yield _invalid_requests(
                     "resources validation failed",
                     f"{path}.{key}[{i}]",
                     names,
@@ -394,11 +394,11 @@ def invalid_resources(spec: Json, namespace: str, state: ClusterState, index: in
             for names, word in _out_of_bounds(
                 ranges.bounds.get("Container", {}), low, {**low, **high}
             ):
-                yield _invalid(what, f"{path}.{key}[{i}]", names, word)
+                yield _invalid_requests(what, f"{path}.{key}[{i}]", names, word)
 
     total = amounts.pod_requests(spec)
     for names, word in _out_of_bounds(ranges.bounds.get("Pod", {}), total, total):
-        yield _invalid(what, path, names, word)
+        yield _invalid_requests(what, path, names, word)
 
 
 def _out_of_bounds(
@@ -418,7 +418,7 @@ def _out_of_bounds(
         yield below, "not be below the limitRange min"
 
 
-def _invalid(what: str, path: str, names: Iterable[str], why: str) -> str:
+def _invalid_requests(what: str, path: str, names: Iterable[str], why: str) -> str:
     listed = ", ".join(f'"{name}"' for name in names)
     return f"{what}: {path}: Invalid value: [{listed}]: requests must {why}"
 
@@ -503,13 +503,12 @@ def priority_of(
         raise NotQueuedError(f"WorkloadPriorityClass {name} doesn't exist")
 
     scheduling = nested_map(manifest, "spec", "runPolicy", "schedulingPolicy")
-    names = [nested_string(scheduling, "priorityClass")]
-    names += [
-        nested_string(template.template, "spec", "priorityClassName") for template, _ in templates
+    names = [
+        nested_string(scheduling, "priorityClass"),
+        *[nested_string(each.template, "spec", "priorityClassName") for each, _ in templates],
     ]
     name = next(filter(None, names), "")
-    classes = stream.of_kind(("scheduling.k8s.io/v1", "PriorityClass"))
-    for priority_class in classes:
+    for priority_class in stream.of_kind(("scheduling.k8s.io/v1", "PriorityClass")):
         if object_name(priority_class) == name or (
             not name and priority_class.get("globalDefault") is True
         ):

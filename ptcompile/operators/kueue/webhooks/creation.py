@@ -181,27 +181,27 @@ def default(manifest: Json, related: Sequence[Json], versions: Versions) -> Json
     if not queue_of(queued) or kind.serving:
         return queued
     if not kind.suspend:
-        return _gated(queued, versions)
+        return _gate_pod(queued, versions)
 
     from ptcompile.operators.kueue.webhooks.train_jobs import with_patch_of_kueue
 
-    suspended = _suspended(queued, kind.suspend)
+    suspended = _suspend_object(queued, kind.suspend)
     if kind_of(manifest) == _TRAIN_JOB:
         return with_patch_of_kueue(suspended, versions)
 
     return suspended
 
 
-def _suspended(manifest: Json, path: Sequence[str]) -> Json:
+def _suspend_object(manifest: Json, path: Sequence[str]) -> Json:
     """Return an object with `suspend` set in the mapping at a path."""
     if not path:
         return {**manifest, "suspend": True}
 
     key, *below = path
-    return {**manifest, key: _suspended(nested_map(manifest, key), below)}
+    return {**manifest, key: _suspend_object(nested_map(manifest, key), below)}
 
 
-def _gated(pod: Json, versions: Versions) -> Json:
+def _gate_pod(pod: Json, versions: Versions) -> Json:
     """Return a Pod with Kueue's scheduling gates, label and finalizer."""
     metadata: JsonDict = {**nested_map(pod, "metadata")}
     metadata["labels"] = {**nested_map(metadata, "labels"), MANAGED: "true"}

@@ -122,7 +122,7 @@ def _job(manifest: Json) -> Iterator[PodSetTemplate]:
     )
 
 
-def _serving(manifest: Json) -> Iterator[PodSetTemplate]:
+def _serving_pod_sets(manifest: Json) -> Iterator[PodSetTemplate]:
     spec = nested_map(manifest, "spec")
     yield PodSetTemplate(
         "main",
@@ -246,8 +246,8 @@ def _app_wrapper(manifest: Json) -> Iterator[PodSetTemplate]:
 
 _READERS: dict[GroupVersionKind, Callable[[Json], Iterable[PodSetTemplate]]] = {
     ("v1", "Pod"): _pod,
-    ("apps/v1", "Deployment"): _serving,
-    ("apps/v1", "StatefulSet"): _serving,
+    ("apps/v1", "Deployment"): _serving_pod_sets,
+    ("apps/v1", "StatefulSet"): _serving_pod_sets,
     ("batch/v1", "Job"): _job,
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): _jobset,
     ("kubeflow.org/v1", "JAXJob"): _replica_specs("jaxReplicaSpecs"),

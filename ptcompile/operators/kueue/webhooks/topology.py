@@ -200,8 +200,10 @@ def _layer_errors(layers: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]
                 f'Duplicate value: "{topology} (also at index {levels.index(topology)})"',
             )
         if size > 0 and parent_size % size:
-            why = f"must evenly divide the parent layer size {parent_size}"
-            yield f"[{i}].size", f"Invalid value: {size}: {why}"
+            yield (
+                f"[{i}].size",
+                f"Invalid value: {size}: must evenly divide the parent layer size {parent_size}",
+            )
         parent_size = size
 
 

@@ -45,13 +45,13 @@ def check_train_job(manifest: Json, request: KindContext) -> Problems:
         return
 
     for role in expand(manifest, versions=request.versions, related=request.related).roles:
-        template = _annotated(role.pod(0).annotations) if role.count else {}
+        template = _annotated_template(role.pod(0).annotations) if role.count else {}
         pod_set = PodSetTemplate(role.name, ("job", role.name), template, role.count)
         for problem in check_template(pod_set, request.versions):
             path, _ = patched.get(
                 (pod_set.name, str(problem.path[-1])), (("spec", "runtimeRef", "name"), "")
             )
-            yield _moved(problem, path)._replace(
+            yield _at_written_path(problem, path)._replace(
                 help=f"{problem.help}, in runtimePatches or the runtime", on_key=False
             )
 
@@ -91,13 +91,14 @@ def _check_patches(
 ) -> Problems:
     """Check each annotation of the patches alone, since no file has the runtime with the others."""
     for (role, name), (path, value) in patched.items():
-        pod_set = PodSetTemplate(role, ("job", role), _annotated({name: value}), 1)
+        pod_set = PodSetTemplate(role, ("job", role), _annotated_template({name: value}), 1)
         for problem in check_template(pod_set, request.versions, is_bounded=False):
-            if not problem.on_key:  # it is about the value, and not about a missing annotation
-                yield _moved(problem, path)
+            # a problem on the key is about a missing annotation, which the runtime may have
+            if not problem.on_key:
+                yield _at_written_path(problem, path)
 
 
-def _moved(problem: Problem, path: Path) -> Problem:
+def _at_written_path(problem: Problem, path: Path) -> Problem:
     """Return a problem of a pod set of a TrainJob at the path in the file, with Kueue's name of
     the pod set.
     """
@@ -106,7 +107,7 @@ def _moved(problem: Problem, path: Path) -> Problem:
     return problem._replace(path=path, field=field)
 
 
-def _annotated(values: Mapping[str, str]) -> Json:
+def _annotated_template(values: Mapping[str, str]) -> Json:
     """Return a pod template with these annotations."""
     return {"metadata": {"annotations": {**values}}}
 

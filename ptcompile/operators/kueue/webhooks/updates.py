@@ -188,7 +188,7 @@ def _check_priority(old: Json, new: Json, versions: Versions, *, suspended: bool
 
 
 def _check_gates_change(old: Json, new: Json, versions: Versions) -> Problems:
-    """Check that gates are only removed, and those that remain."""
+    """Check that gates are only removed, and that the remaining ones are valid."""
     problems = FieldErrors()
     if has_gates(versions):
         check_gates_update(old, new, problems)
@@ -253,7 +253,7 @@ def check_serving_update(update: Update) -> Problems:
 def _check_shape(update: Update, template: Path) -> Problems:
     keys = tuple(str(key) for key in template)
     spec = nested_map(update.new, *keys, "spec")
-    # by the list and the name of the container in a changed path
+    # the index of each container, by its list and its name as changed paths write them
     indexes: dict[tuple[str, ...], int] = {
         (field, f"[{container.get('name')}]"): i
         for field in ("containers", "initContainers")
@@ -264,7 +264,7 @@ def _check_shape(update: Update, template: Path) -> Problems:
         inner = changed[len(keys) + 1 :]
         if not inner or not _is_shape(inner):
             continue
-        path = (*template, "spec", *_written(inner, indexes))
+        path = (*template, "spec", *_written_path(inner, indexes))
         if path not in reported:
             reported.add(path)
             yield immutable(
@@ -290,7 +290,7 @@ def _is_shape(inner: tuple[str, ...]) -> bool:
 _REQUESTS = ("resources", "requests")
 
 
-def _written(inner: tuple[str, ...], indexes: Mapping[tuple[str, ...], int]) -> Path:
+def _written_path(inner: tuple[str, ...], indexes: Mapping[tuple[str, ...], int]) -> Path:
     """Return a changed path with the index of its container, up to the field that Kueue names."""
     field, *_ = inner
     index = indexes.get(inner[:2])

@@ -51,7 +51,7 @@ def check(subject: Subject) -> Findings:
             range(len(args) - 1), 1, key=lambda i: _why_stopped(args[: i + 1], flags) == problem
         )
         if index + 1 == len(args) and args[index] == "true":
-            continue  # follows a flag that is true without it: nothing is lost
+            continue  # the flag before `true` is true without it, so nothing is lost
 
         path = ("spec", "plugins", plugin, index)
         if index + 1 < len(args):

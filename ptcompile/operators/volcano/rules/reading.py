@@ -163,8 +163,8 @@ def pytorch_tasks(subject: Subject) -> tuple[VolcanoTask, VolcanoTask | None] | 
 
 
 def fix_with_argument(title: str, subject: Subject, plugin: str, argument: str) -> Fix | None:
-    """Return the fix that adds an argument to a plugin, or None if the plugin would not read it: it
-    stops at a word that is no flag.
+    """Return the fix that adds an argument to a plugin, or None if the plugin would not read the
+    argument, because it stops at an earlier word that is not a flag.
     """
     args = volcano_job(subject).plugins.get(plugin, [])
     flags = flags_of(plugin, subject.versions.volcano)

@@ -42,7 +42,7 @@ def _pod(
         "--output_dir='/ckpt/a'",
     ],
 )
-def test_options_that_name_a_folder(option: str) -> None:
+def test_options_that_name_a_read_only_folder_are_errors(option: str) -> None:
     for manifest in (
         _pod("python", "train.py", *option.split()),
         _pod("bash", "-c", f"tune run lora {option} --x 1"),
@@ -66,7 +66,7 @@ def test_options_that_name_a_folder(option: str) -> None:
         "--checkpoint-dir=ckpt",
     ],
 )
-def test_options_for_what_the_training_reads(option: str) -> None:
+def test_options_for_what_the_training_reads_have_no_finding(option: str) -> None:
     assert not fires("read-only-checkpoint", _pod("torchrun", "train.py", *option.split()))
 
 
@@ -80,7 +80,7 @@ def test_a_checkpoint_that_may_only_be_read_is_a_warning() -> None:
     )
 
 
-def test_variables_that_hold_the_folder() -> None:
+def test_variables_that_hold_a_read_only_folder_are_errors() -> None:
     env = [{"name": "OUT", "value": "/ckpt/run"}]
     for option in (
         "--output_dir=$(OUT)",

@@ -50,7 +50,7 @@ def _limits(**amounts: object) -> Json:
         ("misspelt-resource", {"rdma/hca": 1, "vpc.amazonaws.com/efa": 4}, False),
     ],
 )
-def test_limits(rule: str, limits: Json, expected: bool) -> None:
+def test_each_rule_fires_on_its_limits(rule: str, limits: Json, expected: bool) -> None:
     assert fires(rule, _limits(**limits)) is expected
 
 
@@ -65,7 +65,7 @@ def test_limits(rule: str, limits: Json, expected: bool) -> None:
         ({"memory": 0}, {}, False),
     ],
 )
-def test_requests(requests: Json, limits: Json, expected: bool) -> None:
+def test_tiny_memory_requests_are_reported(requests: Json, limits: Json, expected: bool) -> None:
     manifest = container(resources={"requests": requests, "limits": limits})
     assert fires("tiny-memory-request", manifest) is expected
 
@@ -95,7 +95,7 @@ def test_both_halves_are_renamed() -> None:
         (0, "0", False),
     ],
 )
-def test_visible_devices(gpus: int, value: str, expected: bool) -> None:
+def test_visible_devices_must_match_the_gpus(gpus: int, value: str, expected: bool) -> None:
     env = [{"name": "CUDA_VISIBLE_DEVICES", "value": value}]
     limits = {"nvidia.com/gpu": gpus} if gpus else {}
     assert (

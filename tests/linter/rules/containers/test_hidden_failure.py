@@ -47,7 +47,7 @@ UNREAD = [
 
 
 @pytest.mark.parametrize(("text", "lost"), CASES)
-def test_scripts(text: str, lost: bool) -> None:
+def test_scripts_that_hide_a_failure_are_reported(text: str, lost: bool) -> None:
     assert fires("hidden-failure", container(command=["bash", "-c", text])) is lost
 
 

@@ -296,7 +296,9 @@ def test_a_shell_variable_without_a_shell_is_written_as_kubernetes_expands_it(
 @pytest.mark.parametrize(
     ("flags", "expected"), [("-ec", True), ("-xec", True), ("-c", False), ("-xc", False)]
 )
-def test_a_script_that_ends_at_its_first_error(flags: str, expected: bool) -> None:
+def test_ulimit_matters_only_in_a_script_that_ends_at_its_first_error(
+    flags: str, expected: bool
+) -> None:
     assert (
         fires(
             "ulimit-without-capability",

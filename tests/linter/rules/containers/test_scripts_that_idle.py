@@ -54,7 +54,7 @@ def test_an_endless_command_after_a_failure(script: str) -> None:
         ("exec sleep 3d\n", "the script ends before it"),
     ],
 )
-def test_a_training_that_never_starts(start: str, cause: str) -> None:
+def test_a_training_that_never_starts_is_reported(start: str, cause: str) -> None:
     assert _texts(start + TRAIN) == [f"the training never starts: {cause}"]
 
 
@@ -71,7 +71,7 @@ def test_a_training_that_never_starts(start: str, cause: str) -> None:
         f"echo 'sleep infinity' # sleep infinity\n{TRAIN}",
     ],
 )
-def test_scripts_that_end(script: str) -> None:
+def test_scripts_that_end_have_no_finding(script: str) -> None:
     assert _texts(script) == []
 
 
@@ -84,7 +84,9 @@ def test_scripts_that_end(script: str) -> None:
         ({}, ["sleep", "60"], []),
     ],
 )
-def test_detailed_debugging(resources: Json, command: list[str], words: list[str]) -> None:
+def test_detailed_debugging_is_reported(
+    resources: Json, command: list[str], words: list[str]
+) -> None:
     env = [{"name": "TORCH_DISTRIBUTED_DEBUG", "value": "DETAIL"}]
     problems = problems_of("debug-left-on", container(command=command, env=env, **resources))
     assert [word in problem.text for problem, word in zip(problems, words, strict=True)] == [

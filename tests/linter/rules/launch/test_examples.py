@@ -24,7 +24,7 @@ RULES = rules_of(FOLDER)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_examples(rule: Rule) -> None:
+def test_bad_examples_are_found_and_good_ones_are_not(rule: Rule) -> None:
     assert example_findings(rule) == recorded(FOLDER, EXAMPLES)[rule.name], AGAIN
     assert rule.name not in {
         diagnostic.name for diagnostic in ptcompile.lint(rule_page(rule).good).diagnostics
@@ -32,7 +32,7 @@ def test_examples(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_near_misses(rule: Rule) -> None:
+def test_near_misses_have_the_recorded_findings(rule: Rule) -> None:
     assert near_misses(rule) == recorded(FOLDER, NEAR_MISSES)[rule.name], AGAIN
 
 

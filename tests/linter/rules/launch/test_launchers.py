@@ -74,7 +74,9 @@ COMPOSER = "[composer, -n, '8', --world_size=%s, --node_rank=%s, --master_addr=t
         ({3: "--main_process_ip=localhost"}, {("local-endpoint", "error")}),
     ],
 )
-def test_accelerate(changed: dict[int, str], expected: set[tuple[str, str]]) -> None:
+def test_accelerate_needs_its_options(
+    changed: dict[int, str], expected: set[tuple[str, str]]
+) -> None:
     words = [changed.get(i, word) for i, word in enumerate(ALL)]
     assert names_and_severities(accelerate(*words)) == expected
     assert (
@@ -144,7 +146,7 @@ def test_accelerate_with_a_machine_file_is_not_reported() -> None:
         ),
     ],
 )
-def test_other_launchers(command: str, expected: set[tuple[str, str]]) -> None:
+def test_other_launchers_need_their_options(command: str, expected: set[tuple[str, str]]) -> None:
     assert names_and_severities(command) == expected
 
 
@@ -163,7 +165,7 @@ NODE_RANK = RANK.replace("name: RANK", "name: NODE_RANK")
 @pytest.mark.parametrize(
     "command", ["[llamafactory-cli, train, a.yml]", "[swift, sft, --model, x]"]
 )
-def test_launchers_that_read_nnodes(
+def test_launchers_that_read_nnodes_need_the_right_number(
     command: str, nodes: str, expected: set[tuple[str, str]]
 ) -> None:
     assert (
@@ -191,7 +193,7 @@ def test_launchers_that_read_nnodes(
         ("{name: SEED, value: '4'}", set()),
     ],
 )
-def test_an_env_script(env: str, expected: set[tuple[str, str]]) -> None:
+def test_an_env_script_needs_its_variables(env: str, expected: set[tuple[str, str]]) -> None:
     assert names_and_severities("[python, train.py]", env) == expected
     assert names_and_severities("[/entrypoint.sh, python3, -u, train.py]", env) == expected
 
@@ -237,7 +239,9 @@ C10D = "[torchrun, --nnodes=4, --rdzv-backend=c10d, '--rdzv-endpoint=%s', --rdzv
         ),
     ],
 )
-def test_variables(command: str, env: str, expected: set[tuple[str, str]]) -> None:
+def test_variables_can_configure_a_launcher(
+    command: str, env: str, expected: set[tuple[str, str]]
+) -> None:
     assert names_and_severities(command, env) == expected
 
 
@@ -256,7 +260,7 @@ def test_env_from_of_the_stream_and_of_other_files() -> None:
     assert rule_names == [set(), {"literal-variable"}, set()]
 
 
-def test_two_jobs_of_a_stream_that_meet() -> None:
+def test_two_jobs_of_a_stream_that_meet_must_have_different_ranks() -> None:
     """Ranks and nodes are counted over all objects that name the same endpoint."""
     command = "[torchrun, --nnodes=%s, '--node-rank=%s', --master-addr=train-0.train, train.py]"
     other = "---\n" + JOB % {"command": command % (2, 1), "env": "[]", "name": "rest"}
@@ -299,7 +303,7 @@ def test_pods_that_have_names_are_meant_to_meet(
         ("x.py", False),
     ],
 )
-def test_a_script_alone(script: str, is_found: bool) -> None:
+def test_scripts_that_train_alone_are_reported(script: str, is_found: bool) -> None:
     gpus = "\n          resources: {limits: {nvidia.com/gpu: 1}}"
     for command in (f"[python, {script}]", f"[bash, -c, 'exec python3 -u {script} --epochs 3']"):
         text = (
@@ -342,7 +346,7 @@ RANKED_DEEPSPEED = (
         ("[deepspeed, --hostfile=/job/hostfile, --num_nodes=4, t.py]", "", None),
     ],
 )
-def test_a_launcher_that_nothing_tells_of_the_first_pod(
+def test_a_launcher_without_the_first_pod_s_address_is_reported(
     command: str, env: str, expected: str | None
 ) -> None:
     severities = [

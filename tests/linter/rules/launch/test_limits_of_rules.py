@@ -185,7 +185,7 @@ def test_reported_or_not(rule: str, manifest: Json, expected: bool) -> None:
         ("echo $NNODES", {}, None),
     ],
 )
-def test_an_option_from_a_variable_that_nothing_sets(
+def test_an_option_from_a_variable_that_nothing_sets_is_reported(
     script: str, fields: Json, variable: str | None
 ) -> None:
     messages = [
@@ -224,7 +224,7 @@ def test_an_option_from_a_variable_that_nothing_sets(
         ),
     ],
 )
-def test_fixes(rule: str, manifest: Json, safe: bool | None) -> None:
+def test_each_fix_is_safe_or_unsafe(rule: str, manifest: Json, safe: bool | None) -> None:
     (problem,) = problems_of(rule, manifest)
     assert (None if problem.fix is None else problem.fix.safe) is safe
 
@@ -265,7 +265,7 @@ def test_the_first_ignored_option_is_reported_with_the_others() -> None:
         ([*C10D[2:], "--nnodes=1"], [*C10D[2:], "--nnodes=1", "--rdzv-id=b"], "the rdzv-id"),
     ],
 )
-def test_roles_that_differ_in_an_option(
+def test_roles_that_differ_in_an_option_are_reported(
     master: list[str], worker: list[str], difference: str | None
 ) -> None:
     commands = {
@@ -346,7 +346,7 @@ def test_the_headless_service_of_the_subdomain_is_checked_elsewhere() -> None:
     )
 
 
-def test_an_option_of_another_launcher_from_a_variable_that_nothing_sets() -> None:
+def test_an_empty_option_of_another_launcher_is_reported() -> None:
     options = "--num_machines=2 --num_processes=2 --main_process_ip=a --main_process_port=1"
     (problem,) = problems_of(
         "unset-shell-variable",
@@ -388,7 +388,9 @@ def test_a_range_above_the_pods_is_fixed_to_end_at_them() -> None:
         ("--node_rank=$(expr $JOB_COMPLETION_INDEX / 2)", False),
     ],
 )
-def test_an_endpoint_from_a_variable_that_nothing_sets(option: str, is_found: bool) -> None:
+def test_an_endpoint_from_a_variable_that_nothing_sets_is_reported(
+    option: str, is_found: bool
+) -> None:
     manifest = pod("bash", "-c", f"torchrun --nnodes=2 {option} t.py")
     assert bool(problems_of("unset-shell-variable", manifest)) is is_found
     script = f"export PORT=29400 HEAD_NODE=a.b\nexec torchrun --nnodes=2 {option} t.py"

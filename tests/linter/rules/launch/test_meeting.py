@@ -250,7 +250,7 @@ CASES: list[tuple[str, Json, set[str]]] = [
 @pytest.mark.parametrize(
     ("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_pods_that_meet(manifest: Json, expected: set[str]) -> None:
+def test_pods_must_be_able_to_meet(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) & MEETING == expected
 
 

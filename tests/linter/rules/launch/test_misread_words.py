@@ -51,7 +51,7 @@ def spellings(line: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("line", [TORCHRUN, ACCELERATE, DEEPSPEED])
-def test_right_launches(line: str) -> None:
+def test_right_launches_have_no_finding(line: str) -> None:
     for command in spellings(line):
         assert findings_of(command) == []
 
@@ -100,7 +100,7 @@ def test_right_launches(line: str) -> None:
         (TUNE.replace("--nproc", "\u2013nproc"), "U+2013"),
     ],
 )
-def test_misread_words(line: str, words: str) -> None:
+def test_misread_words_are_errors(line: str, words: str) -> None:
     for command in spellings(line):
         [(rule, severity, text)] = findings_of(command)
         assert (rule, severity) == ("misread-launch-word", "error")
@@ -140,7 +140,7 @@ def test_options_after_the_script(line: str, names: str) -> None:
         "deepspeed --num_gpus 2 t.py --num_gpus 2",
     ],
 )
-def test_options_of_the_script(line: str) -> None:
+def test_options_of_the_script_have_no_finding(line: str) -> None:
     for command in spellings(line):
         assert findings_of(command) == []
 
@@ -194,7 +194,7 @@ def test_tune_run(line: str, severity: str, words: str) -> None:
         "tune run",
     ],
 )
-def test_right_recipes(line: str) -> None:
+def test_right_recipes_have_no_finding(line: str) -> None:
     for command in spellings(line):
         assert findings_of(command) == []
 

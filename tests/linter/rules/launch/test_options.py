@@ -199,5 +199,5 @@ CASES: list[tuple[str, Json, set[str]]] = [
 @pytest.mark.parametrize(
     ("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_options(manifest: Json, expected: set[str]) -> None:
+def test_rules_about_options_fire(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) == expected

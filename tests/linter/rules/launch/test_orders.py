@@ -67,7 +67,7 @@ def names(text: str) -> set[str]:
         job_set("AnyOrder", "dependsOn: [{name: m, status: Ready}], "),
     ],
 )
-def test_orders_that_wait_for_the_training(text: str) -> None:
+def test_orders_that_wait_for_the_training_are_reported(text: str) -> None:
     assert "ready-before-peers" in names(text)
     assert "ready-before-peers" not in names(text.replace(PROBE, "stdin: false"))
     assert "ready-before-peers" not in names(

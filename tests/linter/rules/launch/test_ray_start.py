@@ -86,7 +86,7 @@ def test_note_names_ray() -> None:
     assert "Ray connects the pods and places the processes" in note.message
 
 
-def test_options_and_the_address() -> None:
+def test_options_and_variables_give_the_address() -> None:
     options = parse_ray_start(
         ["--address", "a:1", "--num_gpus=2", "--block", "--verbose", "--port", "7"]
     )

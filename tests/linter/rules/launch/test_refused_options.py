@@ -50,7 +50,7 @@ REFUSED = "refused-launch-option"
         (["--nnode=1"], set()),
     ],
 )
-def test_torchrun(words: list[str], expected: set[str]) -> None:
+def test_options_that_torchrun_rejects_are_reported(words: list[str], expected: set[str]) -> None:
     assert names(pod("torchrun", *words, "train.py")) == expected
 
 
@@ -70,17 +70,19 @@ def test_torch_distributed_launch_has_use_env() -> None:
         ("PET_MODULE", "1", {"script-as-module"}),
     ],
 )
-def test_variables(name: str, value: str, expected: set[str]) -> None:
+def test_variables_that_torchrun_rejects_are_reported(
+    name: str, value: str, expected: set[str]
+) -> None:
     assert names(pod("torchrun", "train.py", **env(name, value))) == expected
 
 
 @pytest.mark.parametrize("nproc", ["all", "cuda", "gpus"])
-def test_numbers_of_processes_that_name_no_device(nproc: str) -> None:
+def test_numbers_of_processes_that_name_no_device_are_reported(nproc: str) -> None:
     assert names(pod("torchrun", f"--nproc-per-node={nproc}", "train.py")) == {"bad-nproc"}
 
 
 @pytest.mark.parametrize("nproc", ["npu", "hpu", "musa"])
-def test_devices_of_plugins(nproc: str) -> None:
+def test_devices_of_plugins_are_accepted(nproc: str) -> None:
     assert "bad-nproc" not in names(pod("torchrun", f"--nproc-per-node={nproc}", "train.py"))
 
 
@@ -123,7 +125,7 @@ def test_python_starts_no_file_as_a_module() -> None:
         ),
     ],
 )
-def test_scripts(script: str, expected: set[str]) -> None:
+def test_broken_words_of_scripts_are_reported(script: str, expected: set[str]) -> None:
     reported = names(shell(script, **env("RANK", "0")))
     assert reported & {"broken-continuation", "quoted-variable"} == expected
 

@@ -84,7 +84,7 @@ def test_several_processes_on_shares_of_gpus(objects: list[Json], expected: str)
     assert all(expected in message for message in messages)
 
 
-def test_slices_that_count_as_gpus() -> None:
+def test_slices_that_count_as_gpus_are_not_shared_by_processes() -> None:
     assert [
         name for name, _ in messages_of(pod(labels={PRODUCT: "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"}))
     ] == ["processes-on-mig"]
@@ -130,7 +130,9 @@ UNLABELED = node("d")
         ([WHOLE, plugin(any=SLICED)], []),
     ],
 )
-def test_the_labels_of_all_nodes_that_take_the_pod(nodes: list[Json], names: list[str]) -> None:
+def test_labels_of_all_fitting_nodes_tell_how_gpus_are_shared(
+    nodes: list[Json], names: list[str]
+) -> None:
     assert [name for name, _ in messages_of(*nodes, pod())] == names
 
 
@@ -162,7 +164,7 @@ def test_the_labels_of_all_nodes_that_take_the_pod(nodes: list[Json], names: lis
         ({}, ""),
     ],
 )
-def test_the_profile(cluster: Json, expected: str) -> None:
+def test_the_profile_tells_how_gpus_are_shared(cluster: Json, expected: str) -> None:
     profile = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": cluster}
     findings = ptcompile.lint(pod(), cluster=profile).diagnostics
     messages = [each.message for each in findings if each.name.startswith("processes-on-")]

@@ -66,7 +66,7 @@ def two_nodes(*script: str) -> Json:
         (["--tensor-model-parallel-size=1"], False),
     ],
 )
-def test_parallel_sizes(script: list[str], is_reported: bool) -> None:
+def test_parallel_sizes_must_divide_the_world(script: list[str], is_reported: bool) -> None:
     assert ("parallel-sizes" in our_names(two_nodes("pretrain_gpt.py", *script))) == is_reported
 
 
@@ -144,7 +144,7 @@ def test_one_process_in_a_lone_pod_may_use_all_gpus() -> None:
         ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "1", set()),
     ],
 )
-def test_switches_of_nccl(name: str, value: str, expected: set[str]) -> None:
+def test_switches_that_slow_nccl_are_reported(name: str, value: str, expected: set[str]) -> None:
     env = {"env": [{"name": name, "value": value}]}
     assert our_names(pod("torchrun", "--nproc-per-node=8", "train.py", **GPUS, **env)) == expected
     script = f"export {name}={value}\ntorchrun --nproc-per-node=8 train.py"
@@ -165,7 +165,7 @@ def test_a_pod_with_one_gpu_has_no_paths_between_gpus() -> None:
         ("32", {"more-processes-than-gpus"}),
     ],
 )
-def test_processes_of_accelerate(processes: str, expected: set[str]) -> None:
+def test_processes_of_accelerate_must_fit_the_machines(processes: str, expected: set[str]) -> None:
     words = (
         *(
             "accelerate",

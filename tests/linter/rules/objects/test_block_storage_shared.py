@@ -51,7 +51,7 @@ def test_classes_by_their_names(spec: Json, expected: bool) -> None:
         ("driver.longhorn.io", False),
     ],
 )
-def test_classes_of_the_stream(provisioner: str, expected: bool) -> None:
+def test_classes_of_the_stream_decide_about_block_storage(provisioner: str, expected: bool) -> None:
     problems = problems_of("block-storage-shared", {**CLAIM, "spec": _spec()}, _class(provisioner))
     assert [problem.severity for problem in problems] == ["error"] * expected
 

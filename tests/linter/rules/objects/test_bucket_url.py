@@ -44,7 +44,7 @@ def _volume(handle: str, driver: str = DRIVER) -> Json:
         ),
     ],
 )
-def test_urls_and_paths(name: str, help: str) -> None:
+def test_urls_and_paths_in_bucket_names_are_errors(name: str, help: str) -> None:
     for manifest in (_pod(name), _volume(name)):
         (finding,) = problems_of("bucket-url", manifest)
         assert (finding.severity, finding.help) == ("error", help)
@@ -55,7 +55,7 @@ def test_names(name: str) -> None:
     assert problems_of("bucket-url", _pod(name)) == problems_of("bucket-url", _volume(name)) == []
 
 
-def test_other_drivers() -> None:
+def test_other_drivers_accept_urls_and_paths() -> None:
     """Mountpoint for S3 is not known to refuse s3:// URIs."""
     assert problems_of("bucket-url", _pod("s3://b", "s3.csi.aws.com")) == []
     assert problems_of("bucket-url", _volume("fs-1:/a", "efs.csi.aws.com")) == []

@@ -66,7 +66,7 @@ REFERS = {"claimRef": {"name": "data", "namespace": "default"}}
         ),
     ],
 )
-def test_what_is_compared(of_claim: Json, of_volume: Json, paths: list[str]) -> None:
+def test_a_claim_must_fit_its_volume(of_claim: Json, of_volume: Json, paths: list[str]) -> None:
     problems = problems_of("unbound-claim", claim(**of_claim), volume(**of_volume))
     assert [problem.path[-1] for problem in problems] == paths
 
@@ -144,7 +144,9 @@ def test_two_disks_without_a_common_zone() -> None:
         ("2Ti", {}, {"csi": {"driver": "fsx.csi.aws.com", "volumeHandle": "fs-1"}}, False),
     ],
 )
-def test_who_owns_a_large_volume(size: str, spec: Json, of_volume: Json, is_noted: bool) -> None:
+def test_a_large_volume_with_another_group_is_noted(
+    size: str, spec: Json, of_volume: Json, is_noted: bool
+) -> None:
     mounted = claim(**NAMES_VOLUME, resources={"requests": {"storage": size}})
     manifest = mounting()
     manifest["spec"]["securityContext"] = {"fsGroup": 1000, **spec}
@@ -169,7 +171,7 @@ def test_who_owns_a_large_volume(size: str, spec: Json, of_volume: Json, is_note
         ("pods", None),
     ],
 )
-def test_a_key_of_a_quota(key: str, counted: str | None) -> None:
+def test_uncounted_keys_of_a_quota_are_reported(key: str, counted: str | None) -> None:
     quota = {
         "apiVersion": "v1",
         "kind": "ResourceQuota",
@@ -184,7 +186,7 @@ def test_a_key_of_a_quota(key: str, counted: str | None) -> None:
     ("kind", "field"),
     [("PriorityClass", "priorityClassName"), ("RuntimeClass", "runtimeClassName")],
 )
-def test_a_class_whose_name_is_nearly_right(kind: str, field: str) -> None:
+def test_a_class_whose_name_is_nearly_right_is_reported(kind: str, field: str) -> None:
     groups = {"PriorityClass": "scheduling.k8s.io/v1", "RuntimeClass": "node.k8s.io/v1"}
     other = {"apiVersion": groups[kind], "kind": kind, "metadata": {"name": "training"}}
     assert problems_of("misspelt-reference", pod(**{field: "trainig"}), other)
@@ -192,7 +194,7 @@ def test_a_class_whose_name_is_nearly_right(kind: str, field: str) -> None:
     assert not problems_of("misspelt-reference", pod(**{field: "serving"}), other)
 
 
-def test_a_service_account_and_a_storage_class_whose_names_are_nearly_right() -> None:
+def test_nearly_right_service_accounts_and_storage_classes_are_reported() -> None:
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "trainer"}}
     assert problems_of("misspelt-reference", pod(serviceAccountName="trainr"), account)
     storage_class = {

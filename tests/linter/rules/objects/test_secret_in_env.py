@@ -75,7 +75,9 @@ CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}
         ),
     ],
 )
-def test_a_token_anywhere(manifest: Mapping[str, Any], path: tuple[str | int, ...]) -> None:
+def test_a_token_anywhere_is_reported_and_not_quoted(
+    manifest: Mapping[str, Any], path: tuple[str | int, ...]
+) -> None:
     (problem,) = problems_of("secret-in-env", manifest)
     assert problem.path == path
     assert problem.on_key is (path[-1] == TOKEN)

@@ -34,7 +34,7 @@ def _pod(user: int | None, *, command: list[str] | None = None, **container: Any
         (_pod(20001, command=["bash", "-c", "export HOME=/work; torchrun train.py"]), []),
     ],
 )
-def test_users(manifest: Json, expected: list[str]) -> None:
+def test_users_without_a_home_are_reported(manifest: Json, expected: list[str]) -> None:
     assert [problem.severity for problem in problems_of("user-without-home", manifest)] == expected
 
 
@@ -70,7 +70,7 @@ def _offline(
         (_pod(None), False),
     ],
 )
-def test_caches(manifest: Json, expected: bool) -> None:
+def test_offline_pods_without_a_cache_are_reported(manifest: Json, expected: bool) -> None:
     assert fires("offline-without-cache", manifest) is expected
 
 

@@ -25,7 +25,9 @@ def _job(**metadata: Json) -> Json:
 
 
 @pytest.mark.parametrize("labels", [{"istio-injection": "enabled"}, {"istio.io/rev": "canary"}])
-def test_a_namespace_that_injects(labels: dict[str, str]) -> None:
+def test_a_namespace_that_injects_adds_the_proxy_unless_the_pod_opts_out(
+    labels: dict[str, str],
+) -> None:
     space = _namespace(**labels)
     assert [p.path for p in problems_of("istio-sidecar", _job(), space)] == [("spec", "template")]
     assert [p.path[-1] for p in problems_of("istio-sidecar", _job(labels={"a": "b"}), space)] == [
@@ -36,7 +38,7 @@ def test_a_namespace_that_injects(labels: dict[str, str]) -> None:
     assert len(problems_of("istio-sidecar", _job(labels={KEY: "true"}), space)) == 1
 
 
-def test_other_namespaces() -> None:
+def test_other_namespaces_do_not_inject() -> None:
     assert (
         problems_of("istio-sidecar", _job(), _namespace("web", **{"istio-injection": "enabled"}))
         == []

@@ -139,7 +139,9 @@ def test_a_reference_is_compared_with_256_names_at_most(others: int, expected: b
         ({"command": ["torchrun", "t.py"], **_limits(**{"google.com/tpu": 4})}, {}, False),
     ],
 )
-def test_several_gpus_that_train_share_memory(container: Json, spec: Json, expected: bool) -> None:
+def test_processes_on_several_gpus_need_shared_memory(
+    container: Json, spec: Json, expected: bool
+) -> None:
     container = {"image": "acme/other:1", **container}
     assert fires("missing-shm", _job(container=container, **spec)) is expected
 
@@ -308,7 +310,7 @@ def test_shared_memory_is_mounted_with_half_of_the_limit_or_from_a_volume_of_tha
         ("affinity-to-nobody", _job(affinity=_selects({})), False),
     ],
 )
-def test_one_object(rule: str, manifest: Json, expected: bool) -> None:
+def test_each_rule_fires_within_its_limits(rule: str, manifest: Json, expected: bool) -> None:
     assert fires(rule, manifest) is expected
 
 
@@ -373,7 +375,7 @@ def test_a_single_claim_is_no_error_for_pods_that_need_no_other_node() -> None:
         ("Never", CLAIM, None),
     ],
 )
-def test_checkpoints_on_a_volume_that_goes_with_the_pod(
+def test_checkpoints_on_a_volume_that_goes_with_the_pod_are_reported(
     restart: str, volume: Json, message: str | None
 ) -> None:
     container = {"command": ["torchrun", "train.py", "--checkpoint-dir", "/data/out"], **AT_DATA}
@@ -394,7 +396,7 @@ def test_checkpoints_on_a_volume_that_goes_with_the_pod(
         ({"name": "log", "image": "acme/x:3", "command": ["sleep", "infinity"]}, True),
     ],
 )
-def test_a_sidecar_that_never_ends(container: Json, expected: bool) -> None:
+def test_a_sidecar_that_never_ends_is_reported(container: Json, expected: bool) -> None:
     main = {"name": "pytorch", "image": "train:1", "command": ["torchrun", "train.py"]}
     assert fires("blocking-sidecar", pod(containers=[main, container])) is expected
 
@@ -512,7 +514,7 @@ def test_a_deadline_below_a_minute(seconds: int, expected: bool) -> None:
         ([], None),
     ],
 )
-def test_a_claim_that_pods_on_other_nodes_cannot_mount(
+def test_a_claim_that_pods_on_other_nodes_cannot_mount_is_reported(
     modes: list[str], severity: str | None
 ) -> None:
     claim = _object("PersistentVolumeClaim", "data", spec={"accessModes": modes})
@@ -535,7 +537,7 @@ def test_a_claim_that_pods_on_other_nodes_cannot_mount(
         ({"resources": {"limits": {"memory": "1Gi"}}}, {}, False),
     ],
 )
-def test_memory_that_bounds_the_files_in_shared_memory(
+def test_a_memory_limit_bounds_the_files_in_shared_memory(
     spec: Json, limits: Json, expected: bool
 ) -> None:
     volumes = [{"name": "v", "emptyDir": {"medium": "Memory"}}]

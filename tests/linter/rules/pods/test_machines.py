@@ -46,8 +46,7 @@ def findings_of(manifest: dict[str, Any]) -> list[tuple[str, str, object]]:
 
 
 @pytest.mark.parametrize("name", sorted(machines_by_name()))
-def test_every_machine(name: str) -> None:
-    """The allocatable resources fit; one more device or core does not."""
+def test_every_machine_fits_its_allocatable_resources_and_no_more(name: str) -> None:
     machine, accelerator, cloud = machines_by_name()[name]
     from ptcompile.hardware.accelerators import ROWS
     from ptcompile.hardware.nodes import VENDORS
@@ -90,7 +89,9 @@ def test_every_machine(name: str) -> None:
         (pod({"nvidia.com/gpu": 16}), []),
     ],
 )  # fmt: skip
-def test_findings(manifest: dict[str, Any], expected: list[str]) -> None:
+def test_amounts_that_fit_no_machine_are_reported(
+    manifest: dict[str, Any], expected: list[str]
+) -> None:
     assert [(name, where) for name, _, where in findings_of(manifest)] == [
         ("fits-no-machine", one) for one in expected
     ]

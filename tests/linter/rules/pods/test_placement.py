@@ -59,7 +59,7 @@ def _severities(job: Json) -> list[str]:
     return [problem.severity for problem in problems_of("hostname-against-anti-affinity", job)]
 
 
-def test_pods_that_repel_one_another_on_one_host() -> None:
+def test_pods_that_repel_one_another_cannot_share_one_host() -> None:
     assert _severities(_job(nodeSelector={HOST: "n"}, affinity=APART)) == ["error"]
     assert _severities(_job(3, "torchrun --nnodes=3", affinity=_affinity("a", "b"))) == ["error"]
     assert _severities(
@@ -67,7 +67,7 @@ def test_pods_that_repel_one_another_on_one_host() -> None:
     ) == ["warning"]
 
 
-def test_pods_that_have_a_host_each() -> None:
+def test_pods_that_have_a_host_each_may_repel_one_another() -> None:
     assert _severities(_job(affinity=_affinity("a", "b"))) == []
     assert _severities(_job(nodeSelector={HOST: "n"})) == []
     assert _severities(_job(affinity=APART)) == []
@@ -81,7 +81,7 @@ def test_pods_that_have_a_host_each() -> None:
     assert _severities(_job(nodeSelector={HOST: "n"}, affinity=others)) == []
 
 
-def test_pods_that_use_the_same_port_of_one_host() -> None:
+def test_pods_cannot_use_the_same_port_of_one_host() -> None:
     ports = {"ports": [{"containerPort": 29500}]}
     assert _severities(_job(nodeSelector={HOST: "n"}, hostNetwork=True, container=ports)) == [
         "error"
@@ -116,7 +116,7 @@ def test_pods_on_one_host(pods: int, gpus: int, selector: dict[str, str], expect
         ("node.kubernetes.io/instance-type", "p5.48xlrage", "p5.48xlarge"),
     ],
 )
-def test_values_that_no_node_has(label: str, value: str, suggestion: str) -> None:
+def test_values_that_no_node_has_get_a_suggestion(label: str, value: str, suggestion: str) -> None:
     (problem,) = problems_of(
         "unknown-accelerator-label", pod(nodeSelector={label: value}, containers=[{"name": "a"}])
     )
@@ -144,7 +144,7 @@ def test_values_that_nodes_may_have(label: str, value: str) -> None:
     )
 
 
-def test_topologies_of_a_tpu() -> None:
+def test_unknown_topologies_of_a_tpu_are_reported() -> None:
     def reports(topology: str) -> bool:
         selector = {TPU: "tpu-v5-lite-podslice", TOPOLOGY: topology}
         return fires(
@@ -170,7 +170,9 @@ def test_topologies_of_a_tpu() -> None:
         (1, 4, "large", False),
     ],
 )
-def test_chips_of_a_slice(pods: int, chips: int | str, topology: str, expected: bool) -> None:
+def test_partial_slices_are_reported(
+    pods: int, chips: int | str, topology: str, expected: bool
+) -> None:
     job = _job(
         pods, nodeSelector={TOPOLOGY: topology}, resources={"limits": {"google.com/tpu": chips}}
     )
@@ -187,7 +189,7 @@ def test_chips_of_a_slice(pods: int, chips: int | str, topology: str, expected: 
         ({}, {"kueue.x-k8s.io/queue-name": "q"}, False),
     ],
 )
-def test_selectors_of_tpus(
+def test_tpus_need_both_selectors(
     selector: dict[str, str], labels: dict[str, str], expected: bool
 ) -> None:
     job = _job(nodeSelector=selector, resources={"limits": {"google.com/tpu": 4}})

@@ -93,12 +93,14 @@ POD_NAME = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadat
         ({"subPath": "logs"}, {}, []),
     ],
 )
-def test_variables_of_paths(mount: Json, container: Json, expected: list[str]) -> None:
+def test_unset_variables_of_paths_are_reported(
+    mount: Json, container: Json, expected: list[str]
+) -> None:
     problems = problems_of("unset-subpath-variable", _mounting(mount, **container))
     assert [problem.severity for problem in problems] == expected
 
 
-def test_a_variable_that_the_operator_sets() -> None:
+def test_a_variable_that_the_operator_sets_counts_as_set() -> None:
     container = {
         "name": "a",
         "image": "a:1",

@@ -45,5 +45,7 @@ def _expression(operator: str, *values: str, key: str = "pool") -> Json:
         ({"pool": "a"}, [], False),
     ],
 )
-def test_terms(selector: Json, terms: list[list[Json]], expected: bool) -> None:
+def test_contradicting_terms_are_reported(
+    selector: Json, terms: list[list[Json]], expected: bool
+) -> None:
     assert fires("unsatisfiable-node-affinity", _pod(selector, *terms)) is expected

@@ -105,7 +105,9 @@ def _items(mode: int | None, path: str = "run.sh") -> list[Json]:
         ("script-not-executable", _pod({"secret": {"defaultMode": 0o400}}, AT, command=["/s/x"]), True),
     ],
 )  # fmt: skip
-def test_variants(rule: str, manifest: Json, expected: bool) -> None:
+def test_rules_about_volumes_fire_on_their_variants(
+    rule: str, manifest: Json, expected: bool
+) -> None:
     assert fires(rule, manifest) is expected
 
 

@@ -74,11 +74,11 @@ def _severities(policy: Json, *others: Json) -> list[str]:
         ({"from": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}, []),
     ],
 )
-def test_peers(rule: Json, expected: list[str]) -> None:
+def test_policies_that_close_the_network_are_reported(rule: Json, expected: list[str]) -> None:
     assert _severities(_policy("Ingress", rule)) == expected
 
 
-def test_labels_of_the_namespace() -> None:
+def test_labels_of_the_namespace_open_the_network() -> None:
     def space(**labels: str) -> Json:
         return {
             "apiVersion": "v1",

@@ -60,12 +60,12 @@ def names(text: str) -> set[str]:
     ("values", "is_reported"),
     [((2, 8, 2), True), ((1, 2, 2), True), ((2, 2, 2), False), ((2, 8, "2:8"), False)],
 )
-def test_scaled_world(values: tuple[object, ...], is_reported: bool) -> None:
+def test_scaled_worlds_are_reported(values: tuple[object, ...], is_reported: bool) -> None:
     assert ("scaled-world" in names(SCALER % values)) == is_reported
 
 
 @pytest.mark.parametrize(("total", "is_reported"), [(3, True), (2, False), (1, True)])
-def test_pod_groups_that_count_other_pods(total: int, is_reported: bool) -> None:
+def test_incomplete_pod_groups_are_reported(total: int, is_reported: bool) -> None:
     assert (
         "incomplete-pod-group" in names(GROUP % ("a", total) + GROUP % ("b", total))
     ) == is_reported

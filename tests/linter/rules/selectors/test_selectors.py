@@ -47,7 +47,7 @@ def _selecting(kind: str, selector: Json, **spec: Any) -> Json:
 
 
 @pytest.mark.parametrize("kind", ["PodDisruptionBudget", "NetworkPolicy"])
-def test_budgets_and_policies(kind: str) -> None:
+def test_budgets_and_policies_must_select_a_pod(kind: str) -> None:
     rule = "selects-no-pod"
     assert fires(rule, _selecting(kind, {"app": "job"}), _job())  # the job's label, not its pods'
     assert fires(rule, _selecting(kind, {"training.kubeflow.org/job-name": "t"}), _job())
@@ -78,7 +78,7 @@ def test_pods_of_kinds_that_are_not_simulated() -> None:
     assert fires(rule, _selecting("PodDisruptionBudget", {"app": "wbe"}), daemons)
 
 
-def test_services() -> None:
+def test_services_must_select_a_pod() -> None:
     rule = "selects-no-pod"
     assert fires(rule, _selecting("Service", {"app": "job"}, clusterIP="None"), _job())
     assert not fires(

@@ -73,5 +73,7 @@ HEADLESS = {"clusterIP": "None"}
         ("service-shadows-env", _service("master-0", ports=[{"port": 29500}]), [], False),
     ],
 )  # fmt: skip
-def test_services(rule: str, service: Json, others: list[Json], expected: bool) -> None:
+def test_rules_about_services_fire_beside_others(
+    rule: str, service: Json, others: list[Json], expected: bool
+) -> None:
     assert fires(rule, service, *others) is expected

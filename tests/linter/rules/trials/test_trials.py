@@ -54,7 +54,7 @@ def findings(
 @pytest.mark.parametrize(
     ("job", "name"), [(JOB, "pytorch"), (TRAIN_JOB, "node"), (RAY_JOB, "ray-job-submitter")]
 )
-def test_a_container_of_the_trial(job: dict[str, Any], name: str) -> None:
+def test_containers_of_the_trial_are_accepted(job: dict[str, Any], name: str) -> None:
     assert findings(job, name) == []
 
 
@@ -74,12 +74,12 @@ def test_a_job_of_an_unknown_kind_may_have_any_container() -> None:
 
 
 @pytest.mark.parametrize("reference", ["${trialSpec.Name}", "${trialSpec.Labels[a.example/b]}"])
-def test_a_reference_to_the_trial(reference: str) -> None:
+def test_references_to_the_trial_are_accepted(reference: str) -> None:
     assert findings(JOB, reference=reference) == []
 
 
 @pytest.mark.parametrize("reference", ["l", "trialSpec.Name", "${trialSpec.Owner}"])
-def test_a_reference_to_nothing(reference: str) -> None:
+def test_references_to_nothing_are_rejected(reference: str) -> None:
     assert findings(JOB, reference=reference) == [
         ("refused-trial", f"the Experiment has no parameter {reference}")
     ]

@@ -98,7 +98,7 @@ SELECTED = {"job-name": "train"}
         ),
     ],
 )
-def test_one_job(rule: str, manifest: Json, expected: bool) -> None:
+def test_each_rule_fires_within_its_limits(rule: str, manifest: Json, expected: bool) -> None:
     assert bool(problems_of(rule, manifest)) is expected
 
 
@@ -174,7 +174,9 @@ INDEX = "batch.kubernetes.io/job-completion-index"
         ({"a": "b"}, 2, False),
     ],
 )
-def test_an_endpoint_that_is_every_pod(selector: dict[str, str], pods: int, expected: bool) -> None:
+def test_an_endpoint_that_is_every_pod_is_reported(
+    selector: dict[str, str], pods: int, expected: bool
+) -> None:
     command = (
         "torchrun",
         f"--nnodes={pods}",

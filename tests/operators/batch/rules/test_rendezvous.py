@@ -78,7 +78,7 @@ spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {batch.kuberne
         ),
     ],
 )
-def test_which_jobs_have_a_finding(rule: str, job: Json, expected: bool) -> None:
+def test_each_rule_fires_on_its_jobs(rule: str, job: Json, expected: bool) -> None:
     assert fires(rule, job, SERVICE) is expected
 
 
@@ -128,7 +128,7 @@ def test_world_size_may_count_processes() -> None:
         ("echo train-0.train 29500", False),
     ],
 )
-def test_waiting(script: str, expected: bool) -> None:
+def test_pods_that_wait_for_themselves_are_reported(script: str, expected: bool) -> None:
     wait = [{"name": "wait", "image": "busybox:1", "command": ["sh", "-c", script]}]
     job = _job("--nnodes=4", *STATIC, pod={"initContainers": wait})
     assert fires("waits-for-itself", job, SERVICE) is expected

@@ -52,7 +52,7 @@ def _after(name: str, status: str = "Complete") -> Json:
         ),
     ],
 )
-def test_a_dependency_that_keeps_ranks_from_starting(
+def test_a_dependency_that_keeps_ranks_from_starting_is_reported(
     jobs: list[Json], expected: list[tuple[str, int]]
 ) -> None:
     problems = problems_of("rank-waits-for-complete", jobset(*jobs))

@@ -31,7 +31,7 @@ ALONE = template(command=["python", "train.py"])
         ({"completions": 4, "parallelism": 2}, False),  # two rounds of two pods
     ],
 )
-def test_serial_ranks(job: dict[str, Any], fires: bool) -> None:
+def test_serial_ranks_are_reported(job: dict[str, Any], fires: bool) -> None:
     assert (
         "serial-ranks" in rules_with_problems(jobset(replicated("node", pod=PAIR, job=job)))
     ) is fires

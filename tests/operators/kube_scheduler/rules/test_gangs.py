@@ -99,7 +99,7 @@ def test_a_group_without_a_readable_name_is_no_group_of_the_pods() -> None:
         [group(), job(schedulerName="default-scheduler")],
     ],
 )
-def test_silent(manifests: list[Json]) -> None:
+def test_valid_gangs_have_no_finding(manifests: list[Json]) -> None:
     assert names(*manifests) == []
 
 
@@ -209,7 +209,9 @@ AFTER = {"worker": {"dependsOn": [{"name": "leader", "status": "Ready"}]}}
         (5, IN_ORDER, ["gang-above-pods"]),
     ],
 )
-def test_gangs_of_jobs_that_start_in_order(size: int, fields: Json, expected: list[str]) -> None:
+def test_gangs_of_jobs_that_start_in_order_are_reported(
+    size: int, fields: Json, expected: list[str]
+) -> None:
     assert names(group(size), jobset(**fields)) == expected
 
 

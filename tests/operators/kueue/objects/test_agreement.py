@@ -37,7 +37,7 @@ def verdict(row: Mapping[str, Any], release: str) -> bool:
 
 
 @pytest.mark.parametrize("release", ["0.18", "0.19"])
-def test_creations(release: str) -> None:
+def test_verdicts_on_creations_agree_with_kueue(release: str) -> None:
     bases, wrong, total = recorded.manifests("kueue/own/real"), [], 0
     for row in recorded.rows("kueue/own/creates"):
         total += 1
@@ -53,7 +53,7 @@ def test_creations(release: str) -> None:
 
 
 @pytest.mark.parametrize("release", ["0.18", "0.19"])
-def test_updates(release: str) -> None:
+def test_verdicts_on_updates_agree_with_kueue(release: str) -> None:
     """The object was sent whole; a server-side apply, which `diff` predicts, refuses some nulls."""
     bases, wrong, total = recorded.manifests("kueue/own/real"), [], 0
     for row in recorded.rows("kueue/own/updates"):

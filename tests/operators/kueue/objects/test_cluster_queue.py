@@ -25,7 +25,7 @@ def test_the_checks_of_v1beta1_take_the_place_of_the_strategy() -> None:
     assert messages_of(queue) == []
 
 
-def test_the_cohort_of_v1beta1() -> None:
+def test_v1beta1_names_the_cohort_in_another_field() -> None:
     queue = {
         **cluster_queue({"lendingLimit": 1}, cohort="c"),
         "apiVersion": "kueue.x-k8s.io/v1beta1",
@@ -33,14 +33,14 @@ def test_the_cohort_of_v1beta1() -> None:
     assert messages_of(queue) == []
 
 
-def test_a_selector() -> None:
+def test_a_wrong_namespace_selector_is_rejected() -> None:
     selector = {"matchExpressions": [{"key": "a", "operator": "Exists", "values": ["x"]}]}
     ((authority, message),) = messages_of(cluster_queue({}, namespaceSelector=selector))
     assert authority == "kueue"
     assert message.startswith("spec.namespaceSelector.matchExpressions[0].values: Forbidden: ")
 
 
-def test_totals() -> None:
+def test_too_many_flavors_in_total_are_rejected() -> None:
     names = [f"f{index}" for index in range(64)]
     groups = [
         {

@@ -28,7 +28,7 @@ TAINT = {"key": "a", "effect": "NoSchedule"}
         ({"tolerations": [{"key": "a b"}]}, ("tolerations", 0, "key")),
     ],
 )
-def test_refused(spec: Any, path: tuple[Any, ...]) -> None:
+def test_the_webhook_rejects_mistakes_at_their_path(spec: Any, path: tuple[Any, ...]) -> None:
     (problem,) = problems_of(kueue_object("ResourceFlavor", spec))
     assert (problem.authority, problem.path) == ("kueue", ("spec", *path))
 
@@ -82,7 +82,7 @@ def topology(*labels: str) -> Json:
         (("a", HOST), ("a", HOST), True),
     ],
 )
-def test_levels(
+def test_levels_of_a_topology_may_change_only_above_the_last(
     before: tuple[str, ...], after: tuple[str, ...], is_valid: bool, version: str
 ) -> None:
     old, new = (

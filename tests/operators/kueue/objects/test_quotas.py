@@ -26,7 +26,9 @@ QUOTA = "spec.resourceGroups[0].flavors[0].resources[0]"
         ({"lendingLimit": 10}, "lendingLimit", "must be less than or equal to the nominalQuota"),
     ],
 )
-def test_a_quota(quota: dict[str, Any], field: str, reason: str) -> None:
+def test_a_wrong_quota_is_rejected_with_its_reason(
+    quota: dict[str, Any], field: str, reason: str
+) -> None:
     ((authority, message),) = messages_of(cluster_queue(quota, cohortName="c"))
     assert authority == "kueue"
     assert message.startswith(f"{QUOTA}.{field}: Invalid value: ")
@@ -36,7 +38,7 @@ def test_a_quota(quota: dict[str, Any], field: str, reason: str) -> None:
 @pytest.mark.parametrize(
     "quota", [{}, {"lendingLimit": 9}, {"borrowingLimit": 0}, {"nominalQuota": "1e3"}]
 )
-def test_a_valid_quota(quota: dict[str, Any]) -> None:
+def test_a_valid_quota_is_accepted(quota: dict[str, Any]) -> None:
     assert messages_of(cluster_queue(quota, cohortName="c")) == []
 
 
@@ -51,7 +53,7 @@ def test_a_limit_needs_a_cohort(field: str) -> None:
 
 
 @pytest.mark.parametrize("field", ["nominalQuota", "borrowingLimit", "lendingLimit"])
-def test_an_amount_that_only_the_crd_accepts(field: str) -> None:
+def test_an_amount_that_only_the_crd_accepts_is_rejected(field: str) -> None:
     ((authority, message),) = messages_of(cluster_queue({field: "1e1.5"}, cohortName="c"))
     assert authority == "kueue"
     assert message.startswith(f'{QUOTA}.{field}: Invalid value: "1e1.5": ')
@@ -85,7 +87,7 @@ def test_a_covered_resource_is_a_resource_name() -> None:
     ("weight", "is_valid"),
     [("0", True), ("2n", True), (3, True), ("1n", False), ("-1", False), (None, True)],
 )
-def test_a_weight(weight: Any, is_valid: bool) -> None:
+def test_only_valid_weights_are_accepted(weight: Any, is_valid: bool) -> None:
     messages = messages_of(cluster_queue({}, fairSharing={"weight": weight}))
     assert [message.partition(":")[0] for _, message in messages] == (
         [] if is_valid else ["spec.fairSharing"]
@@ -103,7 +105,7 @@ def test_a_cohort_needs_its_quota_written() -> None:
     assert message == "spec.resourceGroups[0].flavors[0].resources[0].nominalQuota: Required value"
 
 
-def test_the_weight_of_a_cohort() -> None:
+def test_a_negative_weight_of_a_cohort_is_rejected() -> None:
     ((authority, _),) = messages_of(kueue_object("Cohort", {"fairSharing": {"weight": "-1"}}))
     assert authority == "kueue"
 

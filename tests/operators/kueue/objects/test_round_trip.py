@@ -29,7 +29,7 @@ def test_the_mutating_webhook_sees_no_updates() -> None:
     assert diagnostic.authority == "kube-apiserver"
 
 
-def test_amounts_of_a_workload() -> None:
+def test_fractional_amounts_of_a_workload_are_accepted() -> None:
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": 0.5}}}
     manifest = workload({"template": {"spec": {"containers": [container]}}})
     assert messages_of(manifest) == []
@@ -41,7 +41,7 @@ def test_amounts_of_a_workload() -> None:
 @pytest.mark.parametrize(
     "spec", [None, [], 1, "x", {}, {"podSets": [None, 1]}, {"resourceGroups": {"a": [1]}}]
 )
-def test_any_data(kind: str, spec: Any) -> None:
+def test_any_data_raises_nothing(kind: str, spec: Any) -> None:
     manifest = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "spec": spec}
     as_kueue_writes(manifest, kind)
     messages_of(manifest)

@@ -5,6 +5,6 @@ from __future__ import annotations
 from tests.operators.verdicts import AGAIN, RECORDS, recorded_verdicts
 
 
-def test_verdicts() -> None:
+def test_verdicts_are_as_recorded() -> None:
     folder = "kueue/objects"
     assert RECORDS[folder]() == recorded_verdicts(folder), AGAIN

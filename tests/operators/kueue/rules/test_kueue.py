@@ -101,7 +101,7 @@ CASES: list[tuple[str, Json, set[str]]] = [
 @pytest.mark.parametrize(
     ("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_kueue(manifest: Json, expected: set[str]) -> None:
+def test_rules_about_queues_fire(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) & KUEUE == expected
 
 
@@ -150,7 +150,7 @@ def test_pytorchjob_has_its_settings_in_the_run_policy() -> None:
     assert names(marked(manifest, QUEUE)) == {"unsuspended-in-queue", "kueue-framework-off"}
 
 
-def test_a_kind_that_kueue_leaves_out() -> None:
+def test_a_kind_that_kueue_leaves_out_is_reported() -> None:
     """Kueue 0.18 manages PyTorchJobs by default, 0.19 does not; a profile says that the kind is switched on."""
     manifest = marked(pytorchjob(master=["python", "t.py"]), QUEUE)
     (problem,) = run(manifest, only={"kueue-framework-off"})
@@ -196,7 +196,7 @@ def test_volcano_job_keeps_the_queue_that_it_names(queue: str | None) -> None:
 
 
 @pytest.mark.parametrize("kind", ["JAXJob", "PaddleJob", "TFJob", "XGBoostJob"])
-def test_kinds_without_a_schema_that_kueue_leaves_out(kind: str) -> None:
+def test_kinds_without_a_schema_that_kueue_leaves_out_are_reported(kind: str) -> None:
     manifest = {
         "apiVersion": "kubeflow.org/v1",
         "kind": kind,

@@ -83,7 +83,7 @@ def test_cluster_queue_that_the_files_do_not_have() -> None:
     assert findings(queued(), local_queue(target=3), cluster_queue("a")) == []
 
 
-def test_job_that_fits_its_queue() -> None:
+def test_a_job_that_fits_its_queue_has_no_finding() -> None:
     assert findings(queued(), local_queue(), cluster_queue(quota=8)) == []
     assert (
         findings(
@@ -115,7 +115,9 @@ def test_job_that_fits_its_queue() -> None:
         ),
     ],
 )
-def test_job_that_requests_too_much(spec: Json, name: str, severity: str, message: str) -> None:
+def test_a_job_that_requests_too_much_is_reported(
+    spec: Json, name: str, severity: str, message: str
+) -> None:
     queues = (local_queue(), cluster_queue(quota=7, **spec))
     (problem,) = findings(queued(), *queues)
     assert (problem.name, problem.severity, problem.path) == (
@@ -146,7 +148,7 @@ def test_quota_of_pods_counts_a_job_without_requests() -> None:
     ] == [problem.name]
 
 
-def test_a_queue_that_takes_nothing() -> None:
+def test_a_queue_that_takes_nothing_is_reported() -> None:
     held = messages(queued(), local_queue(), cluster_queue(stopPolicy="Hold"))
     assert held == ["ClusterQueue research is inactive: stopPolicy is Hold"]
     (other,) = messages(queued(), local_queue(), cluster_queue(namespaceSelector=None))

@@ -38,7 +38,7 @@ def test_a_suspended_job_needs_a_queue_or_an_owner(job: Json, expected: bool) ->
     assert fires("suspended-without-queue", job) is expected
 
 
-def test_every_operator_that_can_suspend() -> None:
+def test_suspended_jobs_of_every_operator_are_reported() -> None:
     for kind, spec in (
         (("jobset.x-k8s.io/v1alpha2", "JobSet"), {"suspend": True}),
         (("trainer.kubeflow.org/v1alpha1", "TrainJob"), {"suspend": True}),

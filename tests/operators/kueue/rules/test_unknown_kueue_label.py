@@ -51,7 +51,7 @@ def reported(manifest: Json) -> list[tuple[str, str | None]]:
         ("of-a-newer-release", None),
     ],
 )
-def test_words(word: str, meant: str | None) -> None:
+def test_a_misspelled_key_has_a_suggestion(word: str, meant: str | None) -> None:
     expected = [] if meant is None else [(word, f"did you mean {K}{meant}?")]
     assert reported(labelled(JOB, {K + word: "a"})) == expected
     assert reported(labelled(POD, None, {K + word: "a"})) == expected
@@ -115,7 +115,7 @@ def test_the_fix_renames_the_key() -> None:
         ),
     ],
 )
-def test_the_consequence_and_the_fix(
+def test_an_unknown_label_has_its_consequence_and_fix(
     labels: Json, annotations: Json, message: str, has_fix: bool
 ) -> None:
     findings = ptcompile.lint(labelled(JOB, labels, annotations)).diagnostics

@@ -13,7 +13,7 @@ from tests.operators.kueue.scheduler.upstream import Case, case_name, cases, rea
 
 
 @pytest.mark.parametrize("case", cases("fair_preemption"), ids=case_name)
-def test_fair_preemptions(case: Case) -> None:
+def test_fair_preemptions_are_those_of_kueue(case: Case) -> None:
     strategies = case.values.get("strategies", ())
     check(
         case,

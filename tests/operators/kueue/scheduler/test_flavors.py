@@ -197,7 +197,7 @@ def read_pod_set(text: str, values: Json) -> PodSet:
 
 
 @pytest.mark.parametrize("case", [*cases("flavors"), *cases("tas")], ids=case_name)
-def test_assign_flavors(case: Case) -> None:
+def test_flavors_are_assigned_as_by_kueue(case: Case) -> None:
     assignment = assigned(case)
     values = case.values
     expected = values["assigned"]
@@ -274,7 +274,7 @@ def test_reclaiming_quota_is_preferred_to_preempting_in_the_queue() -> None:
         ({"fairSharing": {}}, {"reclaimWithinCohort": "Any"}, Fit.PREEMPT),
     ],
 )
-def test_who_may_preempt_while_borrowing(fair: Json, preemption: Json, fit: Fit) -> None:
+def test_only_some_policies_preempt_while_borrowing(fair: Json, preemption: Json, fit: Fit) -> None:
     queue = {"cohortName": "c", "groups": [{"default": {"cpu": 2}}], "preemption": preemption}
     secondary = {"cohortName": "c", "groups": [{"default": {"cpu": 4}}]}
     values = {
@@ -332,7 +332,7 @@ def test_pod_sets_after_one_that_never_fits_are_not_looked_at() -> None:
     ]
 
 
-def test_the_first_quota_that_is_too_small() -> None:
+def test_the_first_quota_that_is_too_small_is_named() -> None:
     assert one_flavor("main 1 cpu=4").exceeded is None
     assert one_flavor("main 1 cpu=5").exceeded == ("default", "cpu")
     assert one_flavor("main 1 cpu=2", used="cpu=3").exceeded == ("default", "cpu")

@@ -68,7 +68,7 @@ def in_use(state: QueueState) -> dict[str, tuple[dict[FlavorResource, int], set[
 @pytest.mark.parametrize(
     "case", [*cases("preemption"), *cases("hierarchical_preemption")], ids=case_name
 )
-def test_preemption(case: Case) -> None:
+def test_preemptions_are_those_of_kueue(case: Case) -> None:
     check(case, case.state())
 
 
@@ -105,7 +105,9 @@ def test_an_equal_priority_is_no_lower_one_while_a_queue_borrows() -> None:
         ("LowerOrNewerEqualPriority", 1, 1, False),
     ],
 )
-def test_policies(policy: str, priority: int, created: int, may_preempt: bool) -> None:
+def test_a_policy_decides_who_may_be_preempted(
+    policy: str, priority: int, created: int, may_preempt: bool
+) -> None:
     """TestSatisfiesPreemptionPolicy of Kueue: the incoming workload has the priority 0 and was created at 0."""
     incoming, candidate = Workload("in", "", "", 0, ()), Workload("old", "", "", priority, ())
     incoming.order, candidate.order = ("", 0), ("", created)
@@ -122,7 +124,7 @@ def test_policies(policy: str, priority: int, created: int, may_preempt: bool) -
         (["low c1 -1 cpu=8", "high c2 1 cpu=4"], "c1 0 cpu=7", (Fit.PREEMPT, 1)),
     ],
 )  # fmt: skip
-def test_what_preemption_would_lead_to(
+def test_a_simulated_preemption_changes_nothing(
     admitted: list[str], incoming: str, outcome: tuple[Fit, int]
 ) -> None:
     """How well a resource would fit, and whether the queue would still borrow it."""

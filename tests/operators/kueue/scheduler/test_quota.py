@@ -91,7 +91,7 @@ def test_a_cohort_without_queues_lends_its_own_quota() -> None:
     assert is_below_root
 
 
-def test_a_cycle_of_cohorts() -> None:
+def test_a_cycle_of_cohorts_has_no_quota() -> None:
     cluster = read_cluster(
         [
             holder("ClusterQueue", "a", "c", nominalQuota=1),

@@ -134,7 +134,7 @@ LAYERS: Json = {
     ],
     ids=["a host takes pairs, a rack fours", "a rack with a pair less", "a rack takes no six"],
 )
-def test_slices_of_slices(nodes: list[str], outcome: Any) -> None:
+def test_slices_of_slices_are_placed_together(nodes: list[str], outcome: Any) -> None:
     """Each rack takes pods in fours and each host in pairs (KEP 2724, Multi-level Topology Aware scheduling)."""
     assert placed({**LAYERS, "nodes": nodes}) == outcome
 

@@ -32,7 +32,7 @@ def is_rejected(diagnostics: Any) -> bool:
 
 
 @pytest.mark.parametrize("release", ["0.18", "0.19"])
-def test_creations(release: str) -> None:
+def test_verdicts_on_creations_agree_with_kueue(release: str) -> None:
     bases, beside = (
         recorded.manifests("kueue/foreign/real"),
         [*recorded.rows("kueue/foreign/beside")],
@@ -50,7 +50,7 @@ def test_creations(release: str) -> None:
 
 
 @pytest.mark.parametrize("release", ["0.18", "0.19"])
-def test_updates(release: str) -> None:
+def test_verdicts_on_updates_agree_with_kueue(release: str) -> None:
     """The queue that the webhook adds to a Deployment or a StatefulSet in the namespace dq is in no file."""
     bases, rows = (
         recorded.manifests("kueue/foreign/real"),

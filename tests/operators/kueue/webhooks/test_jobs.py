@@ -75,7 +75,7 @@ def test_least_number_of_pods_of_an_elastic_job() -> None:
         ("t", {"completionMode": "NonIndexed", "completions": None}, [EQUAL, "completions"]),
     ],
 )
-def test_completions_that_follow_the_parallelism(text: str, spec: Json, paths: list[str]) -> None:
+def test_completions_must_follow_the_parallelism(text: str, spec: Json, paths: list[str]) -> None:
     assert [path[-1] for _, path in rejected(with_pods({EQUAL: text}, **spec))] == paths
 
 

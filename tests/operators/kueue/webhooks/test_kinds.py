@@ -33,11 +33,11 @@ def test_the_operator_lists_the_same_kinds() -> None:
         ({"status": {"phase": "Running"}}, False),
     ],
 )
-def test_pods_that_wait(changes: Json, waits: bool) -> None:
+def test_only_gated_pods_are_suspended(changes: Json, waits: bool) -> None:
     assert is_suspended({**POD, **changes}, KINDS["v1", "Pod"]) is waits
 
 
-def test_suspended_jobs() -> None:
+def test_each_kind_is_suspended_by_its_field() -> None:
     kind = KINDS["kubeflow.org/v1", "TFJob"]
     assert is_suspended({"spec": {"runPolicy": {"suspend": True}}}, kind)
     assert not is_suspended({"spec": {"runPolicy": {"suspend": "true"}, "suspend": True}}, kind)
@@ -58,13 +58,13 @@ def test_updates_of_some_kinds_repeat_the_checks_of_the_labels() -> None:
     assert again["MPIJob"]
 
 
-def test_ready_pods() -> None:
+def test_only_counted_replicas_are_ready() -> None:
     assert is_ready(serving("StatefulSet", ready=1))
     assert not is_ready(serving("StatefulSet"))
     assert not is_ready({"status": {"readyReplicas": "1"}})
 
 
-def test_what_kueue_does_with_each_kind() -> None:
+def test_kueue_treats_each_kind_in_its_way() -> None:
     """Sources: Kueue 0.19, pkg/controller/jobs: the webhook and the reconciler of each integration."""
 
     def with_field(field: str) -> set[str]:

@@ -40,7 +40,7 @@ def test_labels_of_every_kind(manifest: Json) -> None:
 
 
 @pytest.mark.parametrize("space", ["kube-system", "kueue-system"])
-def test_namespaces_that_the_webhooks_skip(space: str) -> None:
+def test_the_webhooks_skip_some_namespaces(space: str) -> None:
     bad = labelled(JOB, {f"{K}queue-name": "My_Queue"})
     assert rejected(bad)
     assert rejected({**bad, "metadata": {**bad["metadata"], "namespace": space}}) == []
@@ -71,7 +71,7 @@ def test_names_of_queues(name: str, is_rejected: bool) -> None:
         ("", "must be a whole number"),
     ],
 )
-def test_seconds(seconds: str, why: str | None) -> None:
+def test_the_execution_time_must_be_positive_seconds(seconds: str, why: str | None) -> None:
     reported = reasons(labelled(JOBSET, {f"{K}max-exec-time-seconds": seconds}))
     assert [reason.rpartition(": ")[2] for reason in reported] == ([] if why is None else [why])
 
@@ -92,7 +92,7 @@ def test_kinds_without_prebuilt_workloads() -> None:
     }
 
 
-def test_elastic_jobs() -> None:
+def test_only_some_kinds_may_be_elastic() -> None:
     by_kind = {m["kind"]: rejected(labelled(m, None, {f"{K}elastic-job": "true"})) for m in ALL}
     elastic = [kind for kind, problems in by_kind.items() if not problems]
     assert elastic == ["Job", "RayCluster", "RayJob"]
@@ -119,7 +119,7 @@ GATES = [
 
 
 @pytest.mark.parametrize(("gates", "why"), GATES)
-def test_gates(gates: str, why: str | None) -> None:
+def test_wrong_gates_are_rejected(gates: str, why: str | None) -> None:
     for manifest in (JOB, SERVING[0]):
         reported = reasons(labelled(manifest, None, {f"{K}admission-gated-by": gates}))
         assert (why is None) == (not reported)
@@ -165,7 +165,7 @@ def test_kinds_without_a_schema_are_checked_and_counted() -> None:
 @pytest.mark.parametrize(
     "value", [None, [], "x", 1, {"labels": 1}, {"labels": {f"{K}queue-name": 5}, "annotations": []}]
 )
-def test_any_data(value: Any) -> None:
+def test_any_data_raises_nothing(value: Any) -> None:
     for manifest in ALL:
         for key in ("metadata", "spec"):
             [*problems_of({**manifest, key: value, "extra": {f"{K}x": 1}})]

@@ -109,7 +109,7 @@ def test_pod_sets(manifest: Json, expected: list[tuple[str, Path, int]]) -> None
         ({"parallelism": 2, "completions": 9}, 2),
     ],
 )
-def test_pods_of_a_job_that_run_at_once(spec: Json, pods: int) -> None:
+def test_a_job_counts_the_pods_that_run_at_once(spec: Json, pods: int) -> None:
     assert pods_of_job(spec) == pods
 
 
@@ -120,7 +120,7 @@ def test_every_kind_but_one_shows_its_pods() -> None:
 
 
 @pytest.mark.parametrize("value", [None, [], "x", 1, [None], {"a": None}])
-def test_any_data(value: Any) -> None:
+def test_any_data_raises_nothing(value: Any) -> None:
     for manifest in (*JOBS, *SERVING):
         pod_sets_of({**manifest, "spec": value})
         pod_sets_of({**manifest, "spec": dict.fromkeys(manifest["spec"], value)})
@@ -185,9 +185,7 @@ LOCAL_QUEUE = {
         ("pod", "0.17", {"queue-name": "q", "managed": "true"}),
     ],
 )
-def test_the_labels_that_kueue_writes_on_pods(
-    target: str, kueue: str, expected: dict[str, str]
-) -> None:
+def test_kueue_writes_its_labels_on_pods(target: str, kueue: str, expected: dict[str, str]) -> None:
     """Kueue 0.17, pkg/controller/jobframework/reconciler.go."""
     cluster = {
         "apiVersion": "ptcompile/v1",

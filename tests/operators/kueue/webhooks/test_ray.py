@@ -37,7 +37,7 @@ JOBS: list[tuple[str, Json, str | None]] = [
 @pytest.mark.parametrize(
     ("manifest", "key"), [case[1:] for case in JOBS], ids=[case[0] for case in JOBS]
 )
-def test_ray_jobs(manifest: Json, key: str | None) -> None:
+def test_mistakes_in_ray_jobs_are_rejected_only_in_a_queue(manifest: Json, key: str | None) -> None:
     assert [path[-1] for _, path in rejected(manifest)] == ([] if key is None else [key])
     assert rejected(labelled(manifest)) == [], "without a queue"
 
@@ -56,7 +56,7 @@ def test_elastic_clusters_may_scale() -> None:
 
 
 @pytest.mark.parametrize(("release", "most"), [((0, 18), 10), ((0, 19), 18), ((0, 15), 10)])
-def test_number_of_groups(release: tuple[int, int], most: int) -> None:
+def test_the_number_of_groups_is_limited(release: tuple[int, int], most: int) -> None:
     groups = [{"groupName": f"g{i}"} for i in range(most)]
     too_many = queued("ray.io/v1", "RayCluster", ray_cluster(*groups))
     assert reasons(too_many, release) == [f"Too many: {most + 1}: must have at most {most} items"]

@@ -64,7 +64,9 @@ REQUESTS: list[tuple[Json, str | None]] = [
     "manifest", [POD, JOB, PYTORCHJOB, JOBSET], ids=lambda manifest: manifest["kind"]
 )
 @pytest.mark.parametrize(("annotations", "where"), REQUESTS)
-def test_requests(manifest: Json, annotations: Json, where: str | None) -> None:
+def test_wrong_topology_requests_are_rejected_at_their_place(
+    manifest: Json, annotations: Json, where: str | None
+) -> None:
     path = TEMPLATES[manifest["kind"]]
     rejections = rejected(with_annotations(manifest, path, annotations))
     if manifest["kind"] == "JobSet" and REQUIRED in annotations and GROUP in annotations:

@@ -69,7 +69,7 @@ def test_topology_in_a_patch_of_a_train_job() -> None:
     assert reported == ['Invalid value: "3": must not be greater than pod set count 2']
 
 
-def test_patches_of_a_runtime_that_no_file_has() -> None:
+def test_patches_of_a_runtime_that_no_file_has_are_checked_alone() -> None:
     """What is wrong regardless of the runtime is reported: a value, but not an annotation that it may complete."""
     [(_, path)] = rejected(train_job({REQUIRED: "bad key!"}))
     assert path[-1] == REQUIRED

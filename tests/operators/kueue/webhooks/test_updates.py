@@ -116,7 +116,7 @@ CHANGES: list[tuple[str, Json, Json, Json, Json, list[str]]] = [
     [c[1:] for c in CHANGES],
     ids=[c[0] for c in CHANGES],
 )
-def test_running_jobs(
+def test_a_running_job_keeps_its_queue(
     before: Json, notes: Json, after: Json, new_notes: Json, why: list[str]
 ) -> None:
     old, new = (
@@ -250,7 +250,7 @@ def test_queue_is_fixed_once_a_pod_is_ready(manifest: Json) -> None:
 
 
 @pytest.mark.parametrize("manifest", SERVING, ids=lambda manifest: manifest["kind"])
-def test_priority_class(manifest: Json) -> None:
+def test_the_priority_class_cannot_be_removed(manifest: Json) -> None:
     labels = manifest["metadata"]["labels"]
     urgent = labelled(manifest, {**labels, PRIORITY: "high"})
     assert rejected_update(manifest, urgent) == []

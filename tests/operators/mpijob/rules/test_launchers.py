@@ -50,7 +50,7 @@ def names_and_severities(manifest: dict[str, Any]) -> set[tuple[str, str]]:
         (["/entrypoint.sh"], set()),
     ],
 )
-def test_workers(worker: list[str] | None, expected: set[tuple[str, str]]) -> None:
+def test_workers_must_run_sshd(worker: list[str] | None, expected: set[tuple[str, str]]) -> None:
     assert (
         names_and_severities(mpijob(["mpirun", "-np", "2", "python", "t.py"], worker)) == expected
     )
@@ -78,5 +78,5 @@ def test_a_hook_may_start_sshd() -> None:
         (["torchrun", "--nproc-per-node=2", "t.py"], {("launcher-without-mpirun", "warning")}),
     ],
 )
-def test_launchers(launcher: list[str], expected: set[tuple[str, str]]) -> None:
+def test_launchers_must_start_mpirun(launcher: list[str], expected: set[tuple[str, str]]) -> None:
     assert names_and_severities(mpijob(launcher)) == expected

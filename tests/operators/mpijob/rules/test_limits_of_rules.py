@@ -35,7 +35,9 @@ GPUS = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
         (["mpirun", "python", "t.py"], {}, None),
     ],
 )
-def test_the_number_of_processes(command: list[str], spec: Json, text: str | None) -> None:
+def test_the_number_of_processes_must_match_the_slots(
+    command: list[str], spec: Json, text: str | None
+) -> None:
     problems = problems_of(
         "processes-differ-from-slots", mpijob(launcher={"command": command}, **spec)
     )
@@ -59,6 +61,6 @@ def test_gpus_of_a_launcher_that_does_not_work(works: bool | None, expected: boo
 @pytest.mark.parametrize(
     ("workers", "slots", "expected"), [(2, 8, False), (2, 4, True), (None, 4, False)]
 )
-def test_slots_and_gpus(workers: int | None, slots: int, expected: bool) -> None:
+def test_slots_must_match_the_gpus(workers: int | None, slots: int, expected: bool) -> None:
     manifest = mpijob(workers=workers, worker=GPUS, slotsPerWorker=slots)
     assert bool(problems_of("slots-differ-from-gpus", manifest)) is expected

@@ -152,7 +152,7 @@ CASES: list[tuple[str, Json, set[str]]] = [
 @pytest.mark.parametrize(
     ("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_pytorchjob(manifest: Json, expected: set[str]) -> None:
+def test_rules_about_pytorchjobs_fire(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) == expected
 
 

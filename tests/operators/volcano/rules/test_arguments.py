@@ -49,7 +49,9 @@ def pytorch(
         (["--master=master", "---port=1", "--worker=worker"], 1, "--port=1"),
     ],
 )
-def test_arguments(args: list[str], index: int | None, mended: str | None) -> None:
+def test_dropped_arguments_are_reported_with_a_fix(
+    args: list[str], index: int | None, mended: str | None
+) -> None:
     problems = list(run(pytorch(*args), only=["dropped-plugin-argument"]))
     assert [p.path for p in problems] == (
         [] if index is None else [("spec", "plugins", "pytorch", index)]

@@ -45,7 +45,7 @@ def test_other_ends_of_the_job(spec: dict[str, Any], policies: list[Any], fires:
     assert ("task-never-completes" in rules_with_problems(job)) is fires
 
 
-def test_policy_that_no_pod_triggers() -> None:
+def test_a_policy_that_no_pod_triggers_is_reported() -> None:
     assert "dead-pod-failed-policy" in rules_with_problems(
         volcano(task("a", pod=IN_PLACE), policies=[FAILED])
     )
@@ -82,7 +82,9 @@ def test_restart_counts_that_stay_zero() -> None:
         ([], IN_PLACE, False),
     ],
 )
-def test_failed_pods(policies: list[Any], pod: dict[str, Any], fires: bool) -> None:
+def test_pods_that_stay_failed_are_reported(
+    policies: list[Any], pod: dict[str, Any], fires: bool
+) -> None:
     job = volcano(
         task("master", pod=pod), task("worker", pod=pod), policies=policies, plugins={"pytorch": []}
     )
@@ -93,7 +95,7 @@ def test_independent_pods_may_fail_alone() -> None:
     assert "failed-pod-stays" not in rules_with_problems(volcano(task("a", 4)))
 
 
-def test_completed_by_worker() -> None:
+def test_jobs_completed_by_a_worker_are_reported() -> None:
     plugins: dict[str, Any] = {"pytorch": []}
     by_worker = volcano(task("master"), task("worker", policies=[DONE]), plugins=plugins)
     assert paths(by_worker, "completed-by-worker") == [("spec", "tasks", 1, "policies", 0)]
@@ -104,7 +106,7 @@ def test_completed_by_worker() -> None:
     )
 
 
-def test_uncounted_retries() -> None:
+def test_retries_that_nothing_counts_are_reported() -> None:
     assert "idle-max-retry" in rules_with_problems(volcano(task("a"), maxRetry=5))
     assert "idle-max-retry" not in rules_with_problems(
         volcano(task("a", maxRetry=3), maxRetry=3)

@@ -25,7 +25,7 @@ from tests.linter.manifests import rules_with_problems, task, template, torchrun
         (4, 8, False),
     ],
 )
-def test_partial_gang(least: int | None, nodes: int | str, fires: bool) -> None:
+def test_partial_gangs_are_reported(least: int | None, nodes: int | str, fires: bool) -> None:
     pod = template(command=torchrun(nodes))
     given: dict[str, Any] = {} if least is None else {"minAvailable": least}
     job = volcano(task("node", 4, pod=pod), **given)
@@ -62,7 +62,9 @@ def test_gang_of_independent_pods() -> None:
         (1, [1, 8], False),  # the webhook sets each task's minimum to its replicas
     ],
 )
-def test_task_minimum(job: int | None, tasks: list[int | None], fires: bool) -> None:
+def test_unused_minimums_of_tasks_are_reported(
+    job: int | None, tasks: list[int | None], fires: bool
+) -> None:
     listed = [
         {**task(f"t{i}", replicas), "minAvailable": least}
         for i, (replicas, least) in enumerate(zip((1, 8), tasks, strict=True))
@@ -75,7 +77,9 @@ def test_task_minimum(job: int | None, tasks: list[int | None], fires: bool) -> 
     ("least", "first", "fires"),
     [(3, 10, False), (1, 1, False), (2, 1, True), (None, 1, True), (None, 0, False)],
 )
-def test_dependency_deadlock(least: int | None, first: int, fires: bool) -> None:
+def test_gangs_that_wait_for_dependencies_are_reported(
+    least: int | None, first: int, fires: bool
+) -> None:
     """The first row is Volcano's example/task-start-dependency/mpi.yaml, which runs."""
     tasks = [task("worker", first), task("master", dependsOn={"name": ["worker"]})]
     given: dict[str, Any] = {} if least is None else {"minAvailable": least}
@@ -91,7 +95,7 @@ def test_queue_may_be_set_twice_to_the_same_name() -> None:
     assert "misplaced-queue" in rules_with_problems(job)
 
 
-def test_schedulers() -> None:
+def test_tasks_with_different_schedulers_are_reported() -> None:
     pod = template(schedulerName="volcano")
     assert (
         rules_with_problems(volcano(task("a", pod=pod)))

@@ -63,7 +63,7 @@ POD_FAILED: Json = {"event": "PodFailed", "action": "RestartJob"}
         ),
     ],
 )
-def test_a_job_that_a_worker_completes(
+def test_a_job_that_a_worker_completes_may_have_a_fix(
     master: tuple[Json, ...], worker: tuple[Json, ...], policies: tuple[Json, ...], fixes: list[Any]
 ) -> None:
     manifest = volcano(
@@ -94,7 +94,7 @@ def test_up_to_eight_tasks_are_fixed(tasks: int, has_fix: bool) -> None:
         ((), (POD_FAILED,), []),
     ],
 )
-def test_a_policy_for_tasks_that_never_fail(
+def test_a_policy_for_tasks_that_never_fail_may_have_a_fix(
     task_policies: tuple[Json, ...], policies: tuple[Json, ...], fixable: list[bool]
 ) -> None:
     manifest = volcano(_task("a", 1, *task_policies), policies=list(policies))
@@ -190,7 +190,7 @@ def test_a_port_that_no_pod_can_have(network: bool, containers: int, port: str, 
         ({}, ("created", None, None)),
     ],
 )
-def test_the_status_of_a_job(
+def test_a_live_job_has_its_status(
     live_status: Json, expected: tuple[str, str | None, str | None]
 ) -> None:
     assert status({"status": live_status}) == expected

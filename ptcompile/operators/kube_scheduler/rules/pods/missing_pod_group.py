@@ -56,7 +56,7 @@ def check(subject: Subject) -> Findings:
             )
             continue
 
-        where, suggestion = _elsewhere(group, subject)
+        where, suggestion = _find_elsewhere(group, subject)
         message = f"{where}: the pods wait until it exists in their namespace"
         if suggestion:
             fix = fix_setting(f"use {suggestion}", path, suggestion)
@@ -65,8 +65,10 @@ def check(subject: Subject) -> Findings:
             yield found_at(path, message, f"add the {group.kind} to the files, or remove the field")
 
 
-def _elsewhere(group: NamedGroup, subject: Subject) -> tuple[str, str | None]:
-    """Return where the group is instead, and the name in this namespace that may be meant."""
+def _find_elsewhere(group: NamedGroup, subject: Subject) -> tuple[str, str | None]:
+    """Return the clause that says where the group is, if in another namespace, and the similar name
+    of a group in this namespace.
+    """
     same_kind = []
     for manifest in subject.stream.objects:
         api_version, kind = kind_of(manifest)

@@ -59,7 +59,7 @@ def check(subject: Subject) -> Findings:
 
     is_used = _has_trainer_settings(subject)
     if is_used is False:
-        return  # nothing is lost
+        return  # the TrainJob has no settings that would be lost
 
     index = next(
         (i for i, replicated in job_list if replicated.get("name") == "node"), job_list[-1][0]

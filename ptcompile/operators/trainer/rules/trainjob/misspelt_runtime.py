@@ -59,6 +59,7 @@ def _is_near(name: str, candidate: str) -> bool:
     if name.lower().replace("_", "-") == candidate:
         return True
 
+    # compare what follows the first difference: one letter more, two swapped, one less, another
     i = next(
         (i for i, (a, b) in enumerate(zip(name, candidate, strict=False)) if a != b),
         min(len(name), len(candidate)),

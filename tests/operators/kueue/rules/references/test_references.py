@@ -60,7 +60,7 @@ def test_topologies_queues_and_priorities() -> None:
     ]
 
 
-def test_the_priority_of_a_job() -> None:
+def test_the_priority_class_of_a_job_must_exist() -> None:
     job, low, high = _job(**{"queue-name": "q", "priority-class": "high"}), "low", "high"
     (problem,) = problems_of("missing-queue", job, _object("WorkloadPriorityClass", low))
     assert problem.path[-1] == "kueue.x-k8s.io/priority-class"

@@ -20,7 +20,9 @@ RULE = "missing-trainer-step"
         ([trainjob(None, runtime="acme"), trainjob({"image": "i"}, runtime="acme")], ["warning"]),
     ],
 )
-def test_settings_of_trainjobs_that_reach_no_pod(jobs: list[Json], severities: list[str]) -> None:
+def test_settings_of_trainjobs_that_reach_no_pod_are_reported(
+    jobs: list[Json], severities: list[str]
+) -> None:
     assert [
         problem.severity for problem in problems_of(RULE, runtime(step=None), *jobs)
     ] == severities

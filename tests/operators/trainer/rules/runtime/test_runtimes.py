@@ -28,7 +28,7 @@ def test_built_in_runtimes_have_no_findings(name: str) -> None:
     assert not rules_with_problems(given) & {rule.name for rule in of_families("runtime")}
 
 
-def test_trainer_step() -> None:
+def test_a_missing_trainer_step_is_reported() -> None:
     assert "missing-trainer-step" not in rules_with_problems(runtime())
     assert "missing-trainer-step" in rules_with_problems(runtime(step=None))
     assert "missing-trainer-step" in rules_with_problems(runtime(step="dataset-initializer"))

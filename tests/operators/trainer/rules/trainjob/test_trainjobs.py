@@ -32,7 +32,7 @@ GPUS = template(container={"resources": {"limits": {"nvidia.com/gpu": 8}}})
         ("", False),
     ],
 )
-def test_misspelt_runtime(name: str, fires: bool) -> None:
+def test_misspelled_runtimes_are_reported(name: str, fires: bool) -> None:
     assert ("misspelt-runtime" in rules_with_problems(trainjob({}, runtime=name))) is fires
 
 
@@ -63,7 +63,7 @@ def test_existing_runtime_is_not_a_misspelling() -> None:
         ("dev-train", "", "dev-acme", False),
     ],
 )
-def test_renamed_runtime(job: str, ref: str, existing: str, fires: bool) -> None:
+def test_renamed_runtimes_are_reported(job: str, ref: str, existing: str, fires: bool) -> None:
     manifest = trainjob({}, runtime=ref) | {"metadata": {"name": job}}
     assert (
         "renamed-runtime" in rules_with_problems(manifest, others=[runtime(name=existing)])
@@ -81,7 +81,7 @@ def test_a_renamed_runtime_of_another_namespace() -> None:
         assert ("renamed-runtime" in rules_with_problems(manifest, others=[existing])) is fires
 
 
-def test_without_trainer() -> None:
+def test_trainjobs_without_a_trainer_are_reported() -> None:
     assert "trainjob-without-trainer" in rules_with_problems(trainjob(None))
     assert "trainjob-without-trainer" not in rules_with_problems(trainjob({}))
     assert "trainjob-without-trainer" not in rules_with_problems(
@@ -108,7 +108,7 @@ def test_without_trainer() -> None:
         ({}, False),
     ],
 )
-def test_uncounted_gpus(trainer: dict[str, Any], fires: bool) -> None:
+def test_uncounted_gpus_are_reported(trainer: dict[str, Any], fires: bool) -> None:
     job = trainjob(trainer, runtime="acme")
     others = [runtime(pod=GPUS)]
     assert ("uncounted-gpus" in rules_with_problems(job, others=others)) is fires
@@ -119,7 +119,7 @@ def test_uncounted_gpus(trainer: dict[str, Any], fires: bool) -> None:
     assert "uncounted-gpus" not in rules_with_problems(job, others=[runtime()])
 
 
-def test_order_of_the_documents() -> None:
+def test_a_runtime_after_its_trainjob_is_reported() -> None:
     job, own = trainjob({}, runtime="acme"), runtime()
     assert paths(job, "runtime-after-trainjob", others=[job, own]) == [
         ("spec", "runtimeRef", "name")
@@ -128,7 +128,7 @@ def test_order_of_the_documents() -> None:
     assert paths(trainjob({}), "runtime-after-trainjob", others=[own]) == []
 
 
-def test_kinds_and_namespaces() -> None:
+def test_runtimes_of_another_kind_are_reported() -> None:
     own = {**runtime(), "kind": "TrainingRuntime"}
     by_default = trainjob({}, runtime="acme")
     right = trainjob({}, runtimeRef={"kind": "TrainingRuntime", "name": "acme"})

@@ -36,7 +36,7 @@ def helps(manifest: dict[str, Any]) -> list[str | None]:
 
 @pytest.mark.parametrize("in_template", [True, False])
 @pytest.mark.parametrize("part", ["annotations", "labels"])
-def test_misspelled_keys(part: str, in_template: bool) -> None:
+def test_misspelled_keys_have_a_suggestion(part: str, in_template: bool) -> None:
     manifest = job(TIER + "s", part=part, in_template=in_template)
     assert helps(manifest) == [f"did you mean {TIER}?"]
 
@@ -49,11 +49,11 @@ def test_misspelled_keys(part: str, in_template: bool) -> None:
         "volcano.sh/something-else",
     ],
 )
-def test_known_keys_and_keys_that_resemble_none(key: str) -> None:
+def test_known_keys_and_keys_that_resemble_none_have_no_help(key: str) -> None:
     assert helps(job(key)) == []
 
 
-def test_the_other_prefix() -> None:
+def test_keys_of_the_other_prefix_have_a_suggestion() -> None:
     manifest = job("scheduling.volcano.sh/group-min-members")
     assert helps(manifest) == ["did you mean scheduling.volcano.sh/group-min-member?"]
 

@@ -25,7 +25,9 @@ def _queue(name: str = "q", **spec: Any) -> Json:
         ({"licenses": 8}, [None]),
     ],
 )
-def test_resources(amounts: Json, expected: list[str | None]) -> None:
+def test_unknown_resources_of_a_queue_are_reported(
+    amounts: Json, expected: list[str | None]
+) -> None:
     for spec in (
         {"capability": amounts},
         {"deserved": amounts},
@@ -47,7 +49,9 @@ def _job(pods: int, gpus: int, **spec: Any) -> Json:
     ("pods", "minimum", "expected"),
     [(4, 4, True), (4, 3, True), (4, 2, False), (2, 2, False), (4, None, True)],
 )
-def test_gangs(pods: int, minimum: int | None, expected: bool) -> None:
+def test_gangs_that_exceed_the_queue_are_reported(
+    pods: int, minimum: int | None, expected: bool
+) -> None:
     given = {} if minimum is None else {"minAvailable": minimum}
     job = _job(pods, 8, **given)
     assert fires("gang-exceeds-queue", job, _queue(capability={"nvidia.com/gpu": 16})) is expected
@@ -73,7 +77,7 @@ def _mpi(command: str, plugins: Json, **container: Any) -> Json:
         ("worker.host", {"svc": []}, True),
     ],
 )
-def test_files_of_hosts(file: str, plugins: Json, expected: bool) -> None:
+def test_missing_files_of_hosts_are_reported(file: str, plugins: Json, expected: bool) -> None:
     job = _mpi(f"HOSTS=$(cat /etc/volcano/{file}) && mpirun --host $HOSTS python t.py", plugins)
     assert fires("missing-hosts-file", job) is expected
 
@@ -95,11 +99,13 @@ def test_a_file_of_hosts_on_a_volume() -> None:
         ("python train.py --host a", {"svc": []}, False),
     ],
 )
-def test_keys_of_ssh(command: str, plugins: Json, expected: bool) -> None:
+def test_mpirun_without_keys_of_ssh_is_reported(
+    command: str, plugins: Json, expected: bool
+) -> None:
     assert fires("mpirun-without-ssh", _mpi(command, plugins)) is expected
 
 
-def test_keys_on_a_volume() -> None:
+def test_keys_on_a_volume_are_enough_for_mpirun() -> None:
     mounts = [{"name": "keys", "mountPath": "/root/.ssh"}]
     assert not fires(
         "mpirun-without-ssh", _mpi("mpirun --host a,b t", {"svc": []}, volumeMounts=mounts)
