@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "ptcompile"
 HIGHEST = {
     "tokens": 8300,
     "comprehensions": 46.1,
-    "conditional expressions": 30.4,
+    "conditional expressions": 27.7,
     "conditionals within conditionals": 0,
     "unrelated values in one assignment": 0.3,
     "items taken by a number": 11.2,

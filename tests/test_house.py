@@ -36,27 +36,27 @@ MOST_FILES = {
 ROOM_TOKENS = {
     "_internal": 5_000,
     "adapters": 5_500,
-    "api": 28_750,
+    "api": 28_700,
     "apiserver": 140_100,
     "cli": 50_950,
     "compiler": 43_000,
-    "converter": 8_750,
+    "converter": 8_700,
     "diagnosis": 7_750,
     "diagnostics": 4_650,
-    "differ": 12_000,
+    "differ": 11_950,
     "explainer": 23_300,
     "extending": 4_400,
-    "fixer": 12_200,
+    "fixer": 12_150,
     "flyte": 25_300,
-    "graph": 4_600,
+    "graph": 4_550,
     "hardware": 8_300,
-    "importer": 31_900,
+    "importer": 31_800,
     "ir": 4_350,
     "kinds": 10_100,
     "kubernetes": 14_350,
-    "linter": 75_750,
+    "linter": 75_700,
     "mcp": 4_200,
-    "operators": 152_950,
+    "operators": 153_000,
     "rehearsal": 23_750,
     "report": 5_000,
     "requirements": 11_050,
@@ -70,7 +70,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 849_750
+MOST_TOKENS = 849_500
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""
