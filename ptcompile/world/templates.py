@@ -280,7 +280,7 @@ class ManifestContainer:
         entries = {entry.name: entry for entry in self._imported_variables()}
         for entry in self.env:
             entries.pop(entry.name, None)
-            entries[entry.name] = self._resolve(entry)
+            entries[entry.name] = self._with_configmap_text(entry)
         return tuple(entries.values())
 
     @property
@@ -304,7 +304,7 @@ class ManifestContainer:
                 entry = EnvEntry(path, source.prefix + key, None, {})
                 yield self._with_text(entry, source.kind, source.name, key)
 
-    def _resolve(self, entry: EnvEntry) -> EnvEntry:
+    def _with_configmap_text(self, entry: EnvEntry) -> EnvEntry:
         source = nested_map(entry.source, "configMapKeyRef")
         if not source or self._find is None:
             return entry
