@@ -13,12 +13,12 @@ from typing import Any, get_args
 import pytest
 
 from ptcompile._internal.schema_files import load_table
+from ptcompile._internal.spelling import normalize
 from ptcompile.api.reference import SCHEMAS
 from ptcompile.apiserver.roundtrip import SHAPES, read_shapes
 from ptcompile.cli.commands import COMMANDS, SHARED
 from ptcompile.cli.commands.completion import SHELLS
 from ptcompile.cli.commands.upgrade import _SOFTWARE
-from ptcompile.compiler.frontend import aliases
 from ptcompile.diagnostics.terms import Effect
 from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabrics import FABRICS, FabricNeeds, Tuning
@@ -175,7 +175,7 @@ def test_names_of_other_tools() -> None:
     assert "Slurm" in table["sources"]
     assert table["values"]["target"].keys() == {*TARGETS}
     for names in table["values"].values():
-        others = [aliases.normalize(name) for words in names.values() for name in words]
+        others = [normalize(name) for words in names.values() for name in words]
         assert len(set(others)) == len(others)
 
 

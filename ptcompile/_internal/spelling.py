@@ -15,6 +15,11 @@ def pluralize(number: int, noun: str, ending: str = "s") -> str:
     return f"1 {noun}" if number == 1 else f"{number} {noun}{ending}"
 
 
+def normalize(name: str) -> str:
+    """Return a name without `_`, `-` and letter case."""
+    return name.replace("_", "").replace("-", "").lower()
+
+
 def nearest(name: str, names: Collection[str]) -> str | None:
     """Return the known name that differs from `name` in one or two letters, or None, also if
     `name` itself is known.

@@ -78,10 +78,11 @@ def diff(
     path in `schemas` that cannot be read or contains no definition.
     """
     arguments.check(target=target, namespace=namespace, filenames=filenames)
+    old_name, new_name = filenames
     first = Inputs.read(
         a,
         parameter="a",
-        filename=filenames[0],
+        filename=old_name,
         cluster=from_cluster,
         schemas=schemas,
         extensions=extensions,
@@ -89,7 +90,7 @@ def diff(
     second = Inputs.read(
         b,
         parameter="b",
-        filename=filenames[1],
+        filename=new_name,
         cluster=to_cluster,
         name=name,
         overrides=overrides,

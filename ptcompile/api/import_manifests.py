@@ -322,7 +322,8 @@ def _import_all(
         ):
             diagnostics.append(_to_diagnostic(_unsupported_kind(item.manifest), item))
     if objects and not jobs and not diagnostics:
-        diagnostics.append(_to_diagnostic(_no_job(objects[0].manifest), objects[0]))
+        first, *_ = objects
+        diagnostics.append(_to_diagnostic(_no_job(first.manifest), first))
     for item in jobs:
         spec, manifests, problems = _import_one(
             item.manifest, related, decoded, profile, inputs, lossy=lossy, exact=exact

@@ -109,6 +109,11 @@ class Family(NamedTuple):
     file: File
     jobs: Sequence[OverriddenDocument]
 
+    @property
+    def first(self) -> OverriddenDocument:
+        """The first job; all have its document."""
+        return self.jobs[0]
+
 
 class ItemsFound(NamedTuple):
     """The objects of the inputs after one step, and the diagnostics of the specs for which the step
@@ -372,7 +377,7 @@ class Inputs:
         return [
             family
             for family in varying
-            if family.jobs[0].member is not None or family.jobs[0].data is None
+            if family.first.member is not None or family.first.data is None
         ]
 
     @cached_property
@@ -389,13 +394,14 @@ class Inputs:
 
         from ptcompile.spec.variants import without_effect
 
-        for file, jobs in self.families:
+        for family in self.families:
+            file, jobs = family
             refused = [job for job in jobs if job.data is None]
             diagnostics += [error for job in refused for error in job.to_diagnostics((), file.name)]
             members = [job.member for job in jobs if job.member is not None]
             notes = without_effect(members)
             diagnostics += [
-                streams.to_diagnostic(note, jobs[0].document, file.name) for note in notes
+                streams.to_diagnostic(note, family.first.document, file.name) for note in notes
             ]
             diagnostics += self._shared_folders(file, jobs)
 
@@ -431,8 +437,8 @@ class Inputs:
         from ptcompile.spec.variants import open_choice
 
         return [
-            streams.to_diagnostic(open_choice(jobs), jobs[0].document, file.name)
-            for file, jobs in several
+            streams.to_diagnostic(open_choice(family.jobs), family.first.document, family.file.name)
+            for family in several
         ]
 
     @property

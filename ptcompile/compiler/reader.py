@@ -261,6 +261,7 @@ def profile_in(
         )
         return None, [*diagnostics, streams.to_diagnostic(problem, None, filename)]
 
-    profile, problems = read_profile(documents[0].data)
-    of_fields = (streams.to_diagnostic(problem, documents[0], filename) for problem in problems)
+    (document,) = documents
+    profile, problems = read_profile(document.data)
+    of_fields = (streams.to_diagnostic(problem, document, filename) for problem in problems)
     return profile, streams.limit_findings((*diagnostics, *of_fields), filename)

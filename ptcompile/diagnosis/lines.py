@@ -124,7 +124,7 @@ _time = re.compile(
     r"|^(?P<name>[A-Z][a-z]{2}) {1,2}(?P<day3>\d{1,2}) (?P<clock3>\d\d:\d\d:\d\d)"
 ).search
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_rank = re.compile(r"\[[Rr]ank ?(\d{1,7})\]|\brank {1,9}: (\d{1,7})").search
+_rank = re.compile(r"\[[Rr]ank ?(?P<tagged>\d{1,7})\]|\brank {1,9}: (?P<listed>\d{1,7})").search
 _object = re.compile(r"\b[Pp]od/(?P<pod>[a-z0-9][a-z0-9.-]{0,252})").search
 _stern = re.compile(
     r"(?P<pod>[a-z0-9][a-z0-9.-]{0,252}-(?:[a-z0-9]{5}|\d{1,5})) [a-z][a-z0-9-]{0,62} "
@@ -286,7 +286,7 @@ class _LogReader:
 
 def _rank_of(text: str) -> str:
     rank = _rank(text)
-    return (rank[1] or rank[2]) if rank is not None else ""
+    return (rank["tagged"] or rank["listed"]) if rank is not None else ""
 
 
 def _with_time(sighting: Sighting, time: re.Match[str]) -> Sighting:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.spelling import normalize
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.names import DNS_LABEL_MAX
@@ -72,7 +73,7 @@ def fix_spelling(value: str, suggestion: str | None) -> FixTemplate | None:
     """Return the fix for a value of a closed set; safe if only case, `_` and `-` differ."""
     if suggestion:
         return FixTemplate(
-            f"write {suggestion}", "set", suggestion, _normalize(value) == _normalize(suggestion)
+            f"write {suggestion}", "set", suggestion, normalize(value) == normalize(suggestion)
         )
     return None
 
@@ -84,12 +85,8 @@ def fix_key(key: str, suggestion: str | None, siblings: Mapping[str, Any]) -> Fi
     if not suggestion or suggestion in siblings:
         return None
     return FixTemplate(
-        f"write {suggestion}", "rename", suggestion, _normalize(key) == _normalize(suggestion)
+        f"write {suggestion}", "rename", suggestion, normalize(key) == normalize(suggestion)
     )
-
-
-def _normalize(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
 
 
 def fix_quantity(value: Any) -> FixTemplate | None:

@@ -62,9 +62,10 @@ def changes(data: Any, edits: Sequence[Edit]) -> list[NodeChange]:
             renamed[edit.path] = str(edit.value)
         new = apply_edit(new, edit)
 
-    if len(edits) == 1 and edits[0].op == "remove":
+    if [edit.op for edit in edits] == ["remove"]:
+        (edit,) = edits
         # a comparison of old and new data could pick another of several equal items
-        return [NodeChange("remove", edits[0].path[:-1], edits[0].path[-1])]
+        return [NodeChange("remove", edit.path[:-1], edit.path[-1])]
 
     return list(_diff_values(data, new, (), renamed))
 

@@ -10,7 +10,7 @@ from ptcompile.fixer.changes import NodeChange, removed_parts
 from ptcompile.fixer.layout import Layout, inline, key_text
 from ptcompile.fixer.syntax_tree import CannotFix, Slot, SyntaxNode, entry_of, line_end, line_start
 
-_end_of_part = re.compile(r"([ \t]*,)?[ \t]*(?:#.*)?").fullmatch
+_end_of_part = re.compile(r"(?P<comma>[ \t]*,)?[ \t]*(?:#.*)?").fullmatch
 _comma = re.compile(r"\s*,").match
 _rest_of_line = re.compile(r"[ \t]*(?:#[^\n]*)?\n?[ \t]*")
 
@@ -108,9 +108,11 @@ def _insert_after(slot: Slot, pieces: Sequence[str], layout: Layout) -> Iterator
         return
 
     lines = ",".join(f"{layout.eol}{before}{piece}" for piece in pieces)
-    if rest[1] is None:
+    if rest["comma"] is None:
         yield TextEdit(end, end, ",")
-    yield TextEdit(stop, stop, lines + ("," if rest[1] is not None else ""))
+    else:
+        lines += ","
+    yield TextEdit(stop, stop, lines)
 
 
 def remove_parts(text: str, slots: Sequence[Slot], removed: Sequence[int]) -> Iterator[TextEdit]:
@@ -141,7 +143,7 @@ def _remove_tail(text: str, kept: int, start: int, end: int) -> Iterator[TextEdi
     if not text[line_start(text, start) : start].strip() and rest is not None:
         yield TextEdit(line_start(text, start), text.index("\n", end) + 1, "")
         # if a comma follows the removed parts, the one before them may stay as a trailing comma
-        if rest[1] is None:
+        if rest["comma"] is None:
             yield TextEdit(_comma_after(text, kept) - 1, _comma_after(text, kept), "")
     elif "#" not in text[kept:start]:
         yield TextEdit(kept, end, "")

@@ -38,7 +38,7 @@ def _job_lines(picture: Picture, key: str) -> Iterator[str]:
     services = {name: f"{key}s{i}" for i, name in enumerate(picture.services)}
     for name, node in services.items():
         yield f'  {node}(["Service {escape(name)}"])'
-    volumes = {volume[0]: f"{key}v{i}" for i, volume in enumerate(picture.volumes)}
+    volumes = {name: f"{key}v{i}" for i, (name, _, _) in enumerate(picture.volumes)}
     for name, sort, label in picture.volumes:
         yield f'  {volumes[name]}[("{escape(f"{sort} {label}")}")]'
     for i, group in enumerate(picture.groups):

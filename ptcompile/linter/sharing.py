@@ -94,8 +94,9 @@ def _shares_by_labels(values: Mapping[str, Sequence[str]]) -> GpuShares | None:
     for label, strategies in _STRATEGIES.items():
         chosen = values.get(label, ())
         if chosen and strategies.keys() >= {*chosen}:
+            value, *_ = chosen
             is_refused = label.startswith("cloud.google.com/")
-            return GpuShares(f"{label} {chosen[0]}", is_refused, strategies[chosen[0]])
+            return GpuShares(f"{label} {value}", is_refused, strategies[value])
 
     products = values.get(_PRODUCT, ())
     for mark, strategy in _PRODUCT_MARKS.items():

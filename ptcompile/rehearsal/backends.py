@@ -102,7 +102,8 @@ def _container_ground(
 ) -> Iterator[Ground]:
     images = list(dict.fromkeys(settings.image or actor.image for actor in actors))
     python = settings.python or "python"
-    name = f"{python} in the image {images[0]}"
+    image, *_ = images
+    name = f"{python} in the image {image}"
     way_out = "use --image to name another image, or --python to name another interpreter in it"
     with closing(Containers(folder, engine, images)) as containers:
         options = (
@@ -111,7 +112,7 @@ def _container_ground(
             "--pull=never",
             "--network=none",
             f"--entrypoint={python}",
-            images[0],
+            image,
         )
         try:
             answer = engine.run(

@@ -53,6 +53,7 @@ class Engine(NamedTuple):
         Raises:
             RehearsalError: the command failed.
         """
+        command, *_ = arguments
         try:
             result = subprocess.run(  # noqa: S603 - the user's engine
                 (self.name, *arguments),
@@ -62,12 +63,10 @@ class Engine(NamedTuple):
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise RehearsalError(f"{self.name} {arguments[0]} does not answer: {error}") from error
+            raise RehearsalError(f"{self.name} {command} does not answer: {error}") from error
 
         if result.returncode:
-            raise RehearsalError(
-                f"{self.name} {arguments[0]} failed: {result.stderr.strip()[-500:]}"
-            )
+            raise RehearsalError(f"{self.name} {command} failed: {result.stderr.strip()[-500:]}")
 
         return result.stdout.strip()
 

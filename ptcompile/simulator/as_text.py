@@ -66,8 +66,9 @@ def differing_variables(run: list[Pod], base_pod: Pod) -> list[str]:
 
 def _format_values(values: list[str], indexes: list[int]) -> str:
     """Return `first..last` if the values grow with the index, else the list of values."""
+    *others, last = values
     if len(set(values)) == 1:
-        return values[0]
+        return last
 
     numbers = [int(value) if is_short_number(value, 12) else -1 for value in values]
     is_sequence = (
@@ -75,9 +76,9 @@ def _format_values(values: list[str], indexes: list[int]) -> str:
         and len({number - index for number, index in zip(numbers, indexes, strict=True)}) == 1
     )
     if is_sequence:
-        return f"{values[0]}..{values[-1]}"
+        return f"{values[0]}..{last}"
 
-    return " .. ".join((", ".join(values[:-1]), values[-1]))
+    return " .. ".join((", ".join(others), last))
 
 
 def _differ_only_in_variables(pod: Pod, base_pod: Pod) -> bool:

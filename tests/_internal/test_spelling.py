@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile._internal.spelling import closest, closest_match, distance, nearest, pluralize
+from ptcompile._internal.spelling import (
+    closest,
+    closest_match,
+    distance,
+    nearest,
+    normalize,
+    pluralize,
+)
 
 
 @pytest.mark.parametrize(
@@ -96,3 +103,7 @@ def test_long_words_and_many_names_are_not_compared() -> None:
 )
 def test_pluralize_follows_the_number(number: int, noun: str, ending: str, text: str) -> None:
     assert pluralize(number, noun, ending) == text
+
+
+def test_normal_names_have_no_marks_and_no_case() -> None:
+    assert normalize("nproc_per-Node") == normalize("nprocPerNode") == "nprocpernode"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile._internal.spelling import closest
+from ptcompile._internal.spelling import closest, normalize
 from ptcompile.apiserver.kinds import as_tuple
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, problem_at
 from ptcompile.diagnostics.fixes import NO_ITEM, FixTemplate, fix_key, fix_type
@@ -394,9 +394,5 @@ def gate_off(gate: str, whole_field: str, server: Version, gates: Switches) -> S
 
 
 def _find_same_letters(name: str, properties: Iterable[str]) -> str | None:
-    letters = _normalize_name(name)
-    return next((field for field in properties if _normalize_name(field) == letters), None)
-
-
-def _normalize_name(name: str) -> str:
-    return name.replace("_", "").replace("-", "").lower()
+    letters = normalize(name)
+    return next((field for field in properties if normalize(field) == letters), None)

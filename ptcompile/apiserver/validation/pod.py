@@ -159,7 +159,8 @@ def check_os(os: FieldValue) -> None:
     elif name.value == "windows":
         _check_windows(os.pod)
     elif name.value == "linux":
-        _check_linux(os.pod)
+        for context in _security_contexts(os.pod):
+            context["windowsOptions"].check_unset("windows options cannot be set for a linux pod")
     else:
         os.replaced(name.value).check_choice(("linux", "windows"))
 
@@ -167,11 +168,6 @@ def check_os(os: FieldValue) -> None:
 def _security_contexts(pod: FieldValue) -> Iterator[FieldValue]:
     for holder in (pod, *pod["containers"].objects(), *pod["initContainers"].objects()):
         yield holder["securityContext"]
-
-
-def _check_linux(pod: FieldValue) -> None:
-    for context in _security_contexts(pod):
-        context["windowsOptions"].check_unset("windows options cannot be set for a linux pod")
 
 
 def _check_windows(pod: FieldValue) -> None:

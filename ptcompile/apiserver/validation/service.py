@@ -223,15 +223,11 @@ def check_endpoints(endpoints: FieldValue) -> None:
             subset.required(why, "add an address, or remove the subset")
         for key in ("addresses", "notReadyAddresses"):
             for address in subset[key].objects():
-                _check_endpoint(address)
+                _check_reachable_ip(address["ip"].or_default(""))
+                address["hostname"].check_optional_text(names.why_not_dns_label)
+                address["nodeName"].check_text(names.why_not_dns_subdomain)
         for port in subset["ports"].objects():
             _check_subset_port(port, len(subset.get("ports")) > 1)
-
-
-def _check_endpoint(address: FieldValue) -> None:
-    _check_reachable_ip(address["ip"].or_default(""))
-    address["hostname"].check_optional_text(names.why_not_dns_label)
-    address["nodeName"].check_text(names.why_not_dns_subdomain)
 
 
 def _check_subset_port(port: FieldValue, needs_name: bool) -> None:

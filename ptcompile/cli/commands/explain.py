@@ -132,7 +132,8 @@ def _field_hint(word: str) -> str:
     """Return the end of a message that names the spec field of an address or a last word, or ""
     if no field has it.
     """
-    from ptcompile.compiler.frontend.aliases import DOCUMENT, find_alias, normalize
+    from ptcompile._internal.spelling import normalize
+    from ptcompile.compiler.frontend.aliases import DOCUMENT, find_alias
     from ptcompile.explainer.field_reference import spec_addresses
 
     word = normalize(word.removeprefix("spec."))

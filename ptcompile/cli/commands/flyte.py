@@ -227,15 +227,15 @@ def _describe_failure(task: str, action: str, error: BaseException) -> str:
         f"{module if action == 'imported' else task} cannot be {action}{line}: "
         f"{type(error).__name__}: {reason}"
     )
-    is_legacy = isinstance(error, ModuleNotFoundError) and (error.name or "").startswith(
-        "flytekit.sdk"
-    )
-    if is_legacy and user_frames:
+    missing = ""
+    if isinstance(error, ModuleNotFoundError):
+        missing = error.name or ""
+    if user_frames and missing.startswith("flytekit.sdk"):
         return f"{text}; {_legacy_import(user_frames[-1].filename)}"
 
-    missing = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
-    if missing in _INSTALLS:
-        return f"{text}; run `pip install {_INSTALLS[missing]}`"
+    package, _, _ = missing.partition(".")
+    if package in _INSTALLS:
+        return f"{text}; run `pip install {_INSTALLS[package]}`"
 
     return text
 

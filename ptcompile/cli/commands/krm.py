@@ -150,16 +150,17 @@ def _read(config: str | None, report: Reporter) -> _FunctionInput | None:
         objects = [item for document in documents for _, item in streams.objects_in(document)]
         return _FunctionInput(objects, function_config, None)
 
-    items = documents[0].get("items") or []
+    resource_list, *others = documents
+    items = resource_list.get("items") or []
     if (
-        len(documents) > 1
+        others
         or not isinstance(items, list)
         or not all(item and isinstance(item, dict) for item in items)
     ):
         raise UsageError("standard input: expected one ResourceList, whose items are objects")
 
     return _FunctionInput(
-        items, nested_map(documents[0], "functionConfig") or function_config, documents[0]
+        items, nested_map(resource_list, "functionConfig") or function_config, resource_list
     )
 
 

@@ -164,14 +164,15 @@ def _shell_help(text: str, field: str, job: JobSpec) -> str:
 
 
 def _read_tokens(tokens: list[str], field: str, job: JobSpec) -> Entry | str:
-    if _is_assignment(tokens[0]) and tokens[1:]:
-        name, _, value = tokens[0].partition("=")
+    first, *rest = tokens
+    if _is_assignment(first) and rest:
+        name, _, value = first.partition("=")
         return (
             f"add env: {{{name}: {double_quote(value)}}}, and "
-            f"{_help_text(_read_tokens(tokens[1:], field, job))}"
+            f"{_help_text(_read_tokens(rest, field, job))}"
         )
 
-    is_python = _is_python(basename(tokens[0])) is not None
+    is_python = _is_python(basename(first)) is not None
     launch = command.read_command_line(tokens, {})
     start = len(tokens) - len(launch.arguments)
     if launch.launcher == "torchrun" and (start == 1 or is_python):
@@ -186,7 +187,7 @@ def _read_tokens(tokens: list[str], field: str, job: JobSpec) -> Entry | str:
         return _launcher_entry(call, tokens)
     if is_python:
         return _python_entry(tokens)
-    if unwrap(tokens).start or is_program(tokens[0]):
+    if unwrap(tokens).start or is_program(first):
         return _PROGRAM.format(_format_list(tokens))
 
     return _program_entry(tokens, field)
@@ -351,15 +352,16 @@ def _launcher_entry(call: launchers.LauncherCall, tokens: list[str]) -> Entry | 
 
 def _python_entry(tokens: list[str]) -> Entry | str:
     """Return the fields of a Python command line: torchrun starts Python itself, with -u."""
+    python, *_ = tokens
     start = 1
     while tokens[start : start + 1] == ["-u"]:
         start += 1
-    safe = tokens[0] == basename(tokens[0])
+    safe = python == basename(python)
     if tokens[start : start + 1] == ["-m"] and tokens[start + 1 :]:
         return Entry("module", tokens[start + 1], tuple(tokens[start + 2 :]), safe=safe)
     if not tokens[start:] or tokens[start].startswith("-") or " " in tokens[start]:
         return (
-            f"remove {tokens[0]} and its options, since torchrun starts Python itself, or use "
+            f"remove {python} and its options, since torchrun starts Python itself, or use "
             "command: [...]"
         )
     return Entry("script", tokens[start], tuple(tokens[start + 1 :]), safe=safe)
@@ -367,14 +369,14 @@ def _python_entry(tokens: list[str]) -> Entry | str:
 
 def _program_entry(tokens: list[str], field: str) -> Entry | str:
     """Return the fields of a line that begins with the script or the module."""
-    first = tokens[0]
-    rest = tuple(tokens[1:])
+    first, *rest = tokens
     if first == "-m" and rest:
-        return Entry("module", rest[0], rest[1:])
+        module, *arguments = rest
+        return Entry("module", module, tuple(arguments))
     if first.endswith(".py") and " " not in first:
-        return Entry("script", first, rest)
+        return Entry("script", first, tuple(rest))
     if field == "module" and _is_module(first):
-        return Entry("module", first, rest)
+        return Entry("module", first, tuple(rest))
     if " " in first or any(token.endswith(".py") for token in rest if not token.startswith("-")):
         return (
             "rename the file if its name has spaces, or start another program with command: "
@@ -385,7 +387,7 @@ def _program_entry(tokens: list[str], field: str) -> Entry | str:
             return _PROGRAM.format(_format_list(tokens))
         return Entry(field, first)
     if rest[0].startswith("-"):
-        return Entry("script", first, rest, safe=False)
+        return Entry("script", first, tuple(rest), safe=False)
 
     return _PROGRAM.format(_format_list(tokens))
 

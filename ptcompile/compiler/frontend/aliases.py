@@ -12,6 +12,7 @@ from itertools import chain
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
+from ptcompile._internal.spelling import normalize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,11 +37,6 @@ _TABLE = load_table("compiler/frontend/aliases.json")
 
 DOCUMENT: Mapping[str, str] = _TABLE["document"]
 """Names that belong to the document or the cluster rather than to the spec."""
-
-
-def normalize(name: str) -> str:
-    """Return a name without `_`, `-` and letter case."""
-    return name.replace("_", "").replace("-", "").lower()
 
 
 @cache

@@ -13,7 +13,7 @@ from functools import cache, partial
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load, load_table
-from ptcompile._internal.spelling import closest_match, distance
+from ptcompile._internal.spelling import closest_match, distance, normalize
 from ptcompile.compiler.frontend import aliases
 from ptcompile.diagnostics import (
     Edit,
@@ -82,7 +82,7 @@ def _known_name(key: str, path: Path, block: Block, root: Block) -> FieldSuggest
         return FieldSuggestion(help)
 
     alias = aliases.find_alias(key)
-    name = aliases.normalize(key)
+    name = normalize(key)
     exact_paths = [home for home in _paths_by_name(root).get(name, ()) if home[:-1] != path[:-1]]
     if alias and not (exact_paths and alias.keeps_value and len(alias.field) > 1):
         return _alias_suggestion(alias, path, block)
@@ -103,8 +103,8 @@ def _torchrun_option_help(key: str) -> str | None:
         option_variable,
     )
 
-    names = {aliases.normalize(option): option for option in OPTIONS.difference(_TABLE["options"])}
-    option = names.get(aliases.normalize(key))
+    names = {normalize(option): option for option in OPTIONS.difference(_TABLE["options"])}
+    option = names.get(normalize(key))
     if option is None:
         return None
 
@@ -121,10 +121,11 @@ def _alias_suggestion(alias: aliases.Alias, path: Path, block: Block) -> FieldSu
     """Return the suggestion for an alias: a field of the block at `path` if it has the field,
     else of the job.
     """
-    home = (*path[:-1], *alias.field) if alias.field[0] in block.fields else ("spec", *alias.field)
+    first, *_ = alias.field
+    home = (*path[:-1], *alias.field) if first in block.fields else ("spec", *alias.field)
     if not alias.keeps_value:
         return FieldSuggestion(f"write {field_path(home)}: {alias.note}")
-    movable = alias.field[0] != "podTemplate" and home != path
+    movable = first != "podTemplate" and home != path
     return FieldSuggestion(f"use {field_path(home)}", home if movable else None)
 
 
@@ -145,24 +146,22 @@ def likely_field(key: str, fields: Iterable[str]) -> str | None:
     or has at least half of the words of exactly one field.
     """
     names = list(fields)
-    normalized = aliases.normalize(key)
+    normalized = normalize(key)
     for name in names:
-        if aliases.normalize(name) == normalized:
+        if normalize(name) == normalized:
             return name
     if not 4 <= len(normalized) <= _MAX_FIELD:
         return None
 
     max_distance = 1 if len(normalized) < 7 else 2
-    distances = {
-        name: distance(normalized, aliases.normalize(name), max_distance) for name in names
-    }
+    distances = {name: distance(normalized, normalize(name), max_distance) for name in names}
     best = min(distances, key=lambda name: (distances[name], name), default=None)
     if best is not None and distances[best] <= max_distance and best[:1].lower() == normalized[:1]:
         return best
     if contained := [
         name
         for name in names
-        if aliases.normalize(name) in normalized and 3 * len(name) > 2 * len(normalized)
+        if normalize(name) in normalized and 3 * len(name) > 2 * len(normalized)
     ]:
         return max(contained, key=len)
 
@@ -185,10 +184,10 @@ def _closest_home(key: str, path: Path, block: Block, root: Block) -> Path | Non
     """Return the path of a field with this name that shares most with `path`; the shortest if
     several do.
     """
-    below = ((*path[:-1], *home) for home in _paths_by_name(block).get(aliases.normalize(key), ()))
+    below = ((*path[:-1], *home) for home in _paths_by_name(block).get(normalize(key), ()))
     homes = [
         home
-        for home in (*below, *_paths_by_name(root).get(aliases.normalize(key), ()))
+        for home in (*below, *_paths_by_name(root).get(normalize(key), ()))
         if home[:-1] != path[:-1]
     ]
     return min(homes, key=lambda home: (-_common_depth(home, path), len(home)), default=None)
@@ -206,7 +205,7 @@ def _paths_by_name(block: Block) -> Mapping[str, Sequence[Path]]:
     """Return the paths of all fields below a block by their normalized names."""
     paths: dict[str, list[Path]] = {}
     for home in _field_paths(block, ()):
-        paths.setdefault(aliases.normalize(str(home[-1])), []).append(home)
+        paths.setdefault(normalize(str(home[-1])), []).append(home)
     return paths
 
 
@@ -246,7 +245,7 @@ def _pod_field_help(key: str, path: Path, root: Block) -> str | None:
 
 def is_same_name(a: str | None, b: str) -> bool:
     """Return whether two names differ only in letter case, `_` and `-`."""
-    return a is not None and aliases.normalize(a) == aliases.normalize(b)
+    return a is not None and normalize(a) == normalize(b)
 
 
 problem = own_problem
@@ -380,10 +379,11 @@ def _unknown_field(path: Path, data: Any, document: Block) -> Problem:
 def _sibling_alias(key: str, path: Path, siblings: Iterable[str]) -> str | None:
     """Return the neighboring field that another tool's name means with the same value, or None."""
     alias = aliases.find_alias(key) if path[:1] == ("spec",) else None
-    if alias is None or not alias.keeps_value or alias.field[-1] not in siblings:
+    if alias is None or not alias.keeps_value:
         return None
-    if len(alias.field) == 1 or alias.field[-2] in path:
-        return alias.field[-1]
+    *parents, name = alias.field
+    if name in siblings and (not parents or parents[-1] in path):
+        return name
     return None
 
 

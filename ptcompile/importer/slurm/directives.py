@@ -133,8 +133,9 @@ def _read_directive(words: Sequence[str], place: Offsets) -> list[SlurmOption]:
     """Return the options of a directive, with the arguments that are no options."""
     options, rest = read_options(words, place)
     while rest:
-        options.append(SlurmOption(rest[0], "", rest[0], place, wrong="it is not an option"))
-        more, rest = read_options(rest[1:], place)
+        word, *following = rest
+        options.append(SlurmOption(word, "", word, place, wrong="it is not an option"))
+        more, rest = read_options(following, place)
         options += more
     return options
 

@@ -252,9 +252,11 @@ def _read_program(launch: StepLaunch) -> None:
 
     entry = step.invocation.entry
     words = entry[unwrap(entry).start :]
-    if words and words[0].endswith(".py"):  # uv run train.py
-        words = ("python", *words)
-    if not words or not basename(words[0]).startswith("python"):
+    program = basename(next(iter(words), ""))
+    if program.endswith(".py"):  # uv run train.py
+        program = "python"
+        words = (program, *words)
+    if not program.startswith("python"):
         _read_unknown_program(launch, words)
         return
 
@@ -265,7 +267,7 @@ def _read_program(launch: StepLaunch) -> None:
         launch.env["PYTHONUNBUFFERED"] = "1"
     if launch.nodes == 1 and not (step.is_parallel and tasks > 1):
         kept = [option for option in options if option != "-u"]
-        launch.fields["command"] = [basename(words[0]), *kept, *arguments]
+        launch.fields["command"] = [program, *kept, *arguments]
         return
 
     is_module = arguments[:1] == ("-m",)

@@ -28,8 +28,9 @@ def report_directives(directives: Directives, findings: ScriptFindings) -> None:
     for names in rows_of("exclusive"):
         together = [given[name] for name in names if name in given]
         if len(together) > 1:
+            _, second, *_ = together
             text = f"sbatch rejects {' with '.join(f'--{option.name}' for option in together)}"
-            findings.reject(together[1].place, text, "remove one of them")
+            findings.reject(second.place, text, "remove one of them")
 
     _report_options(given.values(), findings)
 

@@ -60,7 +60,8 @@ def _named_values(tree: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
         elif isinstance(node, ast.Dict):
             yield from zip(map(_name_of, node.keys), node.values, strict=True)
         elif isinstance(node, ast.Call) and len(node.args) > 1:
-            yield _name_of(node.args[0]), node.args[1]
+            name, value, *_ = node.args
+            yield _name_of(name), value
         elif isinstance(node, ast.List | ast.Tuple):
             yield from ((_name_of(item).lstrip("-"), after) for item, after in pairwise(node.elts))
         elif isinstance(node, ast.arguments):

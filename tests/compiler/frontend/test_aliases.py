@@ -6,6 +6,7 @@ import pytest
 
 from ptcompile import compile, fix
 from ptcompile._internal.schema_files import load, load_table
+from ptcompile._internal.spelling import normalize
 from ptcompile.compiler.frontend import aliases
 from ptcompile.compiler.frontend.errors import likely_field
 from ptcompile.spec.reader import SPEC
@@ -49,12 +50,12 @@ def test_every_alias_leads_to_a_field() -> None:
 
 def test_no_alias_is_a_field_of_the_spec() -> None:
     assert SPEC_FIELDS is not None
-    assert [name for name in SPEC_FIELDS.fields if aliases.normalize(name) in ALIASES] == []
+    assert [name for name in SPEC_FIELDS.fields if normalize(name) in ALIASES] == []
 
 
 def test_aliases_are_unique() -> None:
     names = [
-        aliases.normalize(name)
+        normalize(name)
         for group in load_table("compiler/frontend/aliases.json")["spec"].values()
         for row in group
         for name in row["names"]
