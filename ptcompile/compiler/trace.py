@@ -88,18 +88,20 @@ def _traced(value: str | int, *parts: object) -> Any:
 
 def origin_of(value: Any) -> Origin:
     """Return the origin of a value or key."""
-    if isinstance(value, TracedStr | TracedInt):
-        return value.origin
-    return NO_ORIGIN
+    origin: Origin = getattr(value, "origin", NO_ORIGIN)
+    return origin
 
 
 def with_origin(value: Any, origin: Origin) -> Any:
     """Return a scalar with an origin; values that cannot carry one, such as null or a float, are
     returned unchanged.
     """
-    if not isinstance(value, str | int):
+    if isinstance(value, str):
+        traced: Any = TracedStr(value)
+    elif isinstance(value, int):
+        traced = TracedInt(value)
+    else:
         return value
-    traced = TracedStr(value) if isinstance(value, str) else TracedInt(value)
     traced.origin = origin
     return traced
 
@@ -234,7 +236,8 @@ class Trace(NamedTuple):
 
 
 def _leaf_origins(value: Any, key: Any) -> Iterator[Origin]:
-    if isinstance(value, Mapping) and value:
+    # most are texts: that these are no mappings would take longest to find
+    if not isinstance(value, str) and isinstance(value, Mapping) and value:
         for inner_key, inner in value.items():
             yield from _leaf_origins(inner, inner_key)
     elif isinstance(value, list | tuple) and value:
@@ -260,8 +263,8 @@ def source_path_in(data: Any, path: Path) -> Path | None:
     trail = _trail(data, path)
     key, value = trail[-1]
     source = source_path(value)
-    if source is None and len(trail) > len(path) and origin_of(key).paths:
-        source = origin_of(key).paths[0]
+    if source is None and len(trail) > len(path):
+        source = next(iter(origin_of(key).paths), None)
     if source is not None and source[-2:] == ("resources", "devices"):
         source = source[:-1]
     if source is None:

@@ -32,7 +32,7 @@ from ptcompile.explainer.sensitivity import (
     outcomes,
     variant_of,
 )
-from ptcompile.explainer.values import changed_leaves, changed_paths, shown_leaves, value_at
+from ptcompile.explainer.values import changed_leaves, shown_leaves, value_at
 from ptcompile.ir.job import Context, Target
 from ptcompile.kubernetes.unstructured import MISSING, Json
 from ptcompile.operators.targets import default_target, every_target
@@ -304,7 +304,7 @@ def _target_choice_inputs(built: Built, lines: InputLines) -> dict[Path, tuple[I
     fitting = default_target(free.job, cluster)
     another = next(target for target in every_target() if target is not built.context.target)
     without, instead = (
-        set(changed_paths(built.manifests, _build_variant(free, target, built)))
+        dict(changed_leaves(built.manifests, _build_variant(free, target, built))).keys()
         for target in (fitting, another)
     )
 

@@ -14,6 +14,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import partial
+from itertools import tee
 from typing import Any, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.lazy import cached_property
@@ -275,7 +278,8 @@ def _other_values(
         else:
             yield from sorted((value + 1, value - 1), key=taken.__contains__)
 
-    return others
+    # each target begins anew, and a value is found once
+    return partial(copy, *tee(others(), 1))
 
 
 def _similar_texts(value: str) -> Iterator[str]:
