@@ -13,6 +13,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes as passing
 from ptcompile.diagnostics import Path, Problem, Problems, field_path, own_problem
 from ptcompile.ir.job import Context, Job, Pass, Target
+from ptcompile.ir.pods import unshared
 from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mapping
 from ptcompile.operators.targets import TARGETS
@@ -124,12 +125,17 @@ def build(
     context: Context,
     passes: tuple[Pass, ...] = passing.PASSES,
     observe: passing.Observer | None = None,
+    *,
+    shared: bool = False,
 ) -> Built:
     """Build the manifests of a spec that lowers to `lowered`. `observe` is called after each
     pass.
+
+    `shared` manifests are only for reading: they have parts in common with the job.
     """
     job = passing.run(lowered, context, passes, observe)
-    emitted = tuple(context.target.emit(job, context.cluster))
+    written = context.target.emit(job, context.cluster)
+    emitted = tuple(written if shared else map(unshared, written))
     named = apply_patches(emitted, spec.spec.manifest, context.target.name)
     return Built(
         spec=spec,

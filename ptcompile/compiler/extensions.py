@@ -11,6 +11,7 @@ from ptcompile.compiler.build import PluginFailedError
 from ptcompile.extending import Extensions
 from ptcompile.extending.calls import extension_failure, led_by_field
 from ptcompile.ir.job import Context, Job, Pass, Target
+from ptcompile.ir.pods import unshared
 from ptcompile.kubernetes.unstructured import JsonDict
 
 TYPE_CHECKING = False
@@ -48,7 +49,7 @@ def safe_target(target: Target) -> Target:
         return list(map(led_by_field, target.unsupported(job, cluster)))
 
     def emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
-        manifests: list[Any] = list(target.emit(job, cluster))
+        manifests: list[Any] = list(map(unshared, target.emit(job, cluster)))
         for manifest in manifests:
             if not (
                 isinstance(manifest, Mapping)

@@ -88,18 +88,20 @@ def _traced(value: str | int, *parts: object) -> Any:
 
 def origin_of(value: Any) -> Origin:
     """Return the origin of a value or key."""
-    if isinstance(value, TracedStr | TracedInt):
-        return value.origin
-    return NO_ORIGIN
+    origin: Origin = getattr(value, "origin", NO_ORIGIN)
+    return origin
 
 
 def with_origin(value: Any, origin: Origin) -> Any:
     """Return a scalar with an origin; values that cannot carry one, such as null or a float, are
     returned unchanged.
     """
-    if not isinstance(value, str | int):
+    if isinstance(value, str):
+        traced: Any = TracedStr(value)
+    elif isinstance(value, int):
+        traced = TracedInt(value)
+    else:
         return value
-    traced = TracedStr(value) if isinstance(value, str) else TracedInt(value)
     traced.origin = origin
     return traced
 
@@ -116,10 +118,9 @@ def with_writer(value: Any, writer: str, role: str = "") -> Any:
             key_with_writer = key if carries_origin else _scalar_with_writer(key, writer, role)
             written[key_with_writer] = with_writer(item, writer, role)
         return written
-    if isinstance(value, list):
-        return [with_writer(item, writer, role) for item in value]
-    if isinstance(value, tuple):
-        return tuple([with_writer(item, writer, role) for item in value])
+    if isinstance(value, list | tuple):
+        items = [with_writer(item, writer, role) for item in value]
+        return items if isinstance(value, list) else tuple(items)
     return _scalar_with_writer(value, writer, role)
 
 
@@ -150,8 +151,7 @@ def source_path(value: Any) -> Path | None:
             path = path[:-1]
         return path
 
-    words = origin_of(value).paths
-    return words[0] if words else None
+    return next(iter(origin_of(value).paths), None)
 
 
 def _common_prefix(paths: Sequence[Path]) -> Path | None:
@@ -206,10 +206,8 @@ class Trace(NamedTuple):
         from, or None.
         """
         template = next(item.template for item in self.job.roles if item.name == role)
-        source = source_path_in(pod_template.write_shared(template), path)
-        if source is not None:
-            return existing_prefix(source, data) or None
-        return None
+        source = source_path_in(pod_template.write(template), path)
+        return existing_prefix(source or (), data) or None
 
     def origins(self, manifest: int) -> Iterator[Origin]:
         """Yield the origin of each scalar, empty mapping and empty list, with the paths of its
@@ -222,9 +220,7 @@ class Trace(NamedTuple):
         its closest parent.
         """
         for _, value in reversed(_trail(self.manifests[manifest], path)[1:]):
-            if roles := {
-                origin.role for item in scalars(value) if (origin := origin_of(item)).role
-            }:
+            if roles := {origin_of(item).role for item in scalars(value)} - {""}:
                 return _single_item(roles)
         return ""
 
@@ -242,7 +238,8 @@ class Trace(NamedTuple):
 
 
 def _leaf_origins(value: Any, key: Any) -> Iterator[Origin]:
-    if isinstance(value, Mapping) and value:
+    # most are texts: that these are no mappings would take longest to find
+    if not isinstance(value, str) and isinstance(value, Mapping) and value:
         for inner_key, inner in value.items():
             yield from _leaf_origins(inner, inner_key)
     elif isinstance(value, list | tuple) and value:
@@ -268,8 +265,8 @@ def source_path_in(data: Any, path: Path) -> Path | None:
     trail = _trail(data, path)
     key, value = trail[-1]
     source = source_path(value)
-    if source is None and len(trail) > len(path) and origin_of(key).paths:
-        source = origin_of(key).paths[0]
+    if source is None and len(trail) > len(path):
+        source = next(iter(origin_of(key).paths), None)
     if source is not None and source[-2:] == ("resources", "devices"):
         source = source[:-1]
     if source is None:
@@ -322,7 +319,7 @@ def trace_of(plain: Built) -> Trace:
     lowered = _record_pod_writer(
         _trace_node_counts(lower(spec, plain.context.cluster), plain.spec), "spec"
     )
-    built = build(spec, lowered, plain.context, plain.passes, _record_writer)
+    built = build(spec, lowered, plain.context, plain.passes, _record_writer, shared=True)
     return Trace(built.job, built.manifests)
 
 
@@ -365,14 +362,15 @@ def _trace_value(value: Any, path: Path) -> Any:
 def _trace_node_counts(job: Job, spec: Spec) -> Job:
     """Return the job with origins on its numbers of nodes, which lowering computes."""
     job_spec = spec.spec
-    if job_spec.master is not None or job_spec.worker is not None:
-        path = ("spec", "worker", "replicas") if job_spec.worker is not None else ("spec", "master")
-    elif job_spec.nodes is not None and (
-        job_spec.elastic is None or job_spec.elastic.nnodes is None
-    ):
-        path = ("spec", "nodes")
+    path: Path
+    if job_spec.worker is not None:
+        path = ("spec", "worker", "replicas")
+    elif job_spec.master is not None:
+        path = ("spec", "master")
     elif job_spec.elastic is not None and job_spec.elastic.nnodes is not None:
         path = ("spec", "elastic", "nnodes")
+    elif job_spec.nodes is not None:
+        path = ("spec", "nodes")
     else:
         return job
 
@@ -441,7 +439,7 @@ def _record_role_writer(role: Role, writer: str, before: Role | None) -> Role:
     amounts.
     """
     template = role.template
-    main = role.template.main
+    main = template.main
     amounts = main.resources
     if writer != "spec":
         amounts = amounts._replace(

@@ -330,14 +330,18 @@ def explain(
 
 def _causes(
     document: OverriddenDocument, compiled: Compiled, lines: InputLines, first: int, *, chosen: bool
-) -> Iterator[Cause]:
-    """Yield the causes of a job's values with the paths as written, and with its manifests counted
+) -> Iterable[Cause]:
+    """Return the causes of a job's values with the paths as written, and with its manifests counted
     from `first`.
     """
+    causes = provenance(document.data, compiled, chosen=chosen, lines=lines)
+    if document.member is None and not first:
+        return causes
     as_written = partial(_with_written_path, spec=document)
-    for cause in provenance(document.data, compiled, chosen=chosen, lines=lines):
-        inputs = tuple(map(as_written, cause.inputs))
-        yield cause._replace(manifest=first + cause.manifest, inputs=inputs)
+    return [
+        cause._replace(manifest=first + cause.manifest, inputs=tuple(map(as_written, cause.inputs)))
+        for cause in causes
+    ]
 
 
 def _with_span(line: Input, spec: OverriddenDocument, cluster: Document | None) -> Input:

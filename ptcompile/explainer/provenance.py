@@ -17,6 +17,7 @@ from operator import itemgetter
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.build import Built, build
+from ptcompile.compiler.passes import PASSES
 from ptcompile.compiler.pipeline import Compiled
 from ptcompile.compiler.trace import Origin
 from ptcompile.diagnostics import Path
@@ -31,7 +32,7 @@ from ptcompile.explainer.sensitivity import (
     outcomes,
     variant_of,
 )
-from ptcompile.explainer.values import changed_leaves, changed_paths, shown_leaves, value_at
+from ptcompile.explainer.values import changed_leaves, shown_leaves, value_at
 from ptcompile.ir.job import Context, Target
 from ptcompile.kubernetes.unstructured import MISSING, Json
 from ptcompile.operators.targets import default_target, every_target
@@ -70,9 +71,8 @@ class InputLines:
     ) -> None:
         self.variants = Variants(data, spec, cluster)
         self._locate = locate
-        self._documents = {"spec": data, "cluster": self.variants.profile}
         self._masked = {
-            name: without_secrets(document) for name, document in self._documents.items()
+            name: without_secrets(document) for name, document in self.variants.documents.items()
         }
         self._set_fields = {"spec": data, "cluster": cluster.document(only_set=True)}
         self._inputs: dict[tuple[InputName, Path, bool, bool], Input] = {}
@@ -84,7 +84,8 @@ class InputLines:
         key = file, path, left_out, other_value
         if key not in self._inputs:
             value, masked = (
-                value_at(documents[file], path) for documents in (self._documents, self._masked)
+                value_at(documents[file], path)
+                for documents in (self.variants.documents, self._masked)
             )
             is_set = value_at(self._set_fields[file], path) is not MISSING
             self._inputs[key] = self._locate(
@@ -160,9 +161,7 @@ def _is_copied_boolean(value: Any, path: Path, inputs: Iterable[Input]) -> bool:
     """Return whether the value is a boolean that the user wrote under the same key: booleans
     cannot carry a trace.
     """
-    if not isinstance(value, bool):
-        return False
-    return any(
+    return isinstance(value, bool) and any(
         line.value is value and line.file == "spec" and _last_key(line.path) == _last_key(path)
         for line in inputs
     )
@@ -179,9 +178,7 @@ def writer(origin: Origin, path: Path) -> str:
         return "target"
     if origin.writer not in {"", "spec"}:
         return origin.writer
-    is_users = origin.is_exact and any(
-        _last_key(source) == _last_key(path) for source in origin.paths
-    )
+    is_users = origin.is_exact and _last_key(path) in map(_last_key, origin.paths)
     return "spec" if is_users or (origin.writer and origin.role) else "target"
 
 
@@ -214,18 +211,16 @@ def _effects(
     `copied` are the lines of the spec that the trace finds in the manifests as they are.
     """
 
-    def changed_values(
-        vary: Callable[[Mapping[Path, Any]], Variant | None], changes: Mapping[Path, Any]
-    ) -> dict[Path, Any] | None:
-        variant = vary(changes)
+    def changed_values(file: InputName, changes: Mapping[Path, Any]) -> dict[Path, Any] | None:
+        variant = variants.of(file, changes)
         if variant is None:
             return None
-        return dict(
-            changed_leaves(built.manifests, _build_variant(variant, built.context.target, built))
-        )
+        return dict(changed_leaves(base, manifests_of(variant)))
 
-    of_spec = partial(changed_values, variants.of_spec)
-    of_cluster = partial(changed_values, variants.of_cluster)
+    manifests_of = partial(_build_variant, target=built.context.target, like=built)
+    base = manifests_of(variants.base)
+    of_spec = partial(changed_values, "spec")
+    of_cluster = partial(changed_values, "cluster")
     variations = variants.spec_variations
     if only is not None:
         below = [variation for variation in variations if variation.path[: len(only)] == only]
@@ -263,7 +258,9 @@ def _file_effects(
 
 def _build_variant(variant: Variant, target: Target, like: Built) -> Manifests:
     """Build a variant with the passes of another build, and return its manifests."""
-    return build(variant.spec, variant.job, Context(variant.cluster, target), like.passes).manifests
+    context = Context(variant.cluster, target)
+    shared = like.passes is PASSES
+    return build(variant.spec, variant.job, context, like.passes, shared=shared).manifests
 
 
 def _inputs_by_value(
@@ -307,7 +304,7 @@ def _target_choice_inputs(built: Built, lines: InputLines) -> dict[Path, tuple[I
     fitting = default_target(free.job, cluster)
     another = next(target for target in every_target() if target is not built.context.target)
     without, instead = (
-        set(changed_paths(built.manifests, _build_variant(free, target, built)))
+        dict(changed_leaves(built.manifests, _build_variant(free, target, built))).keys()
         for target in (fitting, another)
     )
 

@@ -19,14 +19,14 @@ PASS_SENTENCES: Mapping[str, Mapping[str, str]] = _TABLE["passes"]
 """Sentences of the passes, keyed by pass name."""
 TARGET_SENTENCES: Mapping[str, str] = _TABLE["target"]
 """Sentences for fields that every target writes."""
+_OF_WRITER = {**PASS_SENTENCES, "spec": SPEC_SENTENCES, "target": TARGET_SENTENCES}
 
 
 def sentence(by: str, target: Target, keys: Sequence[str]) -> str:
     """Return the sentence for a value with the keys of `values.ShownLeaf`; `by` as in `Cause`."""
-    tables = {
-        "spec": (SPEC_SENTENCES,),
-        "target": (target.sentences, TARGET_SENTENCES),
-    }.get(by) or (PASS_SENTENCES.get(by, {}),)
+    tables = [_OF_WRITER.get(by, {})]
+    if by == "target":
+        tables.insert(0, target.sentences)
     for table in tables:
         text = next((table[key] for key in keys if key in table), table.get(""))
         if text is not None:

@@ -14,6 +14,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import partial
+from itertools import tee
 from typing import Any, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.lazy import cached_property
@@ -121,58 +124,57 @@ class Variants:
     """
 
     def __init__(self, data: Json, spec: Spec, cluster: ClusterProfile) -> None:
-        self._data = data
-        self._spec = spec
-        self._cluster = cluster
-        self.profile = cluster.document()
-        """The profile as a document with all its defaults."""
+        self.base = variant_of(spec, cluster)
+        self.documents: dict[InputName, Json] = {"spec": data, "cluster": cluster.document()}
+        """The spec, and the profile with all its defaults."""
         self._known: dict[tuple[object, ...], Variant | None] = {}
 
     @cached_property
     def spec_variations(self) -> list[Variation]:
         """The variations of the spec."""
-        return spec_variations(self._data)
+        return spec_variations(self.documents["spec"])
 
     @cached_property
     def cluster_variations(self) -> list[Variation]:
         """The variations of the profile."""
-        return cluster_variations(self.profile)
+        return cluster_variations(self.documents["cluster"])
 
     @cached_property
     def default_paths(self) -> frozenset[Path]:
         """The lines of the profile that repeat a default."""
-        return default_paths(self.profile, self.cluster_variations)
+        return default_paths(self.documents["cluster"], self.cluster_variations)
 
-    def of_spec(self, changes: Mapping[Path, Any]) -> Variant | None:
-        """Return the variant for new values in the spec, or None if it is invalid or does not
+    def of(self, file: InputName, changes: Mapping[Path, Any]) -> Variant | None:
+        """Return the variant for new values in a file, or None if it is invalid or does not
         compile.
         """
-        return self._cached("spec", changes, self._read_spec)
-
-    def of_cluster(self, changes: Mapping[Path, Any]) -> Variant | None:
-        """Return the variant for new values in the profile, or None if it is invalid."""
-        return self._cached("cluster", changes, self._read_cluster)
-
-    def _cached(
-        self,
-        file: InputName,
-        changes: Mapping[Path, Any],
-        read: Callable[[Mapping[Path, Any]], Variant | None],
-    ) -> Variant | None:
         key = (file, *changes.items())
         if key not in self._known:
-            self._known[key] = read(changes)
+            self._known[key] = self._read(file, replace_at(self.documents[file], changes))
         return self._known[key]
 
-    def _read_spec(self, changes: Mapping[Path, Any]) -> Variant | None:
-        spec = reader.read_spec(replace_at(self._data, changes))
-        if spec is None or any(kubernetes_field_problems(spec.spec)):
+    def _read(self, file: InputName, data: Json) -> Variant | None:
+        """Return the variant of a changed file. What it does not change of the base's roles is
+        the same object, which takes no time to compare.
+        """
+        base = self.base
+        spec = reader.read_spec(data) if file == "spec" else base.spec
+        cluster = reader.read_cluster(data) if file == "cluster" else base.cluster
+        if spec is None or cluster is None or any(kubernetes_field_problems(spec.spec)):
             return None
-        return variant_of(spec, self._cluster)
 
-    def _read_cluster(self, changes: Mapping[Path, Any]) -> Variant | None:
-        cluster = reader.read_cluster(replace_at(self.profile, changes))
-        return None if cluster is None else variant_of(self._spec, cluster)
+        variant = variant_of(spec, cluster)
+        roles = variant.job.roles
+        old = base.job.roles
+        roles = (*map(_with_parts_of, roles, old), *roles[len(old) :])
+        return variant._replace(job=variant.job._replace(roles=roles))
+
+
+def _with_parts_of(value: Any, base: Any) -> Any:
+    """Return a value of a job in which each part that equals that of `base` is that of `base`."""
+    if hasattr(value, "_fields") and hasattr(base, "_fields"):
+        return value._make(map(_with_parts_of, value, base))
+    return base if value == base else value
 
 
 def replace_at(data: Any, new: Mapping[Path, Any]) -> Any:
@@ -277,7 +279,8 @@ def _other_values(
         else:
             yield from sorted((value + 1, value - 1), key=taken.__contains__)
 
-    return others
+    # each target begins anew, and a value is found once
+    return partial(copy, *tee(others(), 1))
 
 
 def _similar_texts(value: str) -> Iterator[str]:
@@ -361,10 +364,7 @@ def _outcomes_of_copied(
 
     values = list(texts)
     evaluate = _evaluate_some([changes[number] for number in texts.values()], values, outcome)
-    paths_of_line = _outcomes_by_value(evaluate, values)
-    if paths_of_line is None:
-        return {}
-
+    paths_of_line = _outcomes_by_value(evaluate, values) or [None] * len(texts)
     return {
         number: paths
         for number, paths in zip(texts.values(), paths_of_line, strict=True)

@@ -16,12 +16,16 @@ from ptcompile.kubernetes.unstructured import MISSING, get
 from ptcompile.report.layout import safe_text
 from ptcompile.source import emitter
 
+# made once: every value of a manifest is asked
+_LISTS = (list, tuple)
+_CONTAINERS = (dict, *_LISTS)
+
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Yield every scalar, empty mapping and empty list in the order of the data, each with its
     path.
     """
-    if not value or not isinstance(value, dict | list | tuple):
+    if not value or not isinstance(value, _CONTAINERS):
         yield path, value
     elif isinstance(value, dict):
         for key, inner in value.items():
@@ -29,13 +33,6 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     else:
         for index, inner in enumerate(value):
             yield from leaves(inner, (*path, index))
-
-
-def changed_paths(base: Any, new: Any) -> Iterator[Path]:
-    """Yield the paths of leaves in `base` that are missing or different in `new`. A moved item
-    is not a change.
-    """
-    return (path for path, _ in changed_leaves(base, new))
 
 
 def changed_leaves(base: Any, new: Any) -> list[tuple[Path, Any]]:
@@ -56,13 +53,13 @@ def _add_changed_leaves(
     """Add the changed leaves of two different values. `field` is the key of the value, which
     determines how list items are identified.
     """
-    if not base or not isinstance(base, dict | list | tuple):
+    if not base or not isinstance(base, _CONTAINERS):
         changed.append((path, new))
     elif isinstance(base, dict) and isinstance(new, dict):
         for key, inner in base.items():
             if inner != (counterpart := new.get(key, MISSING)):
                 _add_changed_leaves(changed, inner, counterpart, (*path, key), str(key))
-    elif isinstance(base, list | tuple) and isinstance(new, list | tuple):
+    elif isinstance(base, _LISTS) and isinstance(new, _LISTS):
         is_nameless = all(
             isinstance(item, dict) and identity(item, field) is None for item in (*base, *new)
         )
@@ -115,7 +112,7 @@ def differences(
             yield from differences(
                 before.get(key, MISSING), after.get(key, MISSING), (*path, key), str(key)
             )
-    elif isinstance(before, list | tuple) and isinstance(after, list | tuple):
+    elif isinstance(before, _LISTS) and isinstance(after, _LISTS):
         for index, (inner, counterpart) in enumerate(
             zip(after, _counterparts(after, before, field), strict=True)
         ):
@@ -284,7 +281,7 @@ def shown_leaves(
     """Yield the leaves in the order of `leaves`. The other arguments describe the value itself:
     `field` is its key.
     """
-    if not value or not isinstance(value, dict | list | tuple):
+    if not value or not isinstance(value, _CONTAINERS):
         yield ShownLeaf(path, value, shown, keys)
     elif isinstance(value, dict):
         for key, inner in value.items():
@@ -351,7 +348,7 @@ def shown_value(value: Any, width: int | None = None) -> str:
 def _flow(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list | tuple):
+    if isinstance(value, _LISTS):
         return "[" + ", ".join(map(_flow, value)) + "]"
     if not isinstance(value, str):
         return json.dumps(value)

@@ -199,31 +199,24 @@ def _read_container(container: Json) -> Container:
 
 
 def write(template: PodTemplate, *, main: str | None = None, **spec: Any) -> JsonDict:
-    """Return a template as Kubernetes requires it, with its keys in the usual order.
+    """Return a template as Kubernetes requires it, with its keys in the usual order. It shares
+    parts with the template.
 
     `main` renames the main container; `spec` adds pod fields that a target sets, such as
     `restartPolicy`.
-    """
-    copy: JsonDict = _deep_copy(write_shared(template, main=main, **spec))
-    return copy
-
-
-def write_shared(template: PodTemplate, *, main: str | None = None, **spec: Any) -> JsonDict:
-    """Return the same as `write`, for reading only: it shares parts with the template and has
-    tuples as lists.
     """
     pod = {**template.extra}
     for key, value in (
         *spec.items(),
         ("nodeSelector", template.node_selector or None),
         ("affinity", template.affinity or None),
-        ("tolerations", template.tolerations or None),
-        ("volumes", template.volumes or None),
+        ("tolerations", [*template.tolerations] or None),
+        ("volumes", [*template.volumes] or None),
     ):
         if value is not None:
             pod[key] = value
 
-    pod["containers"] = (_write_container(template.main, main), *template.sidecars)
+    pod["containers"] = [_write_container(template.main, main), *template.sidecars]
     whole: JsonDict = {"spec": with_keys_first(pod, _FIELDS["pod"])}
     metadata = template.metadata
     if template.labels:
@@ -240,7 +233,7 @@ def without_nulled_fields(template: PodTemplate) -> PodTemplate:
     """Return the template without the fields that it keeps empty."""
     if not template.nulls:
         return template
-    written = write_shared(template._replace(nulls=NOTHING))
+    written = write(template._replace(nulls=NOTHING))
     kept = without_paths(written, template.nulls)
     if kept == written:
         return template
@@ -310,20 +303,20 @@ def _nulls_with_main(template: PodTemplate, main: str | None) -> Json:
     return {**template.nulls, "spec": {**spec, "containers": containers}}
 
 
-def _deep_copy(value: Any) -> Any:
+def unshared(value: Any) -> Any:
     """Return the data with nothing shared, so editing one manifest never changes another."""
     value_type = type(value)
     if value_type is dict:
         copy = value.copy()
         for key, inner in value.items():
             if type(inner) is not str:
-                copy[key] = _deep_copy(inner)
+                copy[key] = unshared(inner)
         return copy
     if value_type is list or value_type is tuple:
-        return [inner if type(inner) is str else _deep_copy(inner) for inner in value]
+        return [inner if type(inner) is str else unshared(inner) for inner in value]
 
     if isinstance(value, Mapping):
-        return _deep_copy({**value})
+        return unshared({**value})
     return value
 
 
@@ -337,11 +330,11 @@ def _write_container(container: Container, name: str | None) -> JsonDict:
         **container.extra,
         "name": name or container.name,
         "image": container.image,
-        "command": container.command,
-        "args": container.args,
-        "env": container.env or None,
+        "command": None if container.command is None else [*container.command],
+        "args": None if container.args is None else [*container.args],
+        "env": [*container.env] or None,
         "resources": resources or None,
-        "volumeMounts": container.mounts or None,
+        "volumeMounts": [*container.mounts] or None,
     }
 
     return with_keys_first(without_none(fields), _FIELDS["container"])

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
 
 import ptcompile
+from ptcompile.compiler.build import build
+from ptcompile.compiler.frontend.lowering import lower
+from ptcompile.compiler.frontend.reader import decode_spec
+from ptcompile.compiler.reader import load_profile
+from ptcompile.ir.job import Context
 from ptcompile.kubernetes.names import is_dns_label
+from ptcompile.operators.targets import target_named
+from ptcompile.source import streams
+from tests.conftest import ABLE, GOOD, Case, pair_name, thinned
 
 HEAD = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {generateName: sft-}\nspec:\n  image: i:1\n"
 ONE = HEAD + "  script: t.py\n"
@@ -256,3 +265,18 @@ def test_one_volcano_task_of_all_nodes(start: str) -> None:
     assert patched(
         "names: {task: trainer}\n  env: {MASTER_PORT: '1'}", "volcano", f"  {start}\n  nodes: 3\n"
     ).ok
+
+
+@pytest.mark.parametrize("case", thinned(GOOD, 3), ids=pair_name)
+def test_shared_manifests_are_equal_and_leave_the_job_alone(case: Case) -> None:
+    cluster, _ = load_profile(case.cluster)
+    spec, _ = decode_spec(next(iter(streams.read(case.spec, None).documents)).data)
+    assert cluster is not None
+    assert spec is not None
+    job = lower(spec, cluster)
+    for target in (target for able, target in ABLE if able == case):
+        context = Context(cluster, target_named(target))
+        alone = build(spec, job, context)
+        before = copy.deepcopy(alone.job)
+        shared = build(spec, job, context, shared=True)
+        assert (shared.job, shared.manifests) == (before, alone.manifests)

@@ -66,10 +66,10 @@ def test_a_profile_of_defaults_needs_few_compilations() -> None:
     compiled = 0
     build = asked.build  # type: ignore[attr-defined]
 
-    def counted(*given: Any) -> object:
+    def counted(*given: Any, **named: Any) -> object:
         nonlocal compiled
         compiled += 1
-        return build(*given)
+        return build(*given, **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(asked, "build", counted)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from ptcompile.compiler import passes
 from ptcompile.compiler.passes import PASSES, PassRun
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.explainer.explanation import closest_path, explain_passes, job_view
+from ptcompile.ir.pods import unshared
 from ptcompile.kubernetes.unstructured import MISSING
 from ptcompile.source.secrets.scanner import without_secrets
 from tests.conftest import ABLE, Case, pair_name, thinned
@@ -34,7 +34,7 @@ def test_an_undone_step_gives_the_job_before_it(case: Case, target: str) -> None
 
 
 def _taken_back(step: PassRun) -> Any:
-    data: Any = copy.deepcopy(without_secrets(job_view(step.after)))
+    data: Any = unshared(without_secrets(job_view(step.after)))
     (told,) = explain_passes([step], [])
     places = [(("roles", role, *one.path), one) for one in told.changes for role in one.roles]
     places += [(("job", *one.path), one) for one in told.changes if not one.roles]

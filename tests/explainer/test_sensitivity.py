@@ -10,16 +10,26 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 import ptcompile
+from ptcompile.compiler import build as building
+from ptcompile.compiler.pipeline import compile_document
 from ptcompile.explainer import sensitivity
 from ptcompile.explainer.model import Cause
-from ptcompile.explainer.sensitivity import Variation, outcomes, replace_at, spec_variations
+from ptcompile.explainer.provenance import InputLines, provenance
+from ptcompile.explainer.sensitivity import (
+    Variants,
+    Variation,
+    outcomes,
+    replace_at,
+    spec_variations,
+    variant_of,
+)
 from ptcompile.kubernetes.unstructured import MISSING
 from ptcompile.operators.targets import TARGETS
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.conftest import ABLE, Case, thinned
 from tests.explainer.cases import causes_of
 from tests.explainer.reference import Json
-from tests.making import DEFAULT_CLUSTER, smallest
+from tests.making import DEFAULT_CLUSTER, documents, smallest
 from tests.strategies import profiles, specs
 
 ALL_ALONE = 10**9
@@ -149,6 +159,56 @@ def _own(document: Any, count: int = 100) -> Changed:
 
 def _touched(own: Changed) -> set[str]:
     return {path[0] for path in own}
+
+
+MANY = smallest("nodes: 2\nenv: {A: a, B: b}\nresources: {cpu: 2}\n")
+
+
+def test_a_variant_has_the_parts_of_the_spec_that_it_leaves_alone() -> None:
+    (data,) = documents(MANY)
+    built = compile_document(data, DEFAULT_CLUSTER, "job").built
+    assert built is not None
+    variants = Variants(data, built.spec, DEFAULT_CLUSTER)
+    variant = variants.of("spec", {("spec", "image"): "other:1"})
+    assert variant is not None
+    assert variant.job == variant_of(variant.spec, DEFAULT_CLUSTER).job
+    (old,) = (role.template for role in variants.base.job.roles)
+    (new,) = (role.template for role in variant.job.roles)
+    assert (old.main.image, new.main.image) == ("img:1", "other:1")
+    assert new.main.env is old.main.env
+    assert new._replace(main=old.main) == old
+    assert variants.of("spec", {("spec", "image"): "other:1"}) is variant
+
+
+def _noted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[object]:
+    """Return a list that gets the argument of each call of a function."""
+    calls: list[object] = []
+    function = getattr(module, name)
+
+    def noting(argument: object) -> object:
+        calls.append(argument)
+        return function(argument)
+
+    monkeypatch.setattr(module, name, noting)
+    return calls
+
+
+def test_targets_share_variants_and_copy_no_manifest(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied = _noted(monkeypatch, building, "unshared")
+    read = _noted(monkeypatch, sensitivity.reader, "read_spec")
+    (data,) = documents(MANY)
+    compiled = [compile_document(data, DEFAULT_CLUSTER, name) for name in TARGETS if name != "pod"]
+    manifests = len(copied)
+    first, *others = compiled
+    assert first.built is not None
+    lines = InputLines(data, first.built.spec, DEFAULT_CLUSTER)
+    assert provenance(data, first, lines=lines)
+    variants = len(read)
+    assert variants > 10
+    for each in others:
+        assert provenance(data, each, lines=lines)
+    assert len(read) - variants < 5  # what only another target tries alone
+    assert len(copied) == manifests
 
 
 def test_a_hundred_texts_need_one_document() -> None:

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 
 from ptcompile._internal.deadline import deadline
 from ptcompile._internal.limits import NotFinishedError
@@ -141,12 +140,7 @@ class Live:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._changed:
             self._ended = True
             self._changed.notify_all()
@@ -239,7 +233,8 @@ def run(options: argparse.Namespace) -> int:
     if options.spec == "-":
         raise UsageError("standard input does not change: watch needs a file")
 
-    for path in filter(None, (options.spec, options.cluster)):
+    paths = [path for path in (options.spec, options.cluster) if path]
+    for path in paths:
         files.read(path)
     # a mistake in the configuration ends the command before the page is served
     of_run(options)
@@ -252,12 +247,12 @@ def run(options: argparse.Namespace) -> int:
     gc.enable()
     with suppress(KeyboardInterrupt), live:
         files.print_error(f"ptcompile: {live.address} (Ctrl-C ends it)")
-        _watch(live, options)
+        _watch(live, options, paths)
 
     return 0
 
 
-def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
+def _watch(live: Live, options: argparse.Namespace, paths: Sequence[str]) -> NoReturn:
     """Show the page, and update it when its files change. While they do not compile, keep their
     last manifests.
     """
@@ -266,7 +261,6 @@ def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
     shown: list[bytes | str] | None = None
     last_page: ExplainPage | None = None
     last_compiled: ExplainPage | None = None
-    paths = [path for path in (options.spec, options.cluster) if path]
     while True:
         contents = [_read_content(path) for path in paths]
         if contents != shown:
@@ -294,6 +288,9 @@ def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
                     page = with_earlier_manifests(page, last_compiled)
 
             live.show(html(page))
+            if earlier is None:
+                # collections skip what the first page has loaded
+                gc.freeze()
 
         time.sleep(_CHECK_SECONDS)
 

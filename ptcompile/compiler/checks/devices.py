@@ -508,7 +508,7 @@ def incomplete_fabrics(job: Job) -> Iterator[tuple[str, Problem]]:
         amounts = {*main.resources.requests, *main.resources.limits}
         if not role.template.sidecars and not concerns(main.env, amounts):
             continue
-        for gap in gaps(pod_template.write_shared(role.template)):
+        for gap in gaps(pod_template.write(role.template)):
             yield role.name, _fabric_problem(gap.path, gap.message, gap.help)
 
 

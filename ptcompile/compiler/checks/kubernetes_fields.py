@@ -70,17 +70,16 @@ _KUBERNETES_FIELDS = tuple(field for field in POD_FIELDS if field.is_kubernetes)
 
 def _kubernetes_pod(fields: PodFields) -> JsonDict:
     """Return a pod of the block's fields that the spec's models do not type, or {} if it sets
-    none.
+    none. Variables that are all texts are typed.
     """
     set_fields = fields.model_fields_set
-    words = [field for field in _KUBERNETES_FIELDS if field.attribute in set_fields]
-    if not words or (
-        len(words) == 1
-        and words[0].spec_field == "env"
-        and all(map(_is_plain, fields.env.values()))
-    ):
-        return {}
-    return {"kind": "Pod", "spec": pod_template_of(fields, words)["spec"]}
+    words = [
+        field
+        for field in _KUBERNETES_FIELDS
+        if field.attribute in set_fields
+        and not (field.spec_field == "env" and all(map(_is_plain, fields.env.values())))
+    ]
+    return {"kind": "Pod", "spec": pod_template_of(fields, words)["spec"]} if words else {}
 
 
 def _is_plain(value: object) -> bool:

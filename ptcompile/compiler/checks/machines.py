@@ -269,7 +269,7 @@ def pool_misfits(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str | None
     training: list[Placement] = []
     has_misfit = False
     for role in job.roles:
-        pod = pod_template.write_shared(role.template)["spec"]
+        pod = pod_template.write(role.template)["spec"]
         placement = fits(pod, pools.groups, _claimed_accelerators(role.template, job, cluster))
         misfit = misfit_in(pools, placement)
         if misfit is not None:

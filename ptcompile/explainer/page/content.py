@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from ptcompile._internal.limits import limits
@@ -10,7 +10,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.advice import targets_by_finding
 from ptcompile.diagnostics import Diagnostic, Path, Problem, field_path, has_error, line_range
 from ptcompile.explainer.explanation import Explanation, SharedInputs
-from ptcompile.explainer.model import Cause, Input
+from ptcompile.explainer.model import Input
 from ptcompile.explainer.page.queue import admissions
 from ptcompile.explainer.rendering import source_name
 from ptcompile.explainer.values import shown_value
@@ -74,6 +74,10 @@ class SourceText(NamedTuple):
     def numbered(self) -> Iterator[tuple[int, str]]:
         """Yield the lines with their numbers, from 1."""
         return zip(self.numbers or range(1, len(self.lines) + 1), self.lines, strict=True)
+
+
+OriginCache = dict[tuple[int, ...], tuple[SourceLines, ...]]
+"""The lines that values came from, by the identities of their inputs, which outlive it."""
 
 
 class Panel(NamedTuple):
@@ -147,9 +151,11 @@ class ExplainPage(NamedTuple):
         return tuple(target_listing.target for target_listing in self.listings)
 
 
-def listing(target: str, explanation: Explanation, profile: ClusterProfile) -> Listing:
+def listing(
+    target: str, explanation: Explanation, profile: ClusterProfile, known: OriginCache
+) -> Listing:
     """Return a target's listing: its manifests as `compile` writes them, with secrets masked,
-    and their pods.
+    and their pods. Targets share `known`.
     """
     has_secrets = any(cause.masked for cause in explanation.causes)
     manifests = [
@@ -163,13 +169,12 @@ def listing(target: str, explanation: Explanation, profile: ClusterProfile) -> L
         ranges.append(emitter.line_ranges(manifest, len(lines) + 1))
         lines += emitter.emit(manifest).split("\n")[:-1]
 
-    known: dict[int, SourceLines] = {}
     reasons = [
         Reason(
             *_lines_at(cause.path, ranges[cause.manifest]),
             cause.by,
             cause.rule,
-            _origins(cause, explanation, known),
+            _origins(cause.inputs, explanation, known),
         )
         for cause in explanation.causes
     ]
@@ -189,7 +194,7 @@ def _lines_at(path: Path, ranges: Mapping[Path, tuple[int, int]]) -> tuple[int, 
     """Return the first and last line of a value, or of the closest parent if a masked key is on
     its path.
     """
-    return next(ranges[path[:end]] for end in range(len(path), -1, -1) if path[:end] in ranges)
+    return ranges.get(path) or _lines_at(path[:-1], ranges)
 
 
 def _continuation_lines(ranges: Iterable[tuple[int, int]]) -> frozenset[int]:
@@ -200,23 +205,24 @@ def _continuation_lines(ranges: Iterable[tuple[int, int]]) -> frozenset[int]:
 
 
 def _origins(
-    cause: Cause, explanation: Explanation, known: dict[int, SourceLines]
+    inputs: Sequence[Input], explanation: Explanation, known: OriginCache
 ) -> tuple[SourceLines, ...]:
     """Return the lines a value came from, each once: lines whose values matter come first, then
     lines that matter only if omitted.
-
-    `known` has the lines of earlier values by the identity of their input.
     """
+    key = tuple(map(id, inputs))
+    if key in known:
+        return known[key]
+
     origins: list[SourceLines] = []
-    for line in sorted(cause.inputs, key=lambda line: (not line.other_value, not line.left_out)):
-        if id(line) not in known:
-            known[id(line)] = _source_lines(line, explanation)
-        origin = known[id(line)]
+    for line in sorted(inputs, key=lambda line: (not line.other_value, not line.left_out)):
+        origin = _source_lines(line, explanation)
         # inputs are sorted: a later one on the same lines has a weaker effect
         if not origin.first or all(earlier[:3] != origin[:3] for earlier in origins):
             origins.append(origin)
 
-    return tuple(dict.fromkeys(origins))
+    known[key] = tuple(dict.fromkeys(origins))
+    return known[key]
 
 
 def _source_lines(line: Input, explanation: Explanation) -> SourceLines:
@@ -243,12 +249,13 @@ def gather(
     sources = shared.sources
     names = _filenames(shared)
     requested, shown_target, explanations = _explain_targets(explain, target)
+    known: OriginCache = {}
     jobs = filter(None, (object_name(document.data) for document in sources["spec"].documents))
 
     return ExplainPage(
         ", ".join(jobs) or names["spec"],
         tuple(_make_panel(file, names[file], read, requested) for file, read in sources.items()),
-        tuple(listing(name, result, profile) for name, result in explanations.items())
+        tuple(listing(name, result, profile, known) for name, result in explanations.items())
         if profile is not None
         else (),
         tuple(_page_findings(explanations, sources, names)),
@@ -324,10 +331,10 @@ def _explain_targets(
     """Return the requested explanation, the target to show, and the explanation of each target."""
     requested = explain(target)
     chosen = list(dict.fromkeys(job.target for job in requested.jobs))
-    explanations: dict[str, Explanation] = {}
-    for name in TARGETS if target is None else (target,):
-        is_requested = target is not None or chosen == [name]
-        explanations[name] = requested if is_requested else explain(name)
+    explanations = {
+        name: requested if target is not None or chosen == [name] else explain(name)
+        for name in (TARGETS if target is None else (target,))
+    }
     # a page excludes the targets of plugins
     chosen = [name for name in chosen if name in explanations]
     able = [name for name, result in explanations.items() if result.jobs]

@@ -98,10 +98,15 @@ def container_invocation(
     a program are taken as the command line.
     """
     invocation = read_command_line([*command, *args], env, files, folder)
-    if command or invocation.launcher != "command" or invocation.in_shell:
+    # args with a program are more likely a command line than arguments of one
+    if (
+        command
+        or invocation.launcher != "command"
+        or invocation.in_shell
+        or args[0].startswith("/")
+        or is_program(args[0])
+    ):
         return invocation
-    if args[0].startswith("/") or is_program(args[0]):
-        return invocation  # more likely a program than an argument of one
     return Invocation("image", entry=tuple(args), env=env)
 
 
@@ -131,29 +136,42 @@ def read_command_line(
         variables = ChainMap(dict(inner.env), env) if inner.env else env  # type: ignore[arg-type]  # read only
         return _program_invocation(argv[inner.start :], variables)
 
-    program: ShellCommand | None = None
-    for command in reversed(script.commands):
+    if not script.commands:
+        return Invocation("command", entry=tuple(argv), env=env, in_shell=True)
+
+    known = _main_commands.get(id(script))
+    if known is None:
+        if len(_main_commands) > _MAX_SCRIPTS:
+            _main_commands.clear()
+        known = _main_commands[id(script)] = script, _main_command(script.commands)
+
+    return _command_invocation(known[1], script, env)
+
+
+_MAX_SCRIPTS = 64
+_main_commands: dict[int, tuple[Script, ShellCommand]] = {}
+"""Scripts with their main commands, by identity: all pods of a job have the same script, and each
+rule asks what they start.
+"""
+
+
+def _main_command(commands: Sequence[ShellCommand]) -> ShellCommand:
+    """Return the last launch; the first run of one that a loop repeats, since only failures
+    decide about the later ones. Without a launch, return the last program or else command.
+    """
+    last = None
+    for command in reversed(commands):
         words = command.words
         invocation = _program_invocation(words[unwrap(words).start :], _NO_VALUES)
         if invocation.launcher != "command":
-            return _command_invocation(_first_of_loop(command, script.commands), script, env)
-        if program is None and command.words[0] not in SHELL_COMMANDS:
-            program = command
+            if command.doubt is None:
+                return command
+            place = (command.file, command.start)
+            return next(each for each in commands if (each.file, each.start) == place)
+        if last is None and words[0] not in SHELL_COMMANDS:
+            last = command
 
-    if program is None and not script.commands:
-        return Invocation("command", entry=tuple(argv), env=env, in_shell=True)
-
-    return _command_invocation(program or script.commands[-1], script, env)
-
-
-def _first_of_loop(launch: ShellCommand, commands: Sequence[ShellCommand]) -> ShellCommand:
-    """Return the first run of a launch that a loop repeats: only failures decide about the later
-    ones.
-    """
-    if launch.doubt is None:
-        return launch
-    place = (launch.file, launch.start)
-    return next(command for command in commands if (command.file, command.start) == place)
+    return last or commands[-1]
 
 
 def _command_invocation(
@@ -187,11 +205,12 @@ def _options_with(command: ShellCommand, is_meant: Callable[[Argument], bool]) -
     names: list[str] = []
     option = ""
     for argument in command.argv:
-        if argument.text.startswith("-"):
+        is_option = argument.text.startswith("-")
+        if is_option:
             option = argument.text
         if option and is_meant(argument):
             names.append(option_name(option))
-        if not argument.text.startswith("-"):
+        if not is_option:
             option = ""
     return tuple(names)
 
@@ -208,7 +227,8 @@ def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocati
         return Invocation(
             "torchrun", options, entry, env, arguments=tuple(arguments), program=program
         )
-    if basename(argv[0]) == "axolotl" and (started := _axolotl_launcher(argv)) is not None:
+    name = basename(argv[0])
+    if name == "axolotl" and (started := _axolotl_launcher(argv)) is not None:
         return _program_invocation(started, env)
 
     call = launchers.launcher_of(argv)
@@ -217,7 +237,6 @@ def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocati
         options, _ = launchers.parse_options(call.name, given)
         return Invocation(call.name, options, tuple(argv), env, arguments=given)
 
-    name = basename(argv[0])
     if name == "tune" and argv[1:2] == ["run"]:
         options, entry = _parse_torchrun_options(argv[2:])
         # torchtune 0.6, _cli/run.py: any option of torchrun makes it start torchrun
@@ -227,25 +246,23 @@ def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocati
         )
     if name == "ray" and argv[1:2] == ["start"]:
         return Invocation("ray", parse_ray_start(argv[2:]), tuple(argv), env)
-    if name in _OTHER_LAUNCHERS:
-        return Invocation(_OTHER_LAUNCHERS[name], entry=tuple(argv), env=env)
 
-    return Invocation("command", entry=tuple(argv), env=env)
+    return Invocation(_OTHER_LAUNCHERS.get(name, "command"), entry=tuple(argv), env=env)
 
 
 def _axolotl_launcher(argv: Sequence[str]) -> list[str] | None:
     """Return the command line that `axolotl train CONFIG --launcher NAME -- OPTIONS` runs, or
     None by default.
     """
-    options = list(argv[: argv.index("--")]) if "--" in argv else list(argv)
-    passed = list(argv[argv.index("--") + 1 :]) if "--" in argv else []
+    end = argv.index("--") if "--" in argv else len(argv)
+    options = argv[:end]
     for index, option in enumerate(options):
         name, _, value = option.partition("=")
         if (
             name == "--launcher"
             and (value or "".join(options[index + 1 : index + 2])) == "torchrun"
         ):
-            return ["torchrun", *passed, "-m", "axolotl.cli.train"]
+            return ["torchrun", *argv[end + 1 :], "-m", "axolotl.cli.train"]
 
     return None
 
@@ -262,7 +279,7 @@ def _torchrun_options_start(argv: Sequence[str]) -> int | None:
         is_value = before.startswith("--") and "=" not in before
         if basename(argument) in TORCHRUN_PROGRAMS and not is_value:
             return index + 1
-        if argument == "-m" and argv[index + 1 : index + 2] and argv[index + 1] in _MODULES:
+        if argument == "-m" and not _MODULES.isdisjoint(argv[index + 1 : index + 2]):
             return index + 2
 
     return None

@@ -123,7 +123,7 @@ def unmistakable_secrets(secrets: Iterable[SecretScalar]) -> set[str]:
 
 def _walk(value: object, path: Path, parent: str, secrets: dict[Path, SecretScalar]) -> None:
     if isinstance(value, str):
-        if path not in secrets and (intervals := secret_parts(value)):
+        if (intervals := secret_parts(value)) and path not in secrets:
             secrets[path] = SecretScalar(path, value, tuple(intervals), True)
     elif isinstance(value, list | tuple):
         _add_arguments(value, path, secrets)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, strategies as st
 
+from ptcompile.shell.script import ShellCommand
+from ptcompile.simulator.launchers import command
 from ptcompile.simulator.launchers.command import (
     container_invocation,
     entry_arguments,
@@ -157,3 +160,23 @@ def test_some_programs_launch_only_with_one_of_their_commands(
     argv: list[str], launcher: str
 ) -> None:
     assert read_command_line(argv, {}).launcher == launcher
+
+
+def test_the_main_command_of_a_script_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[object] = []
+    search = command._main_command
+
+    def counted(commands: Sequence[ShellCommand]) -> ShellCommand:
+        searched.append(commands)
+        return search(commands)
+
+    monkeypatch.setattr(command, "_main_command", counted)
+    script = "export A=1\necho of the test\npython prepare.py\n"
+    for rank in "0123":  # which the script does not read
+        invocation = read_command_line(["bash", "-c", script], {"RANK": rank})
+        assert (invocation.entry, invocation.env["RANK"]) == (("python", "prepare.py"), rank)
+    assert len(searched) == 1
+
+    launch = script + "torchrun train.py\necho done\n"
+    assert read_command_line(["bash", "-c", launch], {}).launcher == "torchrun"
+    assert len(searched) == 2
