@@ -148,7 +148,7 @@ def test_a_group_is_one_job_and_a_derived_name_a_label() -> None:
     assert Derived("the pod", "{job}-0", "docs/facts").limit == 63
 
 
-def test_numbers_of_nodes_and_pods() -> None:
+def test_a_job_counts_its_nodes_and_pods() -> None:
     loaders = Role("loader", 2, making.template(), trains=False)
     job = making.job(replicas=4, min_nodes=2, max_nodes=6)
     job = job._replace(roles=(*job.roles, loaders))
