@@ -346,8 +346,8 @@ def _parse_config(table: Json, path: str) -> Config:
 
 
 def profile_in(folder: str, name: str) -> str:
-    """Return the profile that a setting names: a file of the folder, or without one of that name
-    a cloud's starter.
+    """Return the profile that a setting names: a file in the folder, or a cloud's starter if no
+    file has the name.
     """
     path = os.path.join(folder, name)
     starter = None if os.path.exists(path) else files.starter_named(name)

@@ -155,8 +155,9 @@ class Places:
         )
 
     def _service_address(self, pod: int) -> str:
-        """Return the address of the Services with a cluster IP that select a pod: another one of
-        its interface, which the pod does not find by its host name. A container has only its own.
+        """Return the address of the Services with a cluster IP that select a pod: a second one of
+        the pod's interface, which its host name does not lead to. A pod in a container has one
+        address.
         """
         address = self._addresses[pod]
         if self._in_containers:

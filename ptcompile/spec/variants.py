@@ -213,7 +213,7 @@ _MOST_NAMED = 120
 
 
 def open_choice(jobs: Sequence[OverriddenDocument]) -> Problem:
-    """Return the error that a verb looks at one job, and the document has these."""
+    """Return the error for a verb that looks at one job, if the document has several."""
     names = ", ".join(job.member.name for job in jobs if job.member is not None)
     help = f"choose one with --variant: {shorten(names, _MOST_NAMED)}"
     return _error("spec-conflict", (_KEY,), f"{len(jobs)} jobs, and this looks at one", help)

@@ -268,7 +268,7 @@ def _check_subdomain_name(name: FieldValue) -> None:
 
 
 def _check_deprecated_account(name: FieldValue) -> None:
-    # `serviceAccount` is its deprecated name
+    # the server ignores `serviceAccount`, the deprecated name, beside `serviceAccountName`
     if not name.pod.get("serviceAccountName"):
         _check_subdomain_name(name)
 

@@ -324,7 +324,7 @@ def apply_torchtune(build: Build) -> None:
     steps = nested_maps(build.spec, "replicatedJobs")
     node = next((replicated for replicated in steps if step_label(replicated) == "trainer"), {})
     container = runtimes.find_container(node, "node") or {}
-    # the TrainJob's command replaces the runtime's, except for the paths that the latter sets
+    # the TrainJob's command replaces that of the runtime, whose paths stay
     overrides = [
         word for word in nested_strings(container, "command") if word.startswith(_RUNTIME_OPTIONS)
     ]

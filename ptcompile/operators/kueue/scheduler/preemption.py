@@ -315,8 +315,8 @@ def satisfying(incoming: Incoming, queue: QuotaNode, policy: str) -> Iterator[Wo
 
 
 def _in_cohort(incoming: Incoming) -> tuple[list[_Candidate], list[_Candidate]]:
-    """Return the candidates of other queues: those that hold what is the queue's own, and those
-    by priority.
+    """Return the candidates of other queues: those that use quota of this queue, then those that it
+    preempts by priority.
     """
     queue = incoming.queue
     policy = as_string(queue.preemption.get("reclaimWithinCohort"), "Never")
