@@ -302,6 +302,7 @@ def _line_of_long_key(text: str) -> int | None:
 
 
 def _parse_config(table: Json, path: str) -> Config:
+    """Return the configuration in a table. Raises `UsageError` with every mistake."""
     mistakes: list[str] = []
     values: JsonDict = {"folder": os.path.dirname(os.path.abspath(path))}
     values["extensions"] = _load_extensions(table, os.path.basename(path), mistakes)

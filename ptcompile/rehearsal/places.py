@@ -208,6 +208,7 @@ class Places:
         }
 
     def _argv(self, actor: Actor) -> list[str]:
+        """Return the command line that plays a pod's command on this machine."""
         name = self.files.script if self.files else SCRIPT
         program, *arguments = (name if argument == SCRIPT else argument for argument in actor.argv)
         if self._settings.own_command:
@@ -218,6 +219,7 @@ class Places:
         has_conf = "PET_RDZV_CONF" in actor.env or any(
             argument.startswith(("--rdzv-conf", "--rdzv_conf")) for argument in arguments
         )
+        # torchrun's default timeouts are scaled too
         if self._settings.scale != 1 and not has_conf and program == "torchrun":
             arguments = ["--rdzv-conf=", *arguments]
 

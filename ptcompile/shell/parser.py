@@ -558,6 +558,7 @@ class _ScriptParser:
         return parts
 
     def dollar(self, quoted: bool) -> Parts:
+        """Read what begins with a dollar sign. A sign without a meaning is text."""
         start = self.at
         following = self.text[start + 1 : start + 2]
         if following == "(":
@@ -573,6 +574,7 @@ class _ScriptParser:
         if match := self.take(_NAME):
             return [Parameter(match[0], quoted, self.text[start : self.at])]
 
+        # the shell drops the dollar sign of a string to translate: $"..."
         return [] if following == '"' and not quoted else [Literal("$", quoted)]
 
     def command_or_arithmetic(self, quoted: bool) -> Part:

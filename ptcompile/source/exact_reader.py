@@ -366,6 +366,7 @@ def _or_template(text: str, finding: ReaderProblem) -> ReaderProblem:
 def _read_documents(
     text: str, findings: list[ReaderProblem], *, check_slash: bool
 ) -> ParsedValue | None:
+    """Return the root of the text's document, with positions; add what is wrong to the findings."""
     from yaml import events as kinds
 
     stack: list[Frame] = []

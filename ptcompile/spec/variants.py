@@ -77,6 +77,7 @@ def jobs_of(document: Document, overrides: Overrides) -> list[OverriddenDocument
     if problems:
         return [_rejected_document(document, [(VARIANTS_INDEX, problem) for problem in problems])]
 
+    # overrides inside `variants` are applied already
     of_all = overrides._replace(
         values=tuple(each for each in overrides.values if each not in inside)
     )

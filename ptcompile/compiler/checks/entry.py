@@ -164,6 +164,7 @@ def _shell_help(text: str, field: str, job: JobSpec) -> str:
 
 
 def _read_tokens(tokens: list[str], field: str, job: JobSpec) -> Entry | str:
+    """Return the fields to write for a command line, or the advice to give instead."""
     if _is_assignment(tokens[0]) and tokens[1:]:
         name, _, value = tokens[0].partition("=")
         return (

@@ -110,6 +110,7 @@ def simulate(state: QueueState) -> Callable[[Workload, FlavorResource, int], Quo
 
 
 def _targets(incoming: Incoming) -> list[PreemptionTarget]:
+    """Return the workloads to preempt, as the configured algorithm finds them."""
     if incoming.state.cluster.configuration.fair_sharing:
         from ptcompile.operators.kueue.scheduler.fair_sharing import fair_candidates
 
