@@ -301,7 +301,7 @@ def apply_flux(build: Build) -> None:
 
 
 def _flux_mount(path: str) -> JsonDict:
-    """Return the mount at a path, which all but that of the configuration take from one volume."""
+    """Return the mount at a path: of the volume with Flux's configuration, or of that with Flux."""
     name = "flux-config" if path == _FLUX_CONFIG else "flux-install"
     return {"name": name, "mountPath": path}
 
