@@ -764,7 +764,7 @@ def test_labels_and_annotations_of_pods_for_another_queue_go() -> None:
         ),
     ],
 )
-def test_where_the_queue_is_read(
+def test_the_queue_is_read_from_each_place_that_names_one(
     system: str, manifest: dict[str, Any], related: list[Any], fields: dict[str, Any]
 ) -> None:
     assert _queue_fields(manifest, Objects(related), profile(system)) == fields

@@ -254,7 +254,7 @@ WAITS = {"timeout": WAIT, "join_timeout": WAIT}
     ],
     ids=str,
 )
-def test_how_long_nodes_wait_for_each_other(
+def test_the_backend_decides_how_long_nodes_wait(
     settings: dict[str, Any], waits: dict[str, str | None]
 ) -> None:
     launch = rendezvous(**settings)

@@ -112,7 +112,7 @@ def test_faults_are_written_as_text(fault: Fault, text: str) -> None:
     assert report.fault_text(fault) == text
 
 
-def test_when_a_script_without_reports_trains() -> None:
+def test_a_script_without_reports_trains_since_its_connections() -> None:
     training = Training(3.4, "connections")
     blind = _rehearsal(settings=BLIND, training=training, faults=(KILL,))
     assert _labelled(blind, "train since") == [

@@ -45,7 +45,7 @@ def applied(data: Json, *overrides: tuple[Any, Any], name: str | None = None) ->
         ({"a": {"b": 1}}, ("a", 0), {"a": {"b": 1, "0": 9}}),
     ],
 )
-def test_where_a_value_is_set(data: Json, path: Any, expected: Json) -> None:
+def test_an_override_sets_the_value_at_its_path(data: Json, path: Any, expected: Json) -> None:
     result = applied(data, (path, 9))
     assert (result.data, result.rejected) == (expected, ())
     ((number, set_path),) = result.set_paths

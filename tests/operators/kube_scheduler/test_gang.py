@@ -189,7 +189,7 @@ def test_group_of_the_user_is_kept() -> None:
         ),
     ],
 )
-def test_what_a_cluster_cannot_do(
+def test_a_cluster_must_support_what_the_gang_needs(
     body: str, target: str, fields: dict[str, Any], expected: list[str]
 ) -> None:
     made_for = profile({**ON, "versions": {"kubernetes": "1.37"}, **fields})
