@@ -73,7 +73,7 @@ VALUES: list[Any] = [None, "", [], {}, 0, True, [None], {"x": None}]
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("where", ["spec", "profile"])
-def test_any_value_anywhere(where: str, target: str) -> None:
+def test_any_value_anywhere_compiles_or_is_reported(where: str, target: str) -> None:
     """Pod templates may contain null, which passes must accept."""
     whole = JOB if where == "spec" else PROFILE
     for at, path in enumerate(places(whole), start=list(TARGETS).index(target)):
@@ -85,7 +85,7 @@ def test_any_value_anywhere(where: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
-def test_any_value_anywhere_in_a_manifest(rule: Rule) -> None:
+def test_any_value_anywhere_in_a_manifest_is_judged(rule: Rule) -> None:
     """The examples of rule pages contain the fields that rules, webhooks and the simulator read."""
     values = cycle(VALUES)
     for example in (rule_page(rule).bad, rule_page(rule).good):

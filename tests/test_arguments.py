@@ -62,7 +62,7 @@ VERBS: dict[Callable[..., Any], Any] = {
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=lambda one: one.__name__)
-def test_any_value_for_any_parameter(verb: Callable[..., Any]) -> None:
+def test_any_parameter_accepts_or_rejects_any_value(verb: Callable[..., Any]) -> None:
     first, *others = inspect.signature(verb).parameters
     for value in VALUES:
         _either_way(lambda value=value: verb(value), first)  # type: ignore[misc]
@@ -70,7 +70,7 @@ def test_any_value_for_any_parameter(verb: Callable[..., Any]) -> None:
             _either_way(lambda name=name, value=value: verb(VERBS[verb], **{name: value}), name)  # type: ignore[misc]
 
 
-def test_any_value_for_either_side_of_a_difference() -> None:
+def test_either_side_of_a_difference_accepts_or_rejects_any_value() -> None:
     for value in VALUES:
         _either_way(lambda value=value: ptcompile.diff(value, POD), "a")  # type: ignore[misc]
         _either_way(lambda value=value: ptcompile.diff(POD, value), "b")  # type: ignore[misc]

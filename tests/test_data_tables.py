@@ -165,7 +165,7 @@ def test_products_are_in_the_catalog() -> None:
         assert len(set(words)) == len(words)
 
 
-def test_names_of_other_tools() -> None:
+def test_no_name_of_another_tool_has_two_meanings() -> None:
     table = load_table("compiler/frontend/aliases.json")
     rows = [row for group in table["spec"].values() for row in group]
     for row in rows:
@@ -197,7 +197,7 @@ def test_the_table_of_stacks_names_its_sources() -> None:
     assert all(DATED.search(source) for source in table["sources"].values())
 
 
-def test_pairs_of_releases() -> None:
+def test_each_pair_of_releases_names_its_source() -> None:
     for pair in load_table("linter/releases.json")["pairs"]:
         ends = {"releases": list, "others": list}
         texts = dict.fromkeys(("software", "other", "api", "effect", "help", "source"), str)
@@ -206,7 +206,7 @@ def test_pairs_of_releases() -> None:
         assert DATED.search(pair["source"])
 
 
-def test_resources_without_a_namespace() -> None:
+def test_the_table_of_cluster_scoped_kinds_names_its_sources() -> None:
     table = load_table("linter/cluster_scoped.json")
     assert all(len(set(names)) == len(names) for names in table["groups"].values())
     assert all(DATED.search(source) for source in table["sources"].values())

@@ -29,7 +29,9 @@ def test_a_pipe_and_a_device_are_not_files(reader: object, tmp_path: Path) -> No
 
 
 @posix
-def test_a_file_with_nothing_to_read_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_nothing_to_read_yet_is_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """/proc/kmsg claims to be a regular file."""
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.setattr(stat, "S_ISREG", lambda mode: True)

@@ -295,7 +295,7 @@ def test_a_wrong_article_is_detected(text: str) -> None:
     assert ARTICLE.search(text)
 
 
-def test_articles_by_sound() -> None:
+def test_articles_follow_the_sound() -> None:
     fine = (
         "a user, a unit, a one-node job, an hour, a URL, an http URL, a use of an unknown word, "
         "side A is old"

@@ -83,13 +83,13 @@ def test_stored_objects_equal_their_golden_files(
 
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
-def test_findings_of_a_good_spec(case: Case, golden_file: GoldenFile) -> None:
+def test_findings_of_a_good_spec_are_as_recorded(case: Case, golden_file: GoldenFile) -> None:
     if findings := _findings(case):
         assert findings == golden_file(case, "diagnostics.txt")
 
 
 @pytest.mark.parametrize("case", BAD, ids=pair_name)
-def test_findings_of_a_bad_spec(case: Case, golden_file: GoldenFile) -> None:
+def test_findings_of_a_bad_spec_are_as_recorded(case: Case, golden_file: GoldenFile) -> None:
     result = compiled(case)
     assert not result.ok
     assert renderer("full")(result.diagnostics, case.texts()) == golden_file(

@@ -97,7 +97,7 @@ def check(diagnostics: tuple[ptcompile.Diagnostic, ...]) -> None:
 
 
 @pytest.mark.parametrize("case", ALL, ids=pair_name)
-def test_what_is_found_in_a_golden_case(case: Case) -> None:
+def test_findings_of_golden_cases_have_a_help(case: Case) -> None:
     check(case.compile().diagnostics)
     check(ptcompile.lint(case.spec).diagnostics)
 

@@ -176,7 +176,7 @@ def _is_in_operator(path: str) -> bool:
         ("a.py", False),
     ],
 )
-def test_folders_of_operators(path: str, expected: bool) -> None:
+def test_files_of_operator_folders_are_recognized(path: str, expected: bool) -> None:
     assert _is_in_operator(f"ptcompile/operators/{path}") is expected
 
 
@@ -415,7 +415,7 @@ def test_the_layers_name_every_folder(name: str, folder: Path) -> None:
     assert {path.parent.name for path in folder.glob("*/__init__.py")} - named == set()
 
 
-def test_no_import_cycles() -> None:
+def test_modules_import_without_cycles() -> None:
     assert circle(_imports()) == []
 
 

@@ -44,7 +44,7 @@ TARGET = st.sampled_from([None, *TARGETS])
 
 
 @pytest.mark.parametrize(("case", "target"), PAIRS, ids=pair_name)
-def test_laws_1_and_11_goldens(case: Case, target: str) -> None:
+def test_laws_1_and_11_hold_for_goldens(case: Case, target: str) -> None:
     """Lint accepts the manifests, and reports nothing that compile did not report."""
     result = case.compile(target)
     if not result.manifests:
@@ -87,7 +87,7 @@ NO_SUCH_MACHINE = (
 
 @given(specs(catalogue=True), profiles(), TARGET)
 @example(*NO_SUCH_MACHINE, None)
-def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
+def test_law_1_holds_for_generated_specs(spec: Json, profile: Json, target: str | None) -> None:
     """A valid spec gives manifests, or the target says what it cannot express: our own manifests are never rejected.
 
     Amounts, accelerators, fabrics and clouds are drawn separately, so no machine may have all: that is rejected too.
@@ -138,7 +138,7 @@ PLACES: tuple[dict[str, str], ...] = (
 )
 
 
-def test_law_2_every_golden_in_other_processes(tmp_path: Path) -> None:
+def test_law_2_holds_for_every_golden_in_other_processes(tmp_path: Path) -> None:
     running = []
     for i, place in enumerate(PLACES):
         folder = tmp_path / str(i)
@@ -159,7 +159,7 @@ def test_law_2_every_golden_in_other_processes(tmp_path: Path) -> None:
     assert len(digests) == 1
 
 
-def test_law_2_the_command_line(tmp_path: Path) -> None:
+def test_law_2_holds_for_the_command_line(tmp_path: Path) -> None:
     """Relative and absolute file paths, in different folders, give the same standard output."""
     spec = ROOT / "examples" / "mnist" / "spec.yaml"
     outputs = set()
@@ -335,13 +335,13 @@ def _plain(value: Any) -> Any:
 
 
 @pytest.mark.parametrize(("case", "target"), thinned(PAIRS, 5), ids=pair_name)
-def test_law_4_goldens(case: Case, target: str) -> None:
+def test_law_4_holds_for_goldens(case: Case, target: str) -> None:
     result = case.compile(target)
     _read_back(result.yaml(), result.manifests)
 
 
 @given(specs(catalogue=True), profiles(), TARGET)
-def test_law_4_generated(spec: Json, profile: Json, target: str | None) -> None:
+def test_law_4_holds_for_generated_specs(spec: Json, profile: Json, target: str | None) -> None:
     result = compile(spec, target=target, cluster=profile)
     _read_back(result.yaml(), result.manifests)
 
@@ -406,7 +406,7 @@ TORCHRUN_ALONE: Json = {
 
 @given(specs(catalogue=True), profiles(), TARGET, STARTS)
 @example(TORCHRUN_ALONE, {**NO_SUCH_MACHINE[1], "spec": {}}, "job", None)
-def test_law_11_generated(
+def test_law_11_holds_for_generated_specs(
     spec: Json, profile: Json, target: str | None, start: list[str] | None
 ) -> None:
     if start is not None and "command" in spec["spec"]:

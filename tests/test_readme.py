@@ -26,7 +26,7 @@ def test_the_commands_in_it_exist() -> None:
     assert {"lint", "simulate", "explain", "diff", "import", "convert", "rehearse"} <= named
 
 
-def test_its_links_resolve() -> None:
+def test_links_of_the_readme_resolve() -> None:
     for link in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (ROOT / link).exists(), link
 

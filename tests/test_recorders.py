@@ -91,7 +91,9 @@ def test_answers_to_pod_templates_are_as_recorded() -> None:
 @pytest.mark.parametrize(
     "name", ["apiserver/mutants", "apiserver/policies/mutants", "apiserver/versions/1.32/mutants"]
 )
-def test_changes_of_manifests(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_of_manifests_are_recorded_again(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bases = recorded.manifests(apiserver.bases_of(name))
     rows = keep_some(name, 20, monkeypatch)
     answers = {}
@@ -200,7 +202,7 @@ def test_answers_to_a_second_apply_are_as_recorded() -> None:
         assert list(recording.differences(name, apiserver.answers(server, name), ("live",))) == []
 
 
-def test_conflicts_with_another_manager(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conflicts_with_another_manager_are_recorded_again(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "apiserver/live/changed"
     rows = {row["live"]["metadata"]["name"]: row for row in keep_some(name, 3, monkeypatch)}
 
@@ -271,7 +273,7 @@ def of_kueue(row: Json) -> Answer:
     return Answer(422, {"message": row.get("errors", [words[row["stage"]]])[0]})
 
 
-def test_answers_of_an_older_kueue() -> None:
+def test_answers_of_an_older_kueue_are_kept_where_they_differ() -> None:
     """They are kept where the verdict differs; the rows of the newest release stay."""
     name = "kueue/own/creates"
     rows = list(recorded.rows(name))

@@ -39,7 +39,7 @@ def _holds(spec: dict[str, Any]) -> int:
 
 
 @given(specs())
-def test_law_5_generated(spec: dict[str, Any]) -> None:
+def test_law_5_holds_for_generated_specs(spec: dict[str, Any]) -> None:
     _holds(spec)
 
 

@@ -20,18 +20,18 @@ TARGET = st.sampled_from([None, *TARGETS])
 
 
 @given(mutated(specs()), TARGET)
-def test_law_7_mutated_specs(spec: Json, target: str | None) -> None:
+def test_law_7_holds_for_mutated_specs(spec: Json, target: str | None) -> None:
     _check_result(compile(spec, target=target))
     _check_result(compile(emit_all([spec]), target=target, filename="spec.yaml"))
 
 
 @given(specs(), mutated(profiles()), TARGET)
-def test_law_7_mutated_profiles(spec: Json, profile: Json, target: str | None) -> None:
+def test_law_7_holds_for_mutated_profiles(spec: Json, profile: Json, target: str | None) -> None:
     _check_result(compile(spec, target=target, cluster=profile))
 
 
 @given(st.data(), st.sampled_from(list(TARGETS)))
-def test_law_7_mutated_manifests(data: st.DataObject, target: str) -> None:
+def test_law_7_holds_for_mutated_manifests(data: st.DataObject, target: str) -> None:
     result = compile(data.draw(specs()), target=target)
     assume(result.manifests)
     for manifest in result.manifests:
@@ -42,14 +42,14 @@ def test_law_7_mutated_manifests(data: st.DataObject, target: str) -> None:
 
 @example(b"\xff\xfe")  # a UTF-16 byte order mark without text
 @given(st.text(max_size=200) | st.binary(max_size=200) | TEXT)
-def test_law_7_any_text(text: str | bytes) -> None:
+def test_law_7_holds_for_any_text(text: str | bytes) -> None:
     _check_result(compile(text, filename="x"))
     _check_findings(lint(text, filename="x").diagnostics)
     _check_result(compile(ALL[0].spec, cluster=text))
 
 
 @given(st.sampled_from(ALL), st.data())
-def test_law_7_torn_text(case: Case, data: st.DataObject) -> None:
+def test_law_7_holds_for_torn_text(case: Case, data: st.DataObject) -> None:
     """A piece of a golden's text is removed, doubled or overwritten."""
     text = case.spec
     start = data.draw(st.integers(0, len(text)))
@@ -65,7 +65,7 @@ def test_law_7_torn_text(case: Case, data: st.DataObject) -> None:
 
 
 @given(st.dictionaries(st.text(max_size=5), GARBAGE, max_size=3))
-def test_law_7_any_mapping(mapping: Json) -> None:
+def test_law_7_holds_for_any_mapping(mapping: Json) -> None:
     _check_result(compile(mapping))
     _check_result(compile({"apiVersion": "ptcompile/v1", "kind": "TrainingJob", **mapping}))
     _check_findings(lint(mapping).diagnostics)

@@ -48,6 +48,7 @@ def read(path: str | os.PathLike[str], most: int | None = None) -> bytes:
 
 
 def _open(path: str, _flags: int) -> int:
+    """Open a file for `open`, with flags under which a pipe does not block."""
     return os.open(path, _FLAGS)
 
 

@@ -249,8 +249,8 @@ class _Nodes:
                 return
 
     def _stream(self, flavors: frozenset[str] | None, is_now: bool) -> Stream | None:
-        """Return the objects with the nodes that pods of these flavors see, or None if it has no
-        nodes.
+        """Return the objects with the nodes that pods of these flavors see, or None if no nodes are
+        known.
         """
         key = (flavors, is_now)
         if key not in self._streams:

@@ -289,7 +289,7 @@ def _fit_built_in(
 def _import_all(
     inputs: Inputs, profile: ClusterProfile, chosen: Chosen, *, lossy: bool, exact: bool
 ) -> tuple[list[ImportedSpec], set[_Identity], list[Diagnostic]]:
-    """Return the specs of all chosen jobs, the objects that these compile to, and the
+    """Return the specs of all chosen jobs, the objects that they compile to, and the
     diagnostics.
     """
     from ptcompile.importer.attempt import without_nulls
@@ -526,5 +526,7 @@ def _no_job(manifest: Json) -> Problem:
 
 
 def _to_diagnostic(problem: Problem, item: Item) -> Diagnostic:
-    """Return a problem without its fix, which is one of the spec."""
+    """Return the diagnostic of a problem, without its fix, which would edit the spec and not the
+    manifest.
+    """
     return item.to_diagnostic(problem._replace(fix=None))

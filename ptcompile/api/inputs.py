@@ -267,7 +267,7 @@ class Inputs:
 
     @cached_property
     def definitions(self) -> Definitions | None:
-        """The kinds that `schemas`, CRDs of these and of other files define, or None without any.
+        """The kinds that `schemas` and the CRDs of all files define, or None if there are none.
 
         Raises ValueError for a schema that cannot be read or defines no kind.
         """

@@ -56,6 +56,7 @@ def as_go_writes(value: Any, shape: Any) -> Any:
     if not isinstance(value, dict):
         return value
 
+    # only keys of both matter, so the shorter mapping is walked
     changed: JsonDict | None = None
     for key in value if len(value) < len(shape) else shape:
         old = value.get(key)

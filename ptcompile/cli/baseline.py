@@ -238,6 +238,7 @@ _is_header = re.compile(r"[ \t]*\[\[[ \t]*finding[ \t]*\]\]").match
 
 
 def _read_entry(table: Any, line: int, codes: Collection[str], mistakes: list[str]) -> KnownFinding:
+    """Return an entry of the baseline; add what is wrong with it to the mistakes."""
     values: dict[str, str] = {}
     for key, value in table.items():
         if key not in _KEYS:

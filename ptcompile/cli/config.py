@@ -306,6 +306,7 @@ def _line_of_long_key(text: str) -> int | None:
 
 
 def _parse_config(table: Json, path: str) -> Config:
+    """Return the configuration in a table. Raises `UsageError` with every mistake."""
     mistakes: list[str] = []
     values: JsonDict = {"folder": os.path.dirname(os.path.abspath(path))}
     values["extensions"] = _load_extensions(table, os.path.basename(path), mistakes)
@@ -350,8 +351,8 @@ def _parse_config(table: Json, path: str) -> Config:
 
 
 def profile_in(folder: str, name: str) -> str:
-    """Return the profile that a setting names: a file of the folder, or without one of that name
-    a cloud's starter.
+    """Return the profile that a setting names: a file in the folder, or a cloud's starter if no
+    file has the name.
     """
     path = os.path.join(folder, name)
     starter = None if os.path.exists(path) else files.starter_named(name)

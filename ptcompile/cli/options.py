@@ -65,8 +65,8 @@ def _add_option(
 
 
 def profile_name(text: str) -> str:
-    """Return the profile that an option names: a file, or without one of that name a cloud's
-    starter.
+    """Return the profile that an option names: a file, or a cloud's starter if no file has the
+    name.
     """
     if os.path.exists(text) or not text.isalpha():
         return text

@@ -56,7 +56,7 @@ class RelatedObjects:
         self.is_complete = is_complete
         self.read_count = len(inputs)
         some = len(inputs) > 1
-        # any kind may be a parameter
+        # an object of any kind may be the parameter of a policy
         with_params = any(_PARAM_KIND in file.content for file in inputs)
         self.files = {
             file.name: file

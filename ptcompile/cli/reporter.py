@@ -431,13 +431,13 @@ class Reporter:
         return self.unreadable_status()
 
     def _whole_names(self) -> list[str]:
-        """Return the files whose objects of other files are known, so that all their findings are:
-        standard input always is one.
+        """Return the files whose findings are all known, because the objects of other files are;
+        standard input counts as one.
         """
         return [name for name in self._names if self._has_context or name == "<stdin>"]
 
     def _apply_baseline(self) -> None:
-        """Remove the findings that the baseline covers, and add those in the baseline itself."""
+        """Remove the findings that the baseline covers, and add those about the baseline itself."""
         if self._baseline is None:
             return
         new, self._known, problems = self._baseline.apply(

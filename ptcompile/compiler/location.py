@@ -266,8 +266,8 @@ def _first_per_path(problems: list[Problem], _: Json) -> Problems:
 
 
 def _prefer_located(problems: list[Problem], data: Json) -> Problems:
-    """Drop violations of Pod Security without a line if others have one, since they follow from
-    these. Name a fabric that needs more.
+    """Yield the problems without those violations of Pod Security that have no line, if others have
+    one: they follow from the others. The help of a fabric names the level that it needs.
     """
     secured = [problem for problem in problems if problem.name == "pod-security"]
     located = [problem for problem in secured if problem.path != SPEC] or secured

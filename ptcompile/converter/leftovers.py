@@ -160,7 +160,7 @@ def rewrite_host_files(
     objects: Sequence[JsonDict], renamed: Mapping[str, str], searched: Searched
 ) -> tuple[list[JsonDict], list[Problem]]:
     """Return the objects with the new host names in ConfigMaps, and a finding for each object with
-    an old one.
+    an old host name.
 
     A ConfigMap is a file of the job; what other objects do with a host name is unknown.
     """

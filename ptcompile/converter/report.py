@@ -83,6 +83,7 @@ def to_markdown(files: Sequence[ConvertedFile], target: str) -> str:
 
 
 def _rows(file: ConvertedFile) -> Iterator[_Row]:
+    """Yield a row for each object of a file: moved, stayed, unchanged or unread."""
     errors = [item for item in file.diagnostics if item.severity == "error"]
     warnings = [item for item in file.diagnostics if item.severity == "warning"]
     if not file.objects:

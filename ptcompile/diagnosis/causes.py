@@ -50,8 +50,8 @@ def weigh_causes(
     source: Source | None,
     findings: Sequence[Diagnostic] = (),
 ) -> list[WeighedCause]:
-    """Return the causes of a message with these values: proven ones, then those that the
-    manifest shows, the others.
+    """Return the causes of a message with these values: proven ones first, then those that the
+    manifest shows, then the others.
     """
     if source is None:
         return [WeighedCause(cause) for cause in message.causes]

@@ -192,7 +192,9 @@ def blocking(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def blocking_text(problems: Iterable[Problem]) -> list[Problem]:
-    """Return the same for problems of a spec's or profile's text, which no API server reads."""
+    """Return the problems of a spec's or profile's text as `blocking` does, with ptcompile as their
+    authority, since no API server reads the text.
+    """
     return blocking(problem._replace(authority="ptcompile") for problem in problems)
 
 

@@ -116,6 +116,9 @@ def selected_names(selectors: Iterable[str], codes: Mapping[str, str] = NO_CODES
 
 
 def _matching_names(selector: str, extra_codes: Mapping[str, str]) -> list[str]:
+    """Return the names of the rules that a selector matches. Raises ValueError if there are
+    none.
+    """
     text = selector.strip()
     codes = {**CODES, **extra_codes}
     if text == "ALL":

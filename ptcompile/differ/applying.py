@@ -263,8 +263,8 @@ def _merge_file(live: Json, last_applied: Json, file: Json) -> Json:
 
 
 def _stored_pair(old: Json, new: Json, definitions: Definitions | None) -> tuple[Json, Json]:
-    """Return both objects with their defaults. Those of an object of a built-in kind stay when a
-    file is applied.
+    """Return both objects with their defaults. A default of a built-in kind stays when a file is
+    applied.
     """
     if not is_built_in(kind_of(new)):
         return with_defaults(old, definitions), with_defaults(new, definitions)

@@ -40,7 +40,7 @@ class Marks:
 
 
 def without_marks(fact: Fact) -> Fact:
-    """Return a fact about masked sides for display, with plain `***`."""
+    """Return a fact with plain `***` in place of the marks that tell masked values apart."""
     before, after = (side and _MARKED.sub(MASK, side) for side in (fact.before, fact.after))
     return fact._replace(
         before=before, after=after, masked=(before, after) != (fact.before, fact.after)

@@ -111,9 +111,11 @@ def explain_passes(
 
 
 def _pass_changes(before: _MaskedView, after: _MaskedView) -> tuple[PassChange, ...]:
+    """Return what a pass changed in the view of a job; equal changes of several roles are one."""
     changes: dict[tuple[Path, str], PassChange] = {}
     item_names = ItemNames()
     for path, old, new in _split_long(differences(before.masked, after.masked)):
+        # a path begins with `job`, or with `roles` and the name of the role
         depth = 1 if path[0] == "job" else 2
         (root, *names), inner = path[:depth], path[depth:]
         shown_in = before.masked if new is MISSING else after.masked

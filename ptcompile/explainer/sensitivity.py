@@ -323,8 +323,10 @@ def outcomes(
     for number, change in enumerate(changes):
         if number not in results:
             families[change.alike].append(number)
-    # for each line, the manifest values that change with its value
+
+    # the manifest values that change with the value of a line, by the line's path
     reached = {changes[number].path: paths for number, paths in results.items()}
+    # lines are left out last: `reached` then tells on which line a value depends
     for members in sorted(families.values(), key=lambda members: changes[members[0]].left_out):
         joint = _joint_outcomes([changes[number] for number in members], outcome, reached)
         for number, result in zip(members, joint or [None] * len(members), strict=True):

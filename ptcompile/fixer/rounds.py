@@ -368,7 +368,7 @@ def fix_in_rounds(content: bytes, judge: LintFunction, *, unsafe: bool) -> Fixed
             if d.fix is not None and (unsafe or d.fix.safe) and _fix_key(d) not in skipped
         ]
         fixable = [d for d in fixable if _is_rejection(d)] or fixable
-        # another fix may have removed what kept these from being applied
+        # a fix of an earlier round may have removed what kept the skipped ones from being applied
         if not fixable and may_retry and skipped:
             may_retry = False
             skipped = {}

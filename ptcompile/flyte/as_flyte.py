@@ -70,7 +70,10 @@ def flyte_object(converted: Converted, compiled: Json) -> JsonDict:
             "nProcPerNode": config.nproc_per_node,
             "maxRestarts": config.max_restarts,
         }
-        replicas, restarts, templates = {"Worker": int(high or low)}, {}, {"Worker": first}
+        # Flyte makes every pod of an elastic task a worker
+        replicas = {"Worker": int(high or low)}
+        restarts = {}
+        templates = {"Worker": first}
 
     spec["pytorchReplicaSpecs"] = {
         role: {

@@ -68,9 +68,9 @@ _PODS: dict[str, int] = {row["name"]: row["pods"] for row in _ROWS if "pods" in 
 
 
 def least_memory(machine: Machine, cloud: str | None) -> int:
-    """Return the MiB of memory that the kubelet leaves of a machine before any DaemonSet, at least.
+    """Return the least memory in MiB that the kubelet leaves of a machine before any DaemonSet.
 
-    Only on EKS is that less than `left_for_pods` says: the hypervisor takes up to 7.5% of an
+    Only on EKS is it less than `left_for_pods` says: the hypervisor takes up to 7.5% of an
     instance's memory (Karpenter's vmMemoryOverheadPercent), and the kubelet reserves 11 MiB for
     each pod that the instance's network interfaces have addresses for. Measured: g5.8xlarge leaves
     124474 MiB (aws/aws-k8s-tester#471), g6.4xlarge 58981 (pytorch/ci-infra#1082).

@@ -261,6 +261,7 @@ def without_compiled_env(spec: SpecData) -> SpecData:
         rest = without_keys(block, "env")
         return {**rest, "env": kept} if kept else rest
 
+    # compile sets MASTER_PORT from masterPort
     port = (job.get("env") or {}).get("MASTER_PORT")
     out = without_env(job)
     if isinstance(port, str) and port.isdecimal() and 1 <= int(port) <= 65535:

@@ -88,6 +88,7 @@ def gaps(ours: Json, theirs: Json) -> Iterator[ImportGap]:
 
 
 def _iter_gaps(a: Any, b: Any, path: NamedPath, ours: Json, theirs: Json) -> Iterator[ImportGap]:
+    """Yield the differences between two values at a path: `a` of our object, `b` of theirs."""
     if a == b:
         return
     if a is MISSING or b is MISSING:

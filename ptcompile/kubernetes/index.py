@@ -295,6 +295,7 @@ def _group_by_key(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
 
 
 def _entry(entry: Json) -> str:
+    """Return a text that is equal for env entries of one name and value."""
     return repr((entry.get("name"), entry.get("value"), entry.get("valueFrom")))
 
 

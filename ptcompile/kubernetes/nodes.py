@@ -175,11 +175,11 @@ def _count(groups: Iterable[NodeGroup]) -> int:
 
 
 def room_for(placements: Iterable[Placement], *, apart: bool = False) -> int | None:
-    """Return how many pods fit at most in all nodes together, whichever of these they are; None if
+    """Return how many pods of these placements fit at most in all nodes together, or None if
     unlimited.
 
-    Each is taken for the smallest of them, so that more certainly do not fit. `apart`: no node
-    takes two of them.
+    Each pod counts as the smallest of them, so the number is never too low. `apart`: no node takes
+    two of them.
     """
     groups: dict[int, NodeGroup] = {}
     needs: dict[str, int] | None = None

@@ -108,5 +108,8 @@ def _parts_of(text: str) -> dict[str, str]:
 
 
 def _key_of(text: str) -> str:
+    """Return the key or the `- name: ITEM` that a text begins with, or ""; flow mappings are
+    read alike.
+    """
     match = _find_key(text)
     return match["key"].replace("{", "") if match else ""

@@ -158,6 +158,7 @@ def _holders(subject: Subject) -> Iterator[_Holder]:
 
 
 def _unread_of(subject: Subject, holder: _Holder) -> Iterator[Unread]:
+    """Yield the labels, annotations and selectors of a holder that nothing reads."""
     metadata = nested_map(holder.data, "metadata")
     for part in _PARTS:
         for key, value in nested_string_map(metadata, part).items():

@@ -70,6 +70,7 @@ def shares_of(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
 
 
 def _shares_of(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
+    """Return how pods share devices, as `shares_of` does, by the first source that tells."""
     if resource.endswith(".shared"):
         return GpuShares(resource)
     if resource != "nvidia.com/gpu":

@@ -382,7 +382,7 @@ def env_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, 
 
 def _groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
     """Return the roles of each gathering of the job; empty if something outside the files may
-    change one.
+    change a gathering.
     """
     is_assumed = subject.base is not None and subject.base.assumed
     if not roles or subject.job is None or is_assumed:

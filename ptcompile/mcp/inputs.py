@@ -73,8 +73,8 @@ class Call(NamedTuple):
 
 
 def document(call: Call, prefix: str = "") -> NamedText:
-    """Return the input that the call gives as `text` or `path`, each with a prefix. Raises
-    `CallError`.
+    """Return the input that a call gives as `text` or as `path`, or under these words with a
+    prefix. Raises `CallError`.
     """
     text, path = (call.arguments.get(f"{prefix}{name}") for name in ("text", "path"))
     if (text is None) == (path is None):

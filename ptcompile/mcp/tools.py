@@ -94,6 +94,9 @@ def shortened(result: Json) -> JsonDict:
 
 
 def _with_short_lists(value: Any, most: int, name: str, omitted: dict[str, int]) -> Any:
+    """Return a value with at most `most` items in each list, and count the others in `omitted`, by
+    the list's path.
+    """
     if isinstance(value, Mapping):
         prefix = f"{name}." if name else ""
         return {
@@ -106,6 +109,7 @@ def _with_short_lists(value: Any, most: int, name: str, omitted: dict[str, int])
     if len(value) > most:
         omitted[name] = omitted.get(name, 0) + len(value) - most
     if name.endswith("diagnostics"):
+        # warnings are cut before errors
         value = sorted(value, key=lambda finding: finding["severity"] != "error")
     return [_with_short_lists(item, most, name, omitted) for item in value[:most]]
 

@@ -160,8 +160,8 @@ def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
 
 
 def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[RolePods]:
-    """Yield the pods of each role. The main container is the first role's first one; roles train if
-    they have it too.
+    """Yield the pods of each role. The main container is the first container of the first role; a
+    role trains if it has a container of that name.
     """
     templates = [
         (template, is_separate, _containers(template))

@@ -313,6 +313,7 @@ class Course:
         self._run_due()
 
     def _run_due(self) -> None:
+        """Do what is due: faults, scheduled actions, and pods to recreate."""
         for due, fault in sorted(self._planned, key=lambda entry: entry[0]):
             if due <= self.now:
                 self._planned.remove((due, fault))

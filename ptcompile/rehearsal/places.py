@@ -155,8 +155,9 @@ class Places:
         )
 
     def _service_address(self, pod: int) -> str:
-        """Return the address of the Services with a cluster IP that select a pod: another one of
-        its interface, which the pod does not find by its host name. A container has only its own.
+        """Return the address of the Services with a cluster IP that select a pod: a second one of
+        the pod's interface, which its host name does not lead to. A pod in a container has one
+        address.
         """
         address = self._addresses[pod]
         if self._in_containers:
@@ -207,6 +208,7 @@ class Places:
         }
 
     def _argv(self, actor: Actor) -> list[str]:
+        """Return the command line that plays a pod's command on this machine."""
         name = self.files.script if self.files else SCRIPT
         program, *arguments = (name if argument == SCRIPT else argument for argument in actor.argv)
         if self._settings.own_command:
@@ -217,6 +219,7 @@ class Places:
         has_conf = "PET_RDZV_CONF" in actor.env or any(
             argument.startswith(("--rdzv-conf", "--rdzv_conf")) for argument in arguments
         )
+        # torchrun's default timeouts are scaled too
         if self._settings.scale != 1 and not has_conf and program == "torchrun":
             arguments = ["--rdzv-conf=", *arguments]
 

@@ -46,7 +46,9 @@ def is_installed(name: str) -> bool:
 
 
 def main(script: str, *launchers: str) -> None:
-    """Print the version of PyTorch and what is missing."""
+    """Print the version of PyTorch, then a line for each launcher and import of the script that the
+    machine lacks.
+    """
     try:
         version = importlib.metadata.version("torch")
     except importlib.metadata.PackageNotFoundError:

@@ -79,6 +79,9 @@ def _training_texts(rehearsal: Rehearsal) -> list[str]:
 
 
 def _verdict_text(rehearsal: Rehearsal) -> str:
+    """Return the verdict in a few words. A script that failed by itself precedes differences, which
+    it causes.
+    """
     own_failures = [
         f"pod {actor.number}: {seen.error}"
         for actor, seen in rehearsal.pods

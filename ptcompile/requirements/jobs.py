@@ -189,19 +189,18 @@ def requires_spec(
     `target` is a target's name; by default, it is the spec's own or the one that fits the job.
     """
     target_name = target_of(spec, cluster, target)
-    out = [
-        kubernetes_requirement(
-            operators_of([(target_name, spec)], cluster), [(target_name, spec)], cluster
-        )
-    ]
+    jobs = [(target_name, spec)]
+    out = [kubernetes_requirement(operators_of(jobs, cluster), jobs, cluster)]
+
     classes = claimed_classes(spec, target_name, cluster)
     needed = software(target_name, cluster)
     if BY_TARGET[target_name].install.brings and _brings_own_runtime(spec, target_name, cluster):
-        of_cluster = _RUNTIME_KINDS[0].lower()
+        # the job needs no runtime of the cluster, nor its CRD
+        cluster_runtime = _RUNTIME_KINDS[0].lower()
         needed = [
             item
             for item in needed
-            if item.kind != "runtime" and not item.name.startswith(of_cluster)
+            if item.kind != "runtime" and not item.name.startswith(cluster_runtime)
         ]
 
     queue_system = queue_operator(target_name, cluster) if queue_of(spec, cluster) else None
@@ -213,7 +212,9 @@ def requires_spec(
     out += [*needed, *_software_of_all(admitting, cluster)]
     out += gang_settings(spec, cluster, target_name)
     out += _software_of_all(drivers(classes), cluster)
+    # two operators may need the same software
     out = list(dict.fromkeys(out))
+
     out += [Requirement("namespace", name) for name in namespaces([spec])]
     pods = pods_of(spec, target_name, cluster)
     out += [

@@ -68,6 +68,7 @@ def suggestions(
 def _all_suggestions(
     opened: OpenDocument, cursor: Cursor, kind: GroupVersionKind, nodes: Sequence[SchemaNode]
 ) -> Iterator[Suggestion]:
+    """Yield what may be written at the cursor, from every source."""
     api_version, kind_name = kind
     path = cursor.path
     if path == ("apiVersion",):

@@ -91,6 +91,7 @@ def _leave_loop(interpreter: Interpreter, argv: Argv, state: ShellState) -> Exit
 
 
 def _set(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
+    """Run `set`: a hyphen switches an option on, a plus sign off."""
     for index, argument in enumerate(argv):
         word = argument.text
         if word == "--":

@@ -212,6 +212,7 @@ def _as_written(word: Word, prefix: str = "") -> str | None:
 
 
 def _part_as_written(part: Part) -> str | None:
+    """Return a part of a word as written, or None if only a shell can tell its value."""
     from ptcompile.shell import nodes
 
     if isinstance(part, nodes.Literal):
@@ -222,6 +223,7 @@ def _part_as_written(part: Part) -> str | None:
     if not isinstance(part, nodes.Parameter) or part.subscript:
         return None
 
+    # `${HOSTNAME##*-}` is the index of a pod
     argument = "".join(getattr(inner, "text", "$") for inner in part.argument)
     is_end_of_name = part.operator == "##" and argument == "*-"
     if is_end_of_name or (part.operator in _DEFAULTS and "$" not in argument):

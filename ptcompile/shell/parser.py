@@ -561,6 +561,7 @@ class _ScriptParser:
         return parts
 
     def dollar(self, quoted: bool) -> Parts:
+        """Read what begins with a dollar sign. A sign without a meaning is text."""
         start = self.at
         following = self.text[start + 1 : start + 2]
         if following == "(":
@@ -576,6 +577,7 @@ class _ScriptParser:
         if match := self.take(_NAME):
             return [Parameter(match.group(), quoted, self.text[start : self.at])]
 
+        # the shell drops the dollar sign of a string to translate: $"..."
         if following == '"' and not quoted:
             return []
         return [Literal("$", quoted)]

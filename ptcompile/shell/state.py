@@ -144,6 +144,9 @@ def join(state: ShellState, outcomes: Sequence[ShellState], doubt: Doubt) -> Non
 
 
 def _merged_variables(branches: Sequence[Mapping[str, Variable]]) -> dict[str, Variable]:
+    """Return the variables after branches of which a doubt decides one: a variable that differs
+    between them is unknown.
+    """
     if len(branches) == 1:
         return dict(branches[0])
 

@@ -363,6 +363,9 @@ def _alternatives(word: Word) -> list[Word]:
 
 
 def _without_braces(signs: list[Part | str]) -> list[list[Part | str]]:
+    """Return the words that a word with braces such as `a{b,c}` stands for, or the word itself if
+    there are none or too many.
+    """
     for start in [index for index, sign in enumerate(signs) if sign == "{"]:
         depth = 0
         ends = [start]

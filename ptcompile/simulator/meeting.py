@@ -337,7 +337,7 @@ def has_endpoint(rendezvous: Rendezvous) -> bool:
 
 
 def gatherings_of(job: WorkloadPods) -> tuple[Gathering, ...]:
-    """Return the meetings of a job, those together whose pods should all meet.
+    """Return the meetings of a job in groups; all pods of a group should meet.
 
     All roles of a PyTorchJob should, and so should all that Volcano's pytorch plugin ranks. In
     other kinds, roles may be separate jobs, unless each waits for as many nodes as all of them have

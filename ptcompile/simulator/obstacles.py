@@ -557,8 +557,8 @@ def _store_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
 
 
 def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
-    """Yield the ranks if none is 0, or the endpoint if it names a pod with another one: rank 0
-    opens the store.
+    """Yield an obstacle if no pod has node rank 0, or if the endpoint names a pod with another
+    rank: the pod with rank 0 opens the store.
     """
     members = gathering.members
     guide = gathering.guide

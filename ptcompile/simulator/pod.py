@@ -307,7 +307,7 @@ class Pod:
         return None if mounted is None else mounted.file(self.job.find)
 
     def file_text(self, path: str) -> str | None:
-        """Return the text of such a file with secrets masked, or None."""
+        """Return the text of a file in the pod with secrets masked, or None if it is unknown."""
         file = self.file(path)
         return file.known_text if file is not None else None
 

@@ -126,8 +126,8 @@ def _predict_join(agents: Agents) -> tuple[End | None, str]:
 
 
 def _split_pods(pods: int, named: Iterable[int], ranges: Iterable[range]) -> dict[int, int]:
-    """Return the pods by the first of those that neither a fault nor the ranges tell apart, with
-    their number.
+    """Return runs of pods that neither a fault nor a range tells apart: the number of pods by the
+    first one.
     """
     cuts = {0, 1, pods}.union(
         *((pod, pod + 1) for pod in named), *((span.start, span.stop) for span in ranges)
@@ -169,9 +169,7 @@ class Rounds:
         self.steps: list[Step] = []
         self.recreated = {pod: recreated[pod] for pod in named} if recreated else {}
         self.sizes = _split_pods(agents.pods, named, self.recreated.values())
-        """Pods that the faults do not tell apart are one entry, by the first of them, with their
-        number.
-        """
+        """Numbers of pods that the faults do not tell apart, by the first of these pods."""
         self.left = dict.fromkeys(self.sizes, agents.restarts)
         """Restarts that each agent has left."""
         self.members: set[int] = set(self.left)

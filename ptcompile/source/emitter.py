@@ -73,10 +73,10 @@ def line_ranges(data: Any, line: int = 1) -> dict[Path, tuple[int, int]]:
 def _add_line_ranges(
     value: Any, path: Path, line: int, below: int, ranges: dict[Path, tuple[int, int]]
 ) -> int:
-    """Add the lines of a value whose key is on `line`, and of those in it. Return the number of the
-    next line.
+    """Add the lines of a value whose key is on `line`, and of the values in it. Return the number
+    of the next line.
 
-    `below` is the first line of the entries, if it has any: a list item's are next to its hyphen.
+    `below` is the first line of the value's entries. Those of a list item begin next to its hyphen.
     """
     last = line
     if isinstance(value, dict) and value:

@@ -372,7 +372,9 @@ def _or_template(text: str, finding: ReaderProblem) -> ReaderProblem:
 def _read_document(
     text: str, findings: list[ReaderProblem], *, check_slash: bool
 ) -> tuple[ParsedValue | None, list[ParsedValue]]:
-    """Return the root, and what each alias stands for."""
+    """Return the root of the text's document, with positions, and what each alias stands for; add
+    what is wrong to the findings.
+    """
     from yaml import events as kinds
 
     stack: list[Frame] = []

@@ -70,15 +70,13 @@ class Model(SpecFields, BaseModel):
 
 
 def optional(description: str, default: Any = None, **rules: Any) -> Any:
-    """Return a field that may be absent, for its class body. `rules`: what `Field` takes for its
-    values.
-    """
+    """Return the declaration of a field that may be absent. `rules` go to pydantic's `Field`."""
     return Field(default=default, description=description, **rules)
 
 
 def part(model: type[Model], description: str) -> Any:
-    """Return a field that may be absent and holds another model, whose own fields then have
-    their defaults.
+    """Return the declaration of a field that holds another model; if absent, the model has its
+    defaults.
     """
     return Field(default_factory=model.model_construct, description=description)
 

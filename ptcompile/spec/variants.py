@@ -77,6 +77,7 @@ def jobs_of(document: Document, overrides: Overrides) -> list[OverriddenDocument
     if problems:
         return [_rejected_document(document, [(VARIANTS_INDEX, problem) for problem in problems])]
 
+    # overrides inside `variants` are applied already
     of_all = overrides._replace(
         values=tuple(each for each in overrides.values if each not in inside)
     )
@@ -213,7 +214,7 @@ _MOST_NAMED = 120
 
 
 def open_choice(jobs: Sequence[OverriddenDocument]) -> Problem:
-    """Return the error that a verb looks at one job, and the document has these."""
+    """Return the error for a verb that looks at one job, if the document has several."""
     names = ", ".join(job.member.name for job in jobs if job.member is not None)
     help = f"choose one with --variant: {shorten(names, _MOST_NAMED)}"
     return _error("spec-conflict", (_KEY,), f"{len(jobs)} jobs, and this looks at one", help)

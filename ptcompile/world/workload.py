@@ -221,6 +221,9 @@ class Workload:
 
     @cached_property
     def _admitted_templates(self) -> tuple[tuple[ManifestTemplate, ...], dict[Path, str]]:
+        """The templates after admission, and what wrote a value that is not written in them, by
+        path.
+        """
         written = templates_of(kind_of(self.made), self.made)
         templates = [
             ManifestTemplate(template.path, as_mapping(template.template), *template[2:])

@@ -87,7 +87,7 @@ def test_arguments_of_the_right_types_pass() -> None:
         ("ab", "faults must be a list, not str"),
     ],
 )
-def test_a_list_of_pairs(value: Any, message: str) -> None:
+def test_pairs_reject_anything_but_pairs(value: Any, message: str) -> None:
     assert arguments.pairs([("a", 1), ["b", 2]], "faults") == [("a", 1), ("b", 2)]
     with pytest.raises(TypeError) as raised:
         arguments.pairs(value, "faults")

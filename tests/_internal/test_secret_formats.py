@@ -98,5 +98,5 @@ def test_re2_reads_each_pattern(secret_format: SecretFormat) -> None:
         ("?sig=glpat-01234567890123456789&a", "?sig=***&a"),
     ],
 )
-def test_what_is_masked(text: str, masked: str) -> None:
+def test_secrets_of_known_formats_are_masked(text: str, masked: str) -> None:
     assert mask_formats(text) == masked

@@ -103,7 +103,7 @@ def event_of(trigger: Any) -> Any:
 
 
 @pytest.mark.parametrize("target", OPERATORS)
-def test_deferred_from_start_to_end(
+def test_a_deferred_task_runs_from_start_to_end(
     target: str, fake: FakeApi, capsys: pytest.CaptureFixture[str]
 ) -> None:
     op = operator(target=target)

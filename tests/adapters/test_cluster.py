@@ -135,7 +135,7 @@ def test_an_unknown_target_is_a_caller_error() -> None:
         cluster.reference("x", "a", "b")
 
 
-def test_a_name_as_a_label() -> None:
+def test_a_name_becomes_a_valid_label() -> None:
     assert cluster.label("My_DAG.Task!") == "my-dag-task"
     assert cluster.label("__") == "job"
     assert len(cluster.label("x" * 100)) == 30

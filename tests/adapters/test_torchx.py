@@ -116,7 +116,7 @@ def test_the_command_line_compiles_without_a_cluster(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("target", OPERATORS)
-def test_a_run_from_its_start_to_its_end(
+def test_a_job_runs_from_its_start_to_its_end(
     target: str, fake: FakeApi, scheduler: PtcompileScheduler
 ) -> None:
     with get_runner("session") as runner:

@@ -296,7 +296,7 @@ def test_what_is_not_modeled_is_said() -> None:
     assert "ProvisioningRequest" in note.message
 
 
-def test_jobs_of_one_name() -> None:
+def test_jobs_of_one_name_are_told_apart_by_namespace() -> None:
     names = list(checked(ptcompile.admit([job(), job(namespace="b")], state=QUEUES))["jobs"])
     assert names == ["Job/default/train", "Job/b/train"]
 

@@ -21,7 +21,7 @@ BAD_POD = POD.replace("image: i", "imag: i")
 PROFILE = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {defaults: {labels: {team: ml}}}\n"
 
 
-def test_public_names() -> None:
+def test_public_names_exist_once() -> None:
     assert sorted(ptcompile.__all__) == sorted(set(ptcompile.__all__))
     for name in ptcompile.__all__:
         assert getattr(ptcompile, name) is not None
@@ -250,7 +250,7 @@ def test_compile_is_repeatable() -> None:
     assert ptcompile.lint(BAD_POD) == ptcompile.lint(BAD_POD)
 
 
-def test_run_name() -> None:
+def test_the_name_of_a_run_replaces_that_of_the_job() -> None:
     made = ptcompile.compile(
         smallest("nodes: 2", name="sft"), target="jobset", name="run-7"
     ).unwrap()

@@ -165,7 +165,7 @@ def test_an_atomic_mapping_conflicts_as_a_whole() -> None:
     assert merge(live, file)["spec"]["selector"] == {"a": "c"}
 
 
-def test_what_the_server_does_not_keep_of_a_file() -> None:
+def test_the_server_drops_some_fields_of_a_file() -> None:
     secret = {
         "apiVersion": "v1",
         "kind": "Secret",

@@ -57,11 +57,11 @@ def test_a_clean_pod_has_no_problem() -> None:
     assert validate(pod()) == []
 
 
-def test_no_cascade_from_a_value_of_a_wrong_type() -> None:
+def test_a_value_of_a_wrong_type_is_reported_once() -> None:
     assert [p.path for p in validate(pod(image=7))] == [("spec", "containers", 0, "image")]
 
 
-def test_no_cascade_from_a_mistyped_field() -> None:
+def test_a_mistyped_field_is_reported_once() -> None:
     manifest = pod()
     manifest["spec"]["container"] = manifest["spec"].pop("containers")
     assert [p.path for p in validate(manifest)] == [("spec", "container")]
@@ -72,7 +72,7 @@ def test_structure_and_field_rules_report_together() -> None:
     assert names == ["unknown-field", "unsupported-value"]
 
 
-def test_names_of_the_operators_kinds() -> None:
+def test_names_of_the_operators_kinds_are_checked() -> None:
     manifest = volcano({"containers": [{"name": "a", "image": "x"}]})
     manifest["metadata"]["name"] = "Bad_Name"
     assert ("metadata", "name") in {p.path for p in validate(manifest, webhooks=False)}

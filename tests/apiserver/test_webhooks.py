@@ -45,7 +45,7 @@ def test_undecodable_values_are_reported_at_their_path(
 
 
 @pytest.mark.parametrize("amount", ["1.5", "1.5e3", "1.5x", "1.5ex", "8Gi", "x"])
-def test_what_go_decodes_or_the_crd_rejects(amount: str) -> None:
+def test_an_amount_that_go_decodes_has_no_problem(amount: str) -> None:
     """The pattern of the CRD already rejects a text that is no quantity and has no point in its exponent."""
     assert not list(webhooks.decode_problems({"limits": {"cpu": amount}}, SAY))
 

@@ -68,7 +68,7 @@ def test_no_report_gives_a_command(place: str, value: str) -> None:
 @settings(max_examples=5)
 @example(value="::error::x")
 @given(value=hostile.filter(lambda value: "/" not in value))
-def test_names_of_files_and_options(value: str) -> None:
+def test_names_of_files_and_options_give_no_command(value: str) -> None:
     with folder():
         name = f"{value}.yaml"
         Path(name).write_text(json.dumps({**spec("a"), "nods": 1}))

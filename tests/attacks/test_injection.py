@@ -24,7 +24,7 @@ def harmless(text: str) -> bool:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_reports(name: str) -> None:
+def test_reports_escape_terminal_and_runner_commands(name: str) -> None:
     text = TEXT.replace('"nodes": 2', '"nods": 2, "</script>::error::x": 1')
     diagnostics = ptcompile.lint(text, filename="a\x1b[31m.yaml").diagnostics
     shown = renderer(name)(diagnostics, {"a\x1b[31m.yaml": text})

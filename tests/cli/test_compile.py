@@ -33,7 +33,7 @@ def test_options_may_come_first(tmp_path: Path, capsys: Capture) -> None:
     assert kinds(here(capsys, "--target", "pytorchjob", spec(tmp_path)).out) == ["PyTorchJob"]
 
 
-def test_several_files_in_the_order_given(tmp_path: Path, capsys: Capture) -> None:
+def test_several_files_compile_in_the_order_given(tmp_path: Path, capsys: Capture) -> None:
     b, a = spec(tmp_path, "b.yaml", job="b"), spec(tmp_path, "a.yaml", job="a")
     ran = here(capsys, b, a)
     assert [document["metadata"]["name"] for document in yaml.safe_load_all(ran.out)] == ["b", "a"]
@@ -142,7 +142,9 @@ def pod(job: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("words", "wanted"), SETS, ids=[" ".join(words) for words, _ in SETS])
-def test_set(words: list[str], wanted: object, tmp_path: Path, capsys: Capture) -> None:
+def test_set_changes_the_value_at_a_path(
+    words: list[str], wanted: object, tmp_path: Path, capsys: Capture
+) -> None:
     options = [part for word in words for part in ("--set", word)]
     ran = here(capsys, *options, spec(tmp_path, body="args: [a, b]"))
     assert ran.status == 0, ran.err

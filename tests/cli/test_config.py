@@ -320,7 +320,7 @@ def test_options_override_the_configuration(tmp_path: Path, capsys: Capture) -> 
         assert f"ptcompile: {message}" in ran.err
 
 
-def test_the_options_of_a_command_line(tmp_path: Path) -> None:
+def test_options_of_the_command_line_join_those_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "ptcompile.toml"
     path.write_text(
         "select = ['PTC1']\nextend-select = ['PTC2']\nignore = ['PTC3']\nfail-on = 'warning'\n"

@@ -537,7 +537,7 @@ def test_a_named_link_is_read_unless_the_files_are_untrusted(
     assert "secret-of-the-machine" not in ran.out + ran.err
 
 
-def test_no_frames_of_files_outside(repository: Path, capsys: Capture) -> None:
+def test_untrusted_runs_do_not_quote_files_outside(repository: Path, capsys: Capture) -> None:
     outside = repository.parent / "secret.yaml"
     assert "secret-of-the-machine" in lint(capsys, outside).out
     ran = lint(capsys, "--untrusted", outside)
@@ -602,7 +602,7 @@ def test_files_of_a_killed_run_are_removed_later(repository: Path) -> None:
     assert all(other.exists() for other in others)
 
 
-def test_a_deleted_working_directory_and_no_home(tmp_path: Path) -> None:
+def test_a_deleted_working_directory_causes_no_traceback(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     code = "import os, sys; os.rmdir(os.getcwd()); from ptcompile.cli import main; sys.exit(main(['lint', '-']))"

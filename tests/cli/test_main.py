@@ -51,7 +51,9 @@ USAGE: list[tuple[tuple[str, ...], str]] = [
 @pytest.mark.parametrize(
     ("words", "message"), USAGE, ids=[" ".join(words) or "nothing" for words, _ in USAGE]
 )
-def test_wrong_usage(words: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_usage_exits_with_2(
+    words: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture
+) -> None:
     ran = here(capsys, *[str(spec(tmp_path)) if word == "SPEC" else word for word in words])
     assert (ran.status, ran.out) == (2, "")
     assert message in ran.err

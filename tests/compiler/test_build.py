@@ -120,7 +120,7 @@ def patched(
     return ptcompile.compile(f"{head}{body}  {patches}\n", target=target, lint=False)
 
 
-def test_a_patch_of_an_object_beside_the_job() -> None:
+def test_a_patch_may_change_an_object_beside_the_job() -> None:
     service, job = patched("manifest: {job/Service: {spec: {ports: [{port: 29500}]}}}").unwrap()
     assert (service["spec"]["ports"], job["kind"]) == ([{"port": 29500}], "Job")
     (job,) = patched("manifest: {job/Service: null, job: {spec: {suspend: true}}}").unwrap()
@@ -141,7 +141,7 @@ def test_a_patch_of_an_object_beside_the_job() -> None:
         ("manifest: {jbo/Service: {spec: {}}}", ["unknown-target"]),
     ],
 )
-def test_patches_of_objects_of_another_target(patches: str, names: list[str]) -> None:
+def test_objects_of_another_target_cannot_be_patched(patches: str, names: list[str]) -> None:
     assert [diagnostic.name for diagnostic in patched(patches, "jobset").diagnostics] == names
 
 
@@ -182,14 +182,16 @@ def test_containers_of_roles_have_their_names() -> None:
          "set it in spec.manifest.job too, or compile for pod"),
     ],
 )  # fmt: skip
-def test_patches_of_other_targets(patch: str, name: str, message: str, help: str) -> None:
+def test_patches_of_other_targets_are_reported(
+    patch: str, name: str, message: str, help: str
+) -> None:
     (diagnostic,) = ptcompile.compile(f"{NAMED}  manifest: {patch}\n", target="job").diagnostics
     assert (diagnostic.name, diagnostic.message, diagnostic.help) == (name, message, help)
     assert diagnostic.severity == ("error" if name == "unknown-target" else "warning")
     assert diagnostic.span is not None
 
 
-def test_patches_of_the_target_and_empty_ones() -> None:
+def test_patches_of_the_target_and_empty_ones_are_accepted() -> None:
     for patch in ("{pod: {}}", "{job: {spec: {suspend: true}}}", "{}"):
         assert (
             ptcompile.compile(f"{NAMED}  manifest: {patch}\n", target="job", lint=False).diagnostics
@@ -253,7 +255,7 @@ def test_a_gang_above_the_nodes_is_an_error() -> None:
 @pytest.mark.parametrize(
     "start", ["script: t.py", "command: [torchrun, t.py]\n  elastic: {}", "command: [python, t.py]"]
 )
-def test_one_volcano_task_of_all_nodes(start: str) -> None:
+def test_names_task_makes_one_volcano_task_of_all_nodes(start: str) -> None:
     result = patched("names: {task: trainer}\n  env: {A: b}", "volcano", f"  {start}\n  nodes: 3\n")
     (job,) = result.unwrap()
     assert [(task["name"], task["replicas"]) for task in job["spec"]["tasks"]] == [("trainer", 3)]

@@ -120,7 +120,7 @@ RULES = [  # problem's name, target, path in the manifest, spec, path of the fin
 
 
 @pytest.mark.parametrize(("name", "target", "path", "body", "wanted"), RULES)
-def test_the_nearest_spec_field(
+def test_a_problem_is_at_the_nearest_spec_field(
     name: str, target: str, path: tuple[Any, ...], body: str, wanted: tuple[str, ...]
 ) -> None:
     source = smallest(body)
@@ -242,7 +242,7 @@ BODIES = {"image: ' x'": "script: train.py\nimage: ' x'"}
 
 @pytest.mark.parametrize("target", ["pod", "job", "pytorchjob", "volcano"])
 @pytest.mark.parametrize(("body", "path"), AT_JOB)
-def test_the_job_s_own_line(body: str, path: tuple[Any, ...], target: str) -> None:
+def test_an_error_is_at_the_job_s_own_line(body: str, path: tuple[Any, ...], target: str) -> None:
     source = (
         smallest(body).replace("image: img:1\n  ", "") if "image: ' x'" in body else smallest(body)
     )
@@ -328,7 +328,7 @@ def test_spec_path_of_gives_a_spec_path_for_any_path() -> None:
     assert data == before
 
 
-def test_recorded_origins() -> None:
+def test_origins_are_as_recorded() -> None:
     assert RECORDINGS["compiler/origins.txt"]() == recorded("compiler/origins.txt"), AGAIN
 
 

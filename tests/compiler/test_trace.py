@@ -234,7 +234,7 @@ def test_the_path_of_a_collection_is_its_members_parent(
         (("spec",), ("spec",)),
     ],
 )
-def test_the_existing_part_of_a_path(
+def test_a_path_is_cut_where_the_data_ends(
     path: tuple[str | int, ...], expected: tuple[str | int, ...]
 ) -> None:
     assert existing_prefix(path, {"spec": {"env": {"A": "a"}, "args": ["a", "b"]}}) == expected

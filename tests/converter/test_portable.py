@@ -142,7 +142,9 @@ def test_the_port_of_the_first_operator_is_left_out(target: str) -> None:
         ((), {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}),
     ],
 )
-def test_data_without_a_path(path: tuple[str, ...], expected: dict[str, object]) -> None:
+def test_without_path_keeps_everything_else(
+    path: tuple[str, ...], expected: dict[str, object]
+) -> None:
     data = {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}
     assert portable.without_path(data, path) == expected
     assert data == {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}

@@ -84,7 +84,7 @@ def test_causes_point_at_the_field_that_they_name() -> None:
     assert weighed("api-vap", "kind: Job") == []
 
 
-def test_a_place_in_a_text_of_several_lines() -> None:
+def test_a_cause_points_at_its_line_of_a_longer_text() -> None:
     assert weighed("gloo-timeout")[0][1] == line_of("--timeout 10")
 
 

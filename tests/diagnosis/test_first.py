@@ -115,7 +115,9 @@ def test_nobody_is_to_blame_where_several_are_silent() -> None:
         ("2 Insufficient cpu, 4 node(s) didn't match Pod's node affinity/selector", False, "sched-insufficient"),
     ],
 )  # fmt: skip
-def test_the_scheduler_s_nearest_reason(reasons: str, tolerates: bool, expected: str) -> None:
+def test_the_scheduler_s_nearest_reason_is_the_cause(
+    reasons: str, tolerates: bool, expected: str
+) -> None:
     cause = origin(
         tolerates=tolerates, events_txt=f"pod/a FailedScheduling {NODES.format(reasons)}"
     )

@@ -88,7 +88,7 @@ def test_an_exception_is_the_script_s_if_nothing_else_is_known() -> None:
     assert message_ids("step 3: no Error here, all is well") == []
 
 
-def test_a_message_of_two_lines() -> None:
+def test_a_message_of_two_lines_is_not_read_from_one() -> None:
     above = "You requested gpu: [0, 1]"
     assert message_ids(" But your machine only has: [0]", above) == []
     assert message_ids(

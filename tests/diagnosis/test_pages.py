@@ -42,7 +42,7 @@ def test_words_of_people_find_the_message() -> None:
     assert search("zzz qqq") == []
 
 
-def test_names() -> None:
+def test_a_message_is_found_by_its_names() -> None:
     for word in ("client-timeout", "EADDRINUSE", "RendezvousConnectionError"):
         assert named(word) is not None, word
     assert named("Invalid") is None

@@ -24,7 +24,7 @@ PATHS: list[tuple[tuple[str | int, ...], str]] = [
 
 
 @pytest.mark.parametrize(("path", "wanted"), PATHS)
-def test_paths_in_the_api_server_s_notation(path: tuple[str | int, ...], wanted: str) -> None:
+def test_paths_have_the_api_server_s_notation(path: tuple[str | int, ...], wanted: str) -> None:
     assert field_path(path) == wanted
 
 

@@ -155,7 +155,7 @@ NONE = [
 
 
 @pytest.mark.parametrize(("text", "good", "wrong"), NONE)
-def test_mistakes_without_a_fix(text: str, good: str, wrong: str) -> None:
+def test_some_mistakes_have_no_fix(text: str, good: str, wrong: str) -> None:
     diagnostics = ptcompile.lint(text.replace(good, wrong, 1)).diagnostics
     assert any(d.stage == "apply" for d in diagnostics)
     assert [d.fix for d in diagnostics if d.stage == "apply"] == [None] * len(
@@ -217,7 +217,7 @@ def test_a_text_becomes_the_nearest_label(text: str, label: str) -> None:
         ("boolean", 1, None, None),
     ],
 )
-def test_a_value_of_another_type(
+def test_a_value_of_another_type_is_converted(
     expected: str, value: object, operation: object, safe: bool | None
 ) -> None:
     fix = fix_type(expected, value)

@@ -259,7 +259,7 @@ def test_plain_lists_are_compared_by_content(
 
 
 @pytest.mark.parametrize("part", PARTS_OF_JOB.values())
-def test_recorded_differences(part: str) -> None:
+def test_differences_are_as_recorded(part: str) -> None:
     assert differences(part) == read_records(Path(__file__).parent / "differences")[part], AGAIN
 
 

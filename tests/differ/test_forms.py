@@ -86,13 +86,13 @@ def test_markdown_masks_secrets() -> None:
     assert shown.endswith("</details>\n\n1 other object the same.\n")
 
 
-def test_no_difference() -> None:
+def test_equal_sides_have_no_difference() -> None:
     same = ptcompile.diff(pod(), pod(), filenames=("a", "b"))
     assert same.text() == "no difference\n"
     assert same.markdown() == "### <code>a</code> → <code>b</code>\n\nNo difference.\n"
 
 
-def test_an_object_of_only_one_side() -> None:
+def test_an_object_of_only_one_side_is_listed() -> None:
     more = {"apiVersion": "v1", "kind": "List", "items": [job(), pod(name="b")]}
     shown = ptcompile.diff(job(), more, filenames=("a.yaml", "b.yaml"))
     assert shown.text() == "a.yaml -> b.yaml\n\nPod/b: only in b.yaml\n\n1 other object the same\n"

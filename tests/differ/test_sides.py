@@ -73,7 +73,7 @@ def test_a_spec_without_target_is_compiled_for_the_other_side(target: str) -> No
     assert ptcompile.diff(spec, manifests, target="trainjob").differs
 
 
-def test_one_spec_under_two_profiles() -> None:
+def test_one_spec_differs_under_two_profiles() -> None:
     spec = smallest("resources: {gpu: 1}")
     profile = {
         "kind": "ClusterProfile",
@@ -86,7 +86,7 @@ def test_one_spec_under_two_profiles() -> None:
     ]
 
 
-def test_one_manifest_under_two_versions() -> None:
+def test_one_manifest_differs_under_two_versions() -> None:
     """training-operator 1.6 does not set PET_* variables, so the pods differ although the file is the same.
 
     Source: docs/facts/training-operator.md#what-releases-changed.

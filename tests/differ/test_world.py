@@ -99,7 +99,7 @@ def test_variables_for_torchrun_alone_do_not_matter_if_it_reads_the_same_setting
     assert {"env WORLD_SIZE", "env PET_NPROC_PER_NODE"} <= names
 
 
-def test_differences_of_rank_0_or_workers_only() -> None:
+def test_a_difference_names_rank_0_or_the_workers() -> None:
     old = pytorchjob()
     other = copy.deepcopy(old)
     replicas = other["spec"]["pytorchReplicaSpecs"]

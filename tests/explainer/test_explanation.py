@@ -98,7 +98,7 @@ def test_secrets_are_masked() -> None:
     assert "HF_TOKEN" in explanation.text()
 
 
-def test_recorded_explanations_of_a_job() -> None:
+def test_explanations_of_a_job_are_as_recorded() -> None:
     assert RECORDINGS["explainer/job.txt"]() == recorded("explainer/job.txt"), AGAIN
 
 
@@ -114,7 +114,7 @@ def test_recorded_explanations_of_a_job() -> None:
         ("", None),
     ],
 )
-def test_the_closest_path_to_a_typed_one(query: str, expected: str | None) -> None:
+def test_a_typed_path_finds_the_closest_one(query: str, expected: str | None) -> None:
     job = [
         cause
         for cause in ptcompile.explain(smallest("nodes: 2"), target="job").causes
@@ -123,7 +123,7 @@ def test_the_closest_path_to_a_typed_one(query: str, expected: str | None) -> No
     assert closest_path(query, job) == expected
 
 
-def test_a_stream_without_a_document() -> None:
+def test_a_stream_without_a_document_is_an_error() -> None:
     for text in ("", "# nothing\n"):
         explanation = ptcompile.explain(text)
         assert [(d.name, d.severity) for d in explanation.diagnostics] == [

@@ -89,7 +89,7 @@ def test_an_unknown_field_gets_a_suggestion(address: str, message: str) -> None:
     assert str(caught.value) == message
 
 
-def test_effects_of_an_example_on_each_target() -> None:
+def test_an_example_has_its_effect_on_each_target() -> None:
     effects = {effect.target: effect for effect in find_field("spec.elastic.maxRestarts").effects}
     assert list(effects) == list(TARGETS)
     for effect in effects.values():

@@ -163,7 +163,7 @@ ROWS: list[tuple[str, str, str, str, list[str], list[str]]] = [
 
 
 @pytest.mark.parametrize(("body", "target", "query", "by", "reaching", "there"), ROWS)
-def test_writer_and_input_lines(
+def test_a_cause_names_the_writer_and_the_input_lines(
     body: str, target: str, query: str, by: str, reaching: list[str], there: list[str]
 ) -> None:
     cause = _cause(body, query, target)
@@ -280,5 +280,5 @@ def test_several_documents_are_one_explanation() -> None:
     assert isinstance(explanation, Explanation)
 
 
-def test_recorded_explanations_of_a_trainjob() -> None:
+def test_explanations_of_a_trainjob_are_as_recorded() -> None:
     assert RECORDINGS["explainer/trainjob.txt"]() == recorded("explainer/trainjob.txt"), AGAIN

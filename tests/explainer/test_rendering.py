@@ -69,7 +69,7 @@ def test_the_built_in_profile_has_values_and_no_lines() -> None:
     assert "value from  the profile's default  spec.gpu.resourceName: nvidia.com/gpu" in shown
 
 
-def test_a_value_without_an_input_line() -> None:
+def test_a_value_without_an_input_line_says_so() -> None:
     assert "  value from  nothing in the spec or the profile\n" in _explain("").text("medium")
 
 
@@ -172,5 +172,5 @@ def test_the_schema_is_valid_and_closed() -> None:
     assert not VALIDATOR.is_valid(data)
 
 
-def test_recorded_explanations_of_a_pytorchjob() -> None:
+def test_explanations_of_a_pytorchjob_are_as_recorded() -> None:
     assert RECORDINGS["explainer/pytorchjob.txt"]() == recorded("explainer/pytorchjob.txt"), AGAIN

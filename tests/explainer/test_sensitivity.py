@@ -325,7 +325,7 @@ def test_an_invalid_variation_does_not_affect_other_lines() -> None:
     assert all(now == {(path[-1], "value")} for path, now in sensitive.items())
 
 
-def test_other_values_at_several_places() -> None:
+def test_replace_at_changes_several_places() -> None:
     data = {"a": [1, {"b": 2, "c": 3}, 4], "d": 5}
     assert replace_at(data, {("a", 0): MISSING, ("a", 1, "b"): 7, ("d",): MISSING}) == {
         "a": [{"b": 7, "c": 3}, 4]

@@ -72,7 +72,7 @@ def changed_paths(base: Any, new: Any) -> list[Path]:
 @pytest.mark.parametrize(
     ("base", "new", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
 )
-def test_changed(base: Any, new: Any, expected: list[str]) -> None:
+def test_a_new_value_has_its_changed_paths(base: Any, new: Any, expected: list[str]) -> None:
     assert [".".join(map(str, path)) for path in changed_paths(base, new)] == expected
 
 
@@ -114,7 +114,7 @@ def test_each_item_has_its_identity(item: Any, field: str, expected: Any) -> Non
     assert identity(item, field) == expected
 
 
-def test_differences_at_their_highest_place() -> None:
+def test_differences_are_at_their_highest_place() -> None:
     before = {"a": 1, "env": [A, B], "old": {"x": 1}}
     after = {"a": 2, "env": [C, A], "new": {"y": 1}}
     assert list(differences(before, after)) == [
@@ -140,7 +140,7 @@ def test_differences_at_their_highest_place() -> None:
         (["--a"], None),
     ],
 )
-def test_names_of_options(argument: Any, name: str | None) -> None:
+def test_an_option_is_known_by_its_name(argument: Any, name: str | None) -> None:
     assert option_name(argument) == name
 
 

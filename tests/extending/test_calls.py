@@ -89,7 +89,7 @@ def test_a_rule_s_page_names_its_identity() -> None:
     assert terminal_page(rule).endswith("is asked.\n")
 
 
-def test_rules_by_code_and_name() -> None:
+def test_rules_are_found_by_code_and_name() -> None:
     extensions = Extensions(rules=(_rule(), _rule(code="ACME002", name="other")))
     found = [
         find_rule(extensions, query) for query in ("ACME002", "other", "needs-team", "ACME", "")

@@ -317,7 +317,7 @@ def test_an_ignore_comment_for_a_missing_rule_is_reported(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("key", ["['a.b/c']", '["a.b/c"]', "[a.b/c]", ".'a.b/c'"])
-def test_a_key_in_quotes(key: str) -> None:
+def test_a_path_may_have_a_key_in_quotes(key: str) -> None:
     rule = {**COST, "path": f"metadata.labels{key}", "expression": "self == 'x'"}
     assert (
         findings_of(JOB.replace("name: train\n", "name: train\n  labels: {a.b/c: x}\n", 1), rule)

@@ -261,7 +261,7 @@ def test_a_broken_plugin_stops_every_command_that_needs_it(place: Path, rules: s
     )
 
 
-def test_missing_and_invalid_plugins(place: Path) -> None:
+def test_missing_and_invalid_plugins_are_reported(place: Path) -> None:
     install(place / "packages", "other", {"console_scripts": {"x": "y:z"}}, {}, "1.0")
     _install_plugin(place, "return []")
     _named(place, "acm", "other")

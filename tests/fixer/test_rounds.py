@@ -189,7 +189,7 @@ def test_a_skipped_fix_is_retried_after_its_finding_moves() -> None:
     assert mended.skipped == ()
 
 
-def test_a_key_too_long_for_yaml() -> None:
+def test_a_key_too_long_for_yaml_is_left_unfixed() -> None:
     pod = {
         "apiVersion": "v1",
         "kind": "Pod",

@@ -35,7 +35,7 @@ def _forget(tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def test_the_snippet_as_printed(tmp_path: Path) -> None:
+def test_the_snippet_compiles_as_printed(tmp_path: Path) -> None:
     (tmp_path / "document_000.py").write_text(PRINTED, encoding="utf-8")
     task = run.load_task(f"{tmp_path / 'document_000.py'}:my_pytorch_job")
     missing = task.compile(image="acme/mnist:1").diagnostics

@@ -81,7 +81,7 @@ def test_the_section_is_found_where_charts_put_it() -> None:
     assert made[0]["spec"]["defaults"]["labels"] == {"a": "b"}
 
 
-def test_device_classes_of_flyte_2() -> None:
+def test_device_classes_of_flyte_2_are_read() -> None:
     classes = {"NVIDIA_GPU": {"resource-name": "nvidia.com/own", "device-node-label": "own/device"}}
     where = flyte.platform(
         {"accelerator-device-classes": classes, "accelerator-devices": {"big": "giant-gpu"}}

@@ -32,7 +32,7 @@ def my_pytorch_job(count: int) -> int:
     return count + 1
 
 
-def test_the_decorator_of_the_reference_document() -> None:
+def test_the_decorator_of_the_reference_document_compiles() -> None:
     assert my_pytorch_job(1) == 2
     result = my_pytorch_job.compile(image="acme/mnist:1", inputs={"count": 1})
     made = result.unwrap()[0]
@@ -89,7 +89,7 @@ LEGACY: dict[str, tuple[Any, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("word", LEGACY)
-def test_each_keyword_of_the_legacy_decorator(word: str) -> None:
+def test_each_keyword_of_the_legacy_decorator_is_converted(word: str) -> None:
     value, expected = LEGACY[word]
     made = LOOSE(**{word: value})(_function).convert("job", image="i").document["spec"]
     assert {key: made[key] for key in expected} == expected
@@ -187,7 +187,7 @@ R = OURS.Resources
         (two(), {"secret_requests": 5}, "secret_requests: 5 is not a list"),
     ],
 )
-def test_one_problem_per_cause_at_its_location(
+def test_each_cause_has_one_problem_at_its_location(
     config: Any, knobs: dict[str, Any], start: str
 ) -> None:
     reported = messages(config, **knobs)
@@ -214,7 +214,7 @@ def test_an_unknown_keyword_is_a_type_error() -> None:
         LOOSE(worker_count=2)
 
 
-def test_resources_as_pairs() -> None:
+def test_a_pair_of_amounts_is_request_and_limit() -> None:
     made = document(two(), resources=R(cpu=(1, 2), mem="4Gi", gpu=1))
     assert made["resources"] == {
         "memory": "4Gi",
@@ -258,7 +258,7 @@ def test_compile_errors_about_resources_use_flyte_terms() -> None:
     assert {path[-1] for path in paths} == {"mem", "ephemeral_storage"}
 
 
-def test_secrets_as_files_and_variables(words: Any) -> None:
+def test_secrets_become_files_and_variables(words: Any) -> None:
     kinds = words.Secret
     file = kinds(group="g", key="Token", env_var="TOKEN_FILE")
     made = manifest(

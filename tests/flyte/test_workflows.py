@@ -143,7 +143,7 @@ def messages_by_place(result: ptcompile.Result, severity: str) -> dict[str, str]
     }
 
 
-def test_the_jobs_of_a_workflow_in_order() -> None:
+def test_the_jobs_of_a_workflow_are_in_order() -> None:
     given = {"epochs": "9", "train.data": "s3://d", "tune.model": "s3://m"}
     result = flyte.from_workflow(pipeline, inputs=given).compile()
     assert [one["metadata"]["name"] for one in result.unwrap()] == ["train", "tune"]
@@ -204,7 +204,9 @@ def test_the_output_of_another_node_needs_a_value() -> None:
         ({"trian.data": "x"}, "trian.data", "no job has this name; the jobs are train, tune"),
     ],
 )
-def test_wrong_inputs_of_a_workflow(inputs: dict[str, Any], path: str, message: str) -> None:
+def test_wrong_inputs_of_a_workflow_are_reported(
+    inputs: dict[str, Any], path: str, message: str
+) -> None:
     (problem,) = [
         one
         for one in flyte.from_workflow(pipeline, inputs=inputs).problems

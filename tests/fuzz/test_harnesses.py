@@ -128,7 +128,9 @@ def test_a_warning_about_a_profile_does_not_stop_the_job() -> None:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # from jsonschema, for an unknown $schema
 @pytest.mark.parametrize("name", HARNESSES)
-def test_a_short_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_short_run_finds_no_crash(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
         guard, "MAX_SECONDS", 5.0
     )  # garbage collection is slow late in a full test run

@@ -142,7 +142,7 @@ def pod(body: str, cloud: str | None) -> dict[str, Any]:
          ("nvidia.com/gpu", "present")),  # GKE's name
     ],
 )  # fmt: skip
-def test_pod_fields_by_accelerator_and_cloud(
+def test_accelerator_and_cloud_decide_the_pod_fields(
     name: str,
     cloud: str | None,
     resource: str,

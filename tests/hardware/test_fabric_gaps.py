@@ -162,7 +162,7 @@ TUNER = "/usr/local/gib/configs/tuner_config_a4.txtpb"
         (_pinned({"nvidia.com/gpu": 4}, {}, NCCL_MNNVL_ENABLE="2"), None),
     ],
 )  # fmt: skip
-def test_device_counts_of_the_selected_machine(
+def test_device_counts_are_those_of_the_selected_machine(
     template: dict[str, Any], message: str | None
 ) -> None:
     messages = [gap.message for gap in gaps(template)]

@@ -85,13 +85,13 @@ def test_long_lists_are_shortened(count: int, text: str) -> None:
     assert shorten([f"a{i}" for i in range(count)]) == text
 
 
-def test_sentences_about_machines_without_a_fabric() -> None:
+def test_a_machine_without_a_fabric_is_told_what_has_it() -> None:
     assert without_fabric("efa", "gke", "a", []) == "a has no fabric"
     assert without_fabric("efa", "gke", "a", ["tcpx", "tcpxo"]) == "a has tcpx and tcpxo, not efa"
     assert without_fabric("efa", "eks", "a", []).startswith("a has no fabric; efa comes with ")
 
 
-def test_the_label_of_an_nvlink_domain() -> None:
+def test_each_cloud_has_its_label_of_an_nvlink_domain() -> None:
     assert nvlink_domain("gke") == LEVELS["gke"]["subblock"]
     assert {nvlink_domain(cloud) for cloud in ("eks", "aks", None)} == {CLIQUE}
 

@@ -33,7 +33,7 @@ EFA = "vpc.amazonaws.com/efa"
         (None, "nvidia-gb200", "nvlink-domain", 4, {}),
     ],
 )
-def test_devices_of_a_whole_node(
+def test_a_whole_node_gets_all_devices_of_its_fabric(
     cloud: str | None, accelerator: str, fabric: str, count: int, amounts: dict[str, str]
 ) -> None:
     resources = hardware.fabric_amounts(
@@ -66,7 +66,7 @@ def test_every_fabric_is_complete_on_every_cloud(name: str, cloud: str | None) -
         assert hardware.built_in_fabric(name, cloud, accelerator) is not None, accelerator
 
 
-def test_the_interfaces_of_gib_by_machine() -> None:
+def test_each_machine_has_its_interfaces_of_gib() -> None:
     key = "networking.gke.io/interfaces"
     for accelerator, count in (
         ("nvidia-h200", 8),
@@ -131,6 +131,6 @@ def test_the_profile_s_level_overrides_the_cloud_s() -> None:
     assert annotations == {"kueue.x-k8s.io/podset-preferred-topology": "example.com/block"}
 
 
-def test_the_catalog_as_recorded() -> None:
+def test_the_catalog_is_as_recorded() -> None:
     name = "hardware/catalogue.txt"
     assert RECORDINGS[name]() == recorded(name), AGAIN

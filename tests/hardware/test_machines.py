@@ -58,7 +58,7 @@ def test_every_instance_type_has_its_row() -> None:
         ("nvidia-a100-40gb", "eks", "p4d.24xlarge", 95690, 1151),
     ],
 )
-def test_amounts_left_for_pods(
+def test_amounts_left_for_pods_are_as_measured(
     name: str, cloud: str, machine: str, millicores: int, gib: int
 ) -> None:
     (shape,) = (one for one in MACHINES[name][cloud] if one.name == machine)
@@ -67,7 +67,7 @@ def test_amounts_left_for_pods(
     assert memory / 1024 == pytest.approx(gib, abs=1)
 
 
-def test_the_catalog_as_recorded() -> None:
+def test_the_catalog_is_as_recorded() -> None:
     name = "hardware/catalogue.txt"
     assert RECORDINGS[name]() == recorded(name), AGAIN
 
@@ -79,7 +79,9 @@ def test_the_catalog_as_recorded() -> None:
         ("eks", "g6.4xlarge", 58172),
     ],
 )
-def test_the_least_memory_left_for_pods(cloud: str, machine: str, least: int) -> None:
+def test_the_least_memory_is_at_most_what_is_left_for_pods(
+    cloud: str, machine: str, least: int
+) -> None:
     memory = least_memory(machines_by_name()[machine].machine, cloud)
     most = left_for_pods(machines_by_name()[machine].machine, cloud)[1]
     assert memory <= most

@@ -74,6 +74,6 @@ def test_incompatible_options_are_rejected(capsys: Capture, words: list[str]) ->
     assert here(capsys, "targets", *words).status == 2
 
 
-def test_the_catalog_as_recorded() -> None:
+def test_the_catalog_is_as_recorded() -> None:
     name = "hardware/catalogue.txt"
     assert RECORDINGS[name]() == recorded(name), AGAIN

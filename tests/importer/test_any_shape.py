@@ -46,7 +46,7 @@ def assert_total(stream: list[Any], *, lossy: bool) -> None:
         assert ptcompile.compile(spec.yaml(), cluster=imported.profile, lint=False).ok
 
 
-def test_a_job_without_pods() -> None:
+def test_a_job_without_pods_is_imported() -> None:
     """No pod runs the template's torchrun, so its options are unknown."""
     path = (0, "spec", "replicatedJobs", 0, "template", "spec", "completions")
     assert_total(put(manifests("jobset"), path, 0), lossy=False)
@@ -55,7 +55,9 @@ def test_a_job_without_pods() -> None:
 @pytest.mark.parametrize("target", TARGETS)
 @settings(max_examples=40)
 @given(data=st.data(), lossy=st.booleans())
-def test_any_value_anywhere(target: str, data: st.DataObject, lossy: bool) -> None:
+def test_any_value_anywhere_is_imported_or_reported(
+    target: str, data: st.DataObject, lossy: bool
+) -> None:
     whole = manifests(target)
     path = data.draw(st.sampled_from(list(places(whole))))
     value: Any = data.draw(

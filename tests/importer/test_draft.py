@@ -320,7 +320,7 @@ VOLUME = {"volumeMounts": [MOUNT]}
         ),
     ],
 )
-def test_shared_memory_of_an_auxiliary_role(
+def test_an_auxiliary_role_keeps_its_shared_memory(
     nodes: Json, loader: Json, expected: Json, block: Json
 ) -> None:
     read = spec_of(role(**nodes), auxiliary(**loader))

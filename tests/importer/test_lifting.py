@@ -492,7 +492,7 @@ def test_candidate_limits_come_from_the_objects(objects: list[Any], limits: list
         ),
     ],
 )  # fmt: skip
-def test_run_policies_to_try(
+def test_run_policies_are_tried_from_small_to_large(
     target: str,
     manifest: dict[str, Any],
     pods: tuple[ReadRole, ...],
@@ -576,7 +576,7 @@ TEMPLATED = {
         pytest.param([()], (0,), 1, TEMPLATED, id="another object beside a Pod"),
     ],
 )
-def test_objects_without_their_pods(
+def test_objects_are_compared_without_their_pods(
     paths: list[Any], holders: tuple[int, ...], holder: int, expected: dict[str, Any]
 ) -> None:
     pods = tuple(role(path=path, holder=of) for path, of in zip(paths, holders, strict=True))
@@ -764,7 +764,7 @@ def test_labels_and_annotations_of_pods_for_another_queue_go() -> None:
         ),
     ],
 )
-def test_where_the_queue_is_read(
+def test_the_queue_is_read_from_each_place_that_names_one(
     system: str, manifest: dict[str, Any], related: list[Any], fields: dict[str, Any]
 ) -> None:
     assert _queue_fields(manifest, Objects(related), profile(system)) == fields

@@ -66,7 +66,7 @@ def test_variables_that_jobs_remove_stay() -> None:
     assert moved([spec(name, **fields) for name in "abc"]) == ([fields] * 3, {})
 
 
-def test_labels_of_job_and_pods() -> None:
+def test_labels_of_both_job_and_pods_move_to_the_profile() -> None:
     team = {"team": "a"}
     specs = [spec(name, team, podLabels=team) for name in "abc"]
     remaining, profile, _ = factor_out_profile(specs, None)

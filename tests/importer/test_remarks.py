@@ -75,7 +75,7 @@ def test_each_object_gets_its_own_comments() -> None:
 @pytest.mark.parametrize(
     "source", [yaml.safe_load(MANIFEST.partition("---")[2]), '{"kind": "Job # 1"}']
 )
-def test_data_without_comments(source: object) -> None:
+def test_data_without_comments_has_no_remarks(source: object) -> None:
     assert all(not spec.remarks for spec in ptcompile.import_manifests(source).found)  # type: ignore[arg-type]
 
 

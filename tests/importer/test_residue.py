@@ -114,7 +114,7 @@ def test_gaps_are_what_differs(ours: Json, theirs: Json, expected: list[tuple[An
     assert list(gaps(ours, theirs)) == [ImportGap(*gap) for gap in expected]
 
 
-def test_gaps_of_all_objects() -> None:
+def test_each_object_has_its_gaps() -> None:
     """The job's object is the last; the others are compared with the compiled object of their kind."""
     job, service, runtime = {"kind": "Job"}, {"kind": "Service"}, {"kind": "Runtime"}
     read = Read("job", objects=({**service, "a": 1}, {**runtime, "b": 1}, {"kind": "Other"}))
@@ -281,7 +281,7 @@ VOLUME = {"name": "v", "emptyDir": {}}
         ),
     ],
 )
-def test_gaps_of_a_pod_template(ours: Json, theirs: Json, expected: Json) -> None:
+def test_gaps_of_a_pod_template_are_closed_there(ours: Json, theirs: Json, expected: Json) -> None:
     nodes = role("node", theirs, "spec", "template")
     assert closed(job(ours), job(theirs), nodes) == expected
 
@@ -465,7 +465,7 @@ def test_a_pod_is_its_own_template() -> None:
     }
 
 
-def test_gaps_of_another_object() -> None:
+def test_gaps_of_another_object_patch_it_by_its_kind() -> None:
     """The template of a runtime is patched like that of the job, and the rest of the runtime by its kind."""
     runtime = {"kind": "Runtime", "spec": {"template": NAMED, "a": 1}}
     nodes = role("node", NAMED, "spec", "template", holder=1)
@@ -610,7 +610,9 @@ def test_fields_without_an_effect_are_left_out(body: str, expected: Json) -> Non
         ),
     ],
 )
-def test_fields_of_roles_and_targets(target: str, body: str, expected: Json) -> None:
+def test_fields_that_roles_and_targets_imply_are_dropped(
+    target: str, body: str, expected: Json
+) -> None:
     shrunk = shrunk_spec(spec_of(f"target: {target}\n{body}"))
     named = {} if "runtimeRef" in expected else {"target": target}
     assert shrunk["spec"] == {**named, "image": "img:1", "script": "train.py", **expected}

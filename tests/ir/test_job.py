@@ -148,7 +148,7 @@ def test_a_group_is_one_job_and_a_derived_name_a_label() -> None:
     assert Derived("the pod", "{job}-0", "docs/facts").limit == 63
 
 
-def test_numbers_of_nodes_and_pods() -> None:
+def test_a_job_counts_its_nodes_and_pods() -> None:
     loaders = Role("loader", 2, making.template(), trains=False)
     job = making.job(replicas=4, min_nodes=2, max_nodes=6)
     job = job._replace(roles=(*job.roles, loaders))
@@ -254,7 +254,7 @@ WAITS = {"timeout": WAIT, "join_timeout": WAIT}
     ],
     ids=str,
 )
-def test_how_long_nodes_wait_for_each_other(
+def test_the_backend_decides_how_long_nodes_wait(
     settings: dict[str, Any], waits: dict[str, str | None]
 ) -> None:
     launch = rendezvous(**settings)

@@ -119,7 +119,9 @@ RESOURCES: list[tuple[Json, Json]] = [
 
 
 @pytest.mark.parametrize(("resources", "wanted"), RESOURCES, ids=str)
-def test_resources_over_a_profile_with_requests_and_limits(resources: Json, wanted: Json) -> None:
+def test_resources_override_the_profile_s_requests_and_limits(
+    resources: Json, wanted: Json
+) -> None:
     cluster = profile({"defaults": {"requests": {"cpu": 1}, "limits": {"cpu": 2}}})
     body = {"image": "img:1", "command": ["sh"], "resources": resources, "sharedMemory": False}
     assert main_of(manifest(text(json.dumps(body)), "job", cluster)).get("resources", {}) == wanted
@@ -292,7 +294,7 @@ def test_null_under_elastic_omits_the_option(target: str) -> None:
             assert (option in made) is there, option
 
 
-def test_null_under_elastic_in_an_elastic_policy() -> None:
+def test_null_under_elastic_leaves_an_elastic_policy_s_field_out() -> None:
     null = {"rdzvId": None, "rdzvConfigs": {"timeout": None}}
     body = {
         "image": "img:1",

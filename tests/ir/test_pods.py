@@ -108,7 +108,7 @@ def test_what_is_null_is_not_written() -> None:
     assert [one["name"] for one in kept] == ["node"]
 
 
-def test_without_nulled_fields() -> None:
+def test_without_nulled_fields_keeps_amounts_and_nulls() -> None:
     amounts = pod_template.Resources({"cpu": "1"}, {}, frozenset({("limits", "cpu")}))
     template = nulled()
     template = template.with_main(template.main._replace(resources=amounts))

@@ -48,13 +48,13 @@ def test_only_final_states_are_done(state: Any, done: bool) -> None:
     ("reason", "message", "why"),
     [("r", "m", "r: m"), ("r", None, "r"), (None, "m", "m"), (None, None, None), ("", "", None)],
 )
-def test_reason_and_message_in_one_text(
+def test_why_joins_reason_and_message(
     reason: str | None, message: str | None, why: str | None
 ) -> None:
     assert Status("failed", reason, message).why == why
 
 
-def test_conditions_of_a_live_object() -> None:
+def test_only_true_conditions_of_a_live_object_count() -> None:
     conditions = [
         {"type": "A", "status": "True", "reason": "r"},
         {"type": "B", "status": "False"},
@@ -95,7 +95,7 @@ def test_a_condition_on_a_field_names_its_values() -> None:
         ({"restartPolicy": "Some"}, "restartPolicy Some: unknown policy"),
     ],
 )
-def test_sentences_about_restarts(template: Json, text: str) -> None:
+def test_the_sentence_says_how_a_container_restarts(template: Json, text: str) -> None:
     assert restart_sentence(template, "Never").startswith(text)
     assert restart_policy({"spec": template}, "Never") == template.get("restartPolicy", "Never")
 
@@ -108,7 +108,7 @@ def test_sentences_about_restarts(template: Json, text: str) -> None:
         ({"activeDeadlineSeconds": 1, "ttlSecondsAfterFinished": 0}, 2),
     ],
 )
-def test_sentences_about_limits(spec: Json, count: int) -> None:
+def test_each_limit_has_a_sentence(spec: Json, count: int) -> None:
     assert len(list(limit_sentences(spec, "the job"))) == count
 
 
@@ -136,7 +136,7 @@ def _service(namespace: str = "ml", cluster_ip: str | None = "None", **selector:
         ([], "s", False),
     ],
 )
-def test_the_headless_service_of_pods(
+def test_the_headless_service_of_pods_is_found(
     services: list[Json], name: str | None, expected: bool
 ) -> None:
     service = find_headless_service(services, name, {"a": "b", "c": "d"}, "ml")
@@ -218,12 +218,12 @@ def test_the_container_that_trains_is_found_by_name_or_devices(
         ),
     ],
 )
-def test_env_entries_as_json(entry: Json, expected: Json) -> None:
+def test_env_entries_are_written_as_json(entry: Json, expected: Json) -> None:
     assert env_entry(entry) == expected
     assert reference({}) is None
 
 
-def test_ports_and_containers_as_json() -> None:
+def test_ports_and_containers_are_written_as_json() -> None:
     assert port_entry({"containerPort": 80}) == {"containerPort": 80, "protocol": "TCP"}
     assert port_entry({"containerPort": 80, "name": "a", "protocol": "UDP"}) == {
         "name": "a",

@@ -24,7 +24,7 @@ def _names(views: Sequence[PodView]) -> str:
     return " ".join(view.name for view in views)
 
 
-def test_pods_of_all_roles_in_order() -> None:
+def test_pods_of_all_roles_are_in_order() -> None:
     sequence = PodSequence(_roles(2, 0, 3))
     assert len(sequence) == 5
     assert _names(list(sequence)) == "a0 a1 c0 c1 c2"
@@ -49,11 +49,13 @@ def test_pods_of_all_roles_in_order() -> None:
         (0, 2, ""),
     ],
 )
-def test_the_first_pods_and_the_last_of_each_role(count: int, edge: int, names: str) -> None:
+def test_folding_keeps_the_first_pods_and_the_last_of_each_role(
+    count: int, edge: int, names: str
+) -> None:
     assert _names(list(PodSequence(_roles(count)).folded(edge))) == names
 
 
-def test_the_first_two_and_the_last_by_default() -> None:
+def test_folding_keeps_the_first_two_and_the_last_by_default() -> None:
     assert _names(list(PodSequence(_roles(5, 1)).folded())) == "a0 a1 a4 b0"
 
 
@@ -91,7 +93,7 @@ def test_a_container_view_has_the_fields_of_its_spec() -> None:
 @pytest.mark.parametrize(
     "spec", [{}, {"command": [], "args": [], "image": ""}, {"command": None, "image": None}]
 )
-def test_an_image_s_own_command(spec: Json) -> None:
+def test_a_container_without_a_command_has_the_image_s(spec: Json) -> None:
     view = ContainerView("c", True, spec)
     assert (view.image, view.command, view.args, view.env, view.resources) == (
         None,
@@ -153,7 +155,7 @@ def test_the_training_container_is_chosen_by_name(
         ({"name": "A", "valueFrom": {"fieldRef": None}}, {"name": "A", "value": ""}),
     ],
 )  # fmt: skip
-def test_an_env_entry_in_json(entry: Json, expected: Json) -> None:
+def test_an_env_entry_is_written_as_json(entry: Json, expected: Json) -> None:
     assert pods.env_entry(entry) == expected
 
 
@@ -183,7 +185,7 @@ def test_a_port_is_json(port: Json, expected: Json) -> None:
     assert pods.port_entry(port) == expected
 
 
-def test_parts_of_a_pod_template() -> None:
+def test_a_pod_template_splits_into_metadata_and_spec() -> None:
     assert pods.template_parts({"metadata": {"a": 1}, "spec": {"b": 2}}) == ({"a": 1}, {"b": 2})
     assert pods.template_parts(None) == pods.template_parts({"spec": 5}) == ({}, {})
 

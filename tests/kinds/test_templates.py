@@ -127,7 +127,7 @@ def test_rules_of_a_container_answer_its_failure(
         ) is expected
 
 
-def test_in_place_restarts_of_a_jobset() -> None:
+def test_in_place_restarts_of_a_jobset_are_told() -> None:
     spec = {
         "failurePolicy": {"maxRestarts": 2, "restartStrategy": "InPlaceRestart"},
         "replicatedJobs": [],

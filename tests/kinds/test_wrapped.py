@@ -33,7 +33,7 @@ spec: {{template: {{{POD_SPEC % "Never"}}}}}
 """
 
 
-def test_the_job_of_a_cron_job() -> None:
+def test_the_job_of_a_cron_job_is_judged() -> None:
     text = f"""\
 apiVersion: batch/v1
 kind: CronJob

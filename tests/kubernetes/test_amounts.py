@@ -62,7 +62,9 @@ def test_the_limits_of_a_pod_are_those_of_kubernetes(
     [(3, {"cpu": "12"}), (2, {"cpu": "8"}), (1, {"cpu": "4"})],
     ids=["all", "two", "one"],
 )
-def test_volcano_min_resources(min_available: int, expected: dict[str, str]) -> None:
+def test_volcano_counts_only_requests_as_min_resources(
+    min_available: int, expected: dict[str, str]
+) -> None:
     """docs/facts/volcano.md#minresources: only requests count, so a GPU in limits alone is missing."""
     group = only(simulate([volcano(min_available=min_available)])).pod_group
     assert group["minResources"] == expected
@@ -90,7 +92,7 @@ def test_only_accelerators_are_counted_and_only_those_above_zero() -> None:
     assert amounts.accelerators(limits) == {"nvidia.com/gpu": 8}
 
 
-def test_node_requirements_as_text() -> None:
+def test_node_requirements_are_written_as_text() -> None:
     terms = [{"matchExpressions": [{"key": "gpu", "operator": "In", "values": ["a100", "h100"]}]}]
     spec = {
         "nodeSelector": {"zone": "a"},

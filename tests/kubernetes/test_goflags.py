@@ -54,7 +54,9 @@ FLAGS: dict[str, str | int | bool] = {
         (["-p=1"], "port", 23456, True),
     ],
 )
-def test_table_of_2_1(args: list[str], flag: str, expected: object, stops: bool) -> None:
+def test_a_flag_is_read_as_go_reads_it(
+    args: list[str], flag: str, expected: object, stops: bool
+) -> None:
     values, problem = parse(args, FLAGS)
     assert values[flag] == expected
     assert (problem is not None) == stops
@@ -69,7 +71,7 @@ def test_table_of_2_1(args: list[str], flag: str, expected: object, stops: bool)
         ("9", (9, True)), ("01", (1, True)), ("0_", (0, False)), ("0__7", (0, False)),
     ],
 )  # fmt: skip
-def test_parse_int(text: str, expected: tuple[int, bool]) -> None:
+def test_parse_int_reads_integers_of_go(text: str, expected: tuple[int, bool]) -> None:
     assert parse_int(text) == expected
 
 
@@ -111,5 +113,5 @@ def test_parsing_stops_with_its_reason(args: list[str], problem: str) -> None:
         ("tRUE", None),
     ],
 )
-def test_parse_bool(text: str, expected: bool | None) -> None:
+def test_parse_bool_reads_booleans_of_go(text: str, expected: bool | None) -> None:
     assert parse_bool(text) is expected

@@ -52,7 +52,7 @@ def test_no_answer_contains_hidden_objects() -> None:
     assert _answers(seen.in_namespace("default")) == _answers(wanted.in_namespace("default"))
 
 
-def test_whether_there_are_objects_of_some_kinds() -> None:
+def test_has_any_finds_kinds_and_leaves_hidden_objects_out() -> None:
     pods = frozenset({("v1", "Pod")})
     assert [
         Objects([_service("s")], Objects(related)).has_any(pods) for related in ([], [_pod("1")])

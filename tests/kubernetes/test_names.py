@@ -62,7 +62,9 @@ TESTS: list[tuple[Callable[[str], bool], Callable[[str], str | None]]] = [
 
 
 @pytest.mark.parametrize(("reason", "good", "bad"), CASES)
-def test_names(reason: Callable[[str], str | None], good: list[str], bad: list[str]) -> None:
+def test_invalid_names_have_a_reason(
+    reason: Callable[[str], str | None], good: list[str], bad: list[str]
+) -> None:
     assert [text for text in good if reason(text) is not None] == []
     assert [text for text in bad if reason(text) is None] == []
 
@@ -104,7 +106,7 @@ def test_the_closest_match_is_suggested() -> None:
     assert closest_match("valeu", ["value"] * 1001) is None
 
 
-def test_longest_name() -> None:
+def test_the_longest_name_leaves_room_for_suffixes() -> None:
     assert names.longest_name(["-worker-0", "-master-0"]) == 54
     assert (
         names.longest_name(["-9"]) == 61

@@ -73,7 +73,7 @@ def test_fitting_groups_take_a_pod(spec: Json, changed: Json) -> None:
         (pod(), {"amounts": {"nvidia.com/gpu": 8 * NANO, "pods": 0}}, "1 has no pods, 1 is requested", ()),
     ],
 )  # fmt: skip
-def test_the_first_reason_in_the_scheduler_s_order(
+def test_the_first_reason_follows_the_scheduler_s_order(
     spec: Json, changed: Json, text: str, path: Any
 ) -> None:
     placement = fits(spec, [group(**changed)])
@@ -239,7 +239,7 @@ def test_nodes_need_the_label_by_which_pods_are_spread_or_joined(
         ([group(size=3, amounts={}, lacks=lambda _: False)], [pod(1)], False, None),
     ],
 )
-def test_how_many_pods_fit_at_once(
+def test_room_for_counts_the_pods_that_fit_at_once(
     groups: list[NodeGroup], pods: list[Json], apart: bool, room: int | None
 ) -> None:
     placements = [fits(spec, groups) for spec in pods]

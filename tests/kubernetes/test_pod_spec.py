@@ -67,7 +67,7 @@ def test_selectors_and_affinities_pin_values(spec: dict[str, Any], pins: list[An
     assert list(pinned_values(spec, "disk")) == pins
 
 
-def test_the_first_request_of_a_resource() -> None:
+def test_the_first_request_of_a_resource_is_found() -> None:
     containers = [
         {"resources": {"limits": {"cpu": 4}}},
         {"resources": {"limits": {"gpu": 1}, "requests": {"gpu": 1}}},

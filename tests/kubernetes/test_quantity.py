@@ -37,7 +37,7 @@ REFUSED: list[object] = [
 
 
 @pytest.mark.parametrize(("text", "printed"), PRINTED.items())
-def test_accepted_and_printed(text: str, printed: str) -> None:
+def test_an_accepted_quantity_is_printed_in_canonical_form(text: str, printed: str) -> None:
     quantity = parse(text)
     assert quantity is not None
     assert to_string(quantity) == printed
@@ -60,12 +60,14 @@ def test_numbers_are_printed_as_kubernetes_prints_them(value: float, printed: st
     assert to_string(quantity) in (printed, "100e-9")
 
 
+def _amount(text: str) -> Quantity:
+    quantity = parse(text)
+    assert quantity is not None
+    return quantity
+
+
 def test_amounts_compare_regardless_of_their_suffix() -> None:
-    gibi, mebi, half, one = (parse(text) for text in ("1Gi", "1024Mi", "500m", "1"))
-    assert gibi
-    assert mebi
-    assert half
-    assert one
+    gibi, mebi, half, one = (_amount(text) for text in ("1Gi", "1024Mi", "500m", "1"))
     assert gibi == mebi
     assert hash(gibi) == hash(mebi)
     assert half < one <= one
@@ -75,13 +77,21 @@ def test_amounts_compare_regardless_of_their_suffix() -> None:
     assert not one < one
     assert not one > one
     assert one != 1
-    assert not half.is_integer
-    assert one.is_integer
-    assert half.value == 1
-    assert str(half * 3) == "1500m"
+
+
+def test_amounts_add_subtract_and_multiply() -> None:
+    mebi = _amount("1024Mi")
+    assert str(_amount("500m") * 3) == "1500m"
     assert str(mebi + mebi) == "2Gi"
-    assert str(gibi - mebi) == "0"
+    assert str(_amount("1Gi") - mebi) == "0"
     assert str(Quantity(0) + mebi) == "1Gi"
+
+
+def test_the_value_of_a_fraction_is_rounded_up() -> None:
+    half = _amount("500m")
+    assert not half.is_integer
+    assert half.value == 1
+    assert _amount("1").is_integer
 
 
 def test_resource_lists_round_up_to_milli() -> None:

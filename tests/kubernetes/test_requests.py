@@ -4,7 +4,7 @@ from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.versions import Versions
 
 
-def test_both_sides_of_an_update() -> None:
+def test_an_update_gives_the_values_of_both_sides() -> None:
     update = Update({"spec": {"size": 1, "pod": {"a": 1}}}, {"spec": {"pod": 2}}, Versions(), ())
     assert update.values("spec", "size") == (1, None)
     assert update.maps("spec", "pod") == ({"a": 1}, {})

@@ -22,7 +22,7 @@ def test_anything_else_is_an_empty_mapping(value: Any) -> None:
     assert unstructured.string_map(value) == {}
 
 
-def test_fields_under_keys() -> None:
+def test_nested_readers_give_values_of_their_type() -> None:
     data = {
         "spec": {
             "names": ["a", None, 1],
@@ -79,7 +79,7 @@ def test_integers_are_clamped_to_64_bits(value: Any, expected: int) -> None:
         ({"name": 3}, ""),
     ],
 )
-def test_object_name(metadata: Any, expected: str) -> None:
+def test_object_name_expands_a_generated_name(metadata: Any, expected: str) -> None:
     assert unstructured.object_name({"metadata": metadata}) == expected
 
 

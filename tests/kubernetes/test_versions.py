@@ -26,7 +26,7 @@ from tests.recordings import recorded
     ("text", "expected"),
     [("1.36", (1, 36)), ("v1.9.4", (1, 9)), ("1.16.0-alpha.1", (1, 16)), ("v1.30+k3s1", (1, 30))],
 )
-def test_parse_version(text: str, expected: tuple[int, int]) -> None:
+def test_parse_version_reads_major_and_minor(text: str, expected: tuple[int, int]) -> None:
     assert parse_version(text) == expected
 
 
@@ -36,7 +36,7 @@ def test_invalid_versions_are_rejected(text: str) -> None:
         parse_version(text)
 
 
-def test_the_switched_gates_of_one_software() -> None:
+def test_each_software_has_its_switched_gates() -> None:
     gates = (
         ("kubernetes", "AllAlpha", True),
         ("jobset", "InPlaceRestart", True),
@@ -69,7 +69,7 @@ def test_the_defaults_are_the_newest_releases_that_are_modeled() -> None:
         ("NoSuchGate", 37, None),
     ],
 )
-def test_the_stage_of_a_gate_in_a_release(
+def test_a_gate_has_its_stage_in_each_release(
     gate: str, minor: int, expected: GateStage | None
 ) -> None:
     assert stage_in("kubernetes", gate, (1, minor)) == expected

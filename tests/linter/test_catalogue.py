@@ -68,7 +68,9 @@ def test_the_list_for_programs_names_no_module() -> None:
     assert "ptcompile.rules" not in json.dumps(as_dicts())
 
 
-def test_explain_and_rules_as_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands_explain_and_rules_print_the_catalogue(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert "Bad:" in here(capsys, "explain", "PTC302").out
     assert here(capsys, "explain", "missing-shm").out == here(capsys, "explain", "PTC302").out
     wrong = here(capsys, "explain", "PTC999")

@@ -46,7 +46,7 @@ from tests.linter.asking import container, fires, problems_of
         ("", None),
     ],
 )
-def test_misspelled_names(name: str, meant: str | None) -> None:
+def test_a_misspelled_name_has_its_closest_variable(name: str, meant: str | None) -> None:
     assert closest_variable(name) == meant
 
 
@@ -121,7 +121,7 @@ def test_some_sources_are_never_numbers(value: str, expected: bool) -> None:
         ([{"prefix": "P_"}], None),
     ],
 )
-def test_variables_of_objects_in_the_stream(
+def test_only_objects_of_the_stream_settle_imported_names(
     env_from: list[dict[str, Any]], names: set[str] | None
 ) -> None:
     def of(kind: str, name: str, **fields: Any) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def test_a_value_of_a_configmap_is_reported_where_the_container_reads_it(
 
 
 @pytest.mark.parametrize("fields", [BY_FROM, BY_KEY])
-def test_names_and_secrets_of_a_configmap(fields: dict[str, Any]) -> None:
+def test_names_and_secrets_of_a_configmap_are_judged(fields: dict[str, Any]) -> None:
     manifest = container(**fields)
     assert fires("misspelt-env", manifest, in_configmap(**MOVED))
     (secret,) = problems_of("secret-in-env", manifest, in_configmap(**MOVED))

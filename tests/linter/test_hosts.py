@@ -103,7 +103,7 @@ def severities_of(text: str) -> list[str]:
         ("trian", "error"),  # misspells the Service of these pods
     ],
 )
-def test_an_indexed_job_and_its_service(host: str, severity: str | None) -> None:
+def test_an_indexed_job_s_hosts_resolve_by_its_service(host: str, severity: str | None) -> None:
     assert severities_of(SERVICE % ("", BY_JOB) + JOB % ("", 4, host)) == (
         [severity] if severity else []
     )
@@ -117,7 +117,7 @@ def test_an_indexed_job_and_its_service(host: str, severity: str | None) -> None
         ("trian-0.train", "warning"),
     ],
 )
-def test_a_service_of_several_jobs_and_nodes_of_other_files(
+def test_a_service_of_several_jobs_may_lead_to_nodes_of_other_files(
     host: str, severity: str | None
 ) -> None:
     assert severities_of(SERVICE % ("", BY_APP) + JOB % ("", 8, host)) == (
@@ -154,11 +154,11 @@ def test_hosts_are_looked_up_in_their_namespace(
         ("train-0.mesh", "error"),
     ],
 )
-def test_a_job_without_its_service(host: str, severity: str | None) -> None:
+def test_a_job_without_its_service_has_no_hosts(host: str, severity: str | None) -> None:
     assert severities_of(JOB % ("", 4, host)) == ([severity] if severity else [])
 
 
-def test_a_subdomain_with_the_name_of_the_namespace() -> None:
+def test_a_subdomain_may_read_as_a_namespace() -> None:
     """`train-0.train` also reads as a Service train-0 in that namespace, which does not exist."""
     assert severities_of(JOB % (", namespace: train", 4, "train-0.train")) == ["warning"]
     assert severities_of(JOB % (", namespace: research", 4, "train-0.train")) == []

@@ -128,7 +128,7 @@ def test_a_key_of_the_object_is_reported_on_pods(row: KeyPlace) -> None:
     ],
     ids=row_name,
 )
-def test_a_key_in_the_other_part(row: KeyPlace) -> None:
+def test_a_key_in_the_other_part_is_reported(row: KeyPlace) -> None:
     metadata = {OTHER_PART[row.part]: {written_key(row): written_value(row)}}
     [finding] = reported(job(metadata) if "object" in row.on else job(on_pods=metadata))
     assert OTHER_PART[row.part] in finding.path

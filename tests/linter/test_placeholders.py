@@ -180,7 +180,7 @@ def test_a_reference_in_a_schema_is_not_a_placeholder() -> None:
         ("a:YOUR_TAG", "YOUR_TAG"), ("CHANGEME", "CHANGEME"), ("CHANGELOG", None), ("REPLACEMENT", None),
     ],
 )  # fmt: skip
-def test_placeholders_of_other_tools(value: object, placeholder: str | None) -> None:
+def test_placeholders_of_other_tools_are_found(value: object, placeholder: str | None) -> None:
     assert find_placeholder(value) == placeholder
 
 

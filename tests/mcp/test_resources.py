@@ -24,6 +24,6 @@ def test_every_code_has_a_page() -> None:
 @pytest.mark.parametrize(
     "address", ["", "ptcompile://", "file:///etc/passwd", *FAMILIES, "ptcompile://rules/../spec"]
 )
-def test_no_other_page(address: str) -> None:
+def test_an_unknown_address_has_no_page(address: str) -> None:
     with pytest.raises(CallError):
         read_page(address)

@@ -165,7 +165,7 @@ def check_rules(kind: tuple[str, str], spec: Json, path: str | None, text: str) 
         ({}, None, ""),
     ],
 )
-def test_names_of_train_jobs(metadata: Json, path: str | None, text: str) -> None:
+def test_names_of_train_jobs_are_limited(metadata: Json, path: str | None, text: str) -> None:
     problems = list(operators.kind_named(TRAINJOB).rejections().crd_rules({"metadata": metadata}))
     assert [problem.message.partition(": ")[0] for problem in problems] == ([path] if path else [])
     assert all(text in problem.message for problem in problems)

@@ -163,7 +163,7 @@ def _argo(requirement: str, live: Json) -> bool:
     return value in re.findall(r"\w+", wanted.removeprefix("in"))
 
 
-def test_first_condition_of_a_trainjob_created_suspended() -> None:
+def test_a_trainjob_created_suspended_completes_by_its_second_condition() -> None:
     for body in ("queue: gpus", "runPolicy: {suspend: true}"):
         assert handle(body, "trainjob").succeeded.argo == "status.conditions.1.type == Complete"
     assert handle("", "trainjob").succeeded.argo == "status.conditions.0.type == Complete"
@@ -241,7 +241,7 @@ def test_a_handle_names_the_required_objects() -> None:
         }
 
 
-def test_one_handle_per_job() -> None:
+def test_each_job_has_one_handle() -> None:
     two = smallest("nodes: 2", name="a") + "---\n" + smallest("", name="b")
     result = ptcompile.compile(two, target="job")
     assert [one.job.name for one in result.handles] == ["a", "b"]

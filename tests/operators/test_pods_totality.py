@@ -95,7 +95,7 @@ def read(manifest: Json) -> None:
 
 
 @pytest.mark.parametrize("manifest", WHOLE, ids=lambda m: m["kind"])
-def test_garbage_at_every_place(manifest: Json) -> None:
+def test_pods_are_read_with_garbage_at_every_place(manifest: Json) -> None:
     for path in places(manifest):
         if path in {("apiVersion",), ("kind",)}:
             continue

@@ -128,7 +128,7 @@ def test_unknown_kind_has_no_behavior() -> None:
             ), method
 
 
-def test_profile_names_of_queue_systems_and_gang_schedulers() -> None:
+def test_queue_systems_and_gang_schedulers_are_found_by_their_profile_names() -> None:
     """`gangScheduler: scheduler-plugins` is looked up by this value, not by the name of a package."""
     assert {name: one.folder for name, one in operators.BY_QUEUE_SYSTEM.items()} == {
         "kueue": "kueue",

@@ -484,7 +484,7 @@ def test_condition_counts_only_if_its_status_is_true(given_object: Json) -> None
 @pytest.mark.parametrize(
     "version", ["kubeflow.org/v1/PyTorchJob", "batch/v1/Job", "jobset.x-k8s.io/v1alpha2/JobSet"]
 )
-def test_message_of_a_job_queued_by_kueue(version: str) -> None:
+def test_a_job_queued_by_kueue_waits_for_its_workload(version: str) -> None:
     api, _, kind = version.rpartition("/")
     status = ptcompile.status(
         live(api, kind, {"conditions": [condition("Suspended", reason="x")]}, labels=QUEUE)

@@ -57,7 +57,7 @@ def test_default_target_fits_the_spec(body: str, kind: list[str]) -> None:
     assert [manifest["kind"] for manifest in compiled(smallest(body)).manifests] == kind
 
 
-def test_target_of_the_spec_and_override_by_the_caller() -> None:
+def test_the_caller_overrides_the_target_of_the_spec() -> None:
     assert (
         compiled(smallest("target: volcano")).manifests[0]["apiVersion"]
         == "batch.volcano.sh/v1alpha1"

@@ -115,7 +115,7 @@ def with_garbage(manifest: Json) -> Iterator[tuple[tuple[Any, ...], Json]]:
 
 
 @pytest.mark.parametrize("manifest", WHOLE, ids=lambda m: m["kind"])
-def test_garbage_at_every_place(manifest: Json) -> None:
+def test_the_webhooks_survive_garbage_at_every_place(manifest: Json) -> None:
     webhook = admission(manifest)
     for _, broken in with_garbage(manifest):
         before = json.dumps(broken)
@@ -126,7 +126,7 @@ def test_garbage_at_every_place(manifest: Json) -> None:
 
 
 @pytest.mark.parametrize("manifest", WHOLE, ids=lambda m: m["kind"])
-def test_updates_to_and_from_garbage(manifest: Json) -> None:
+def test_updates_to_and_from_garbage_are_judged(manifest: Json) -> None:
     webhook = admission(manifest)
     for path, broken in with_garbage(manifest):
         for old, new in ((manifest, broken), (broken, manifest)):

@@ -316,7 +316,7 @@ print(connections(0, port))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
-def test_connections_of_a_process_without_those_to_the_store() -> None:
+def test_connections_to_the_store_do_not_count() -> None:
     """In a separate process: no test opens a connection."""
     done = subprocess.run(
         [sys.executable, "-c", CONNECTED], capture_output=True, text=True, check=True

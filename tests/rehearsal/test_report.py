@@ -108,11 +108,11 @@ def test_each_part_has_its_label() -> None:
         (Fault("dns-lag", 0, 9), "the DNS names of pod 0 appear 9 s after its start"),
     ],
 )
-def test_faults_as_text(fault: Fault, text: str) -> None:
+def test_faults_are_written_as_text(fault: Fault, text: str) -> None:
     assert report.fault_text(fault) == text
 
 
-def test_when_a_script_without_reports_trains() -> None:
+def test_a_script_without_reports_trains_since_its_connections() -> None:
     training = Training(3.4, "connections")
     blind = _rehearsal(settings=BLIND, training=training, faults=(KILL,))
     assert _labelled(blind, "train since") == [
@@ -125,7 +125,7 @@ def test_when_a_script_without_reports_trains() -> None:
         assert _labelled(blind._replace(faults=(KILL._replace(kind=kind),)), "train since")
 
 
-def test_steps_of_a_prediction_for_several_faults() -> None:
+def test_only_several_faults_show_the_steps_of_a_prediction() -> None:
     predicted = Prediction(
         "all", "it recovers", (Step(2, "pod 1 lost"), Step(9.6, "3 of 3 pods train"))
     )

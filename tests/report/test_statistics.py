@@ -116,5 +116,5 @@ def test_markdown_escapes_the_values_of_labels() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_statistics_without_findings(form: str) -> None:
+def test_statistics_without_findings_are_empty(form: str) -> None:
     assert FORMS[form]([], ["rule"]) == {"json": "[]\n"}.get(form, "")

@@ -312,7 +312,9 @@ TWO_CONFIGS = {
         ("whole", None),
     ],
 )
-def test_how_the_device_plugin_shares_gpus(default: str | None, gpu: object) -> None:
+def test_the_device_plugin_s_configuration_says_how_gpus_are_shared(
+    default: str | None, gpu: object
+) -> None:
     config = _object("v1", "ConfigMap", "plugin", data=TWO_CONFIGS)
     policy = _object(
         "nvidia.com/v1",

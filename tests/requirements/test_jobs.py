@@ -31,7 +31,7 @@ def needs(body: str, profile: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(one.kind, one.name, one.version) for one in of_spec]
 
 
-def test_the_driver_its_crd_and_its_class() -> None:
+def test_a_job_requires_the_driver_its_crd_and_its_class() -> None:
     needed = needs(GB200, {"cloud": "eks", "versions": {"nvidiaDra": "25.12"}})
     assert ("operator", "nvidia-dra-driver-gpu", "25.12") in needed
     assert ("crd", "computedomains.resource.nvidia.com/v1beta1", "") in needed
@@ -227,7 +227,7 @@ def test_objects_that_the_profile_s_pods_reference_are_required() -> None:
         ),
     ],
 )
-def test_queue_systems_and_gang_schedulers(
+def test_a_job_requires_its_queue_system_and_gang_scheduler(
     profile: dict[str, Any], target: str, operators: list[str], objects: list[str]
 ) -> None:
     cluster = ClusterProfile.model_validate({"spec": profile})

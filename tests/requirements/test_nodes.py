@@ -29,7 +29,7 @@ def needs(source: Any, profile: dict[str, Any] | None = None) -> list[str]:
     return [line for line in lines if line.split()[0] in {"pods", "label", "taint", "nodes"}]
 
 
-def test_the_pods_their_labels_and_their_tolerations() -> None:
+def test_requirements_list_pods_labels_and_tolerations() -> None:
     assert needs(SPEC) == [
         "pods       2 with 8 nvidia.com/gpu, 8 cpu  (Job/train, 2 at once)",
         "label      zone=a  (Job/train)",
@@ -78,7 +78,9 @@ def test_pods_that_do_not_fit_at_once() -> None:
     assert "have room for 1" in at_once
 
 
-def test_a_dump_beside_the_job(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dump_beside_the_job_gives_the_nodes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "job.yaml").write_text(SPEC, encoding="utf-8")
     (tmp_path / "dump.yaml").write_text(str(NODE), encoding="utf-8")
     ran = here(capsys, "requires", tmp_path / "job.yaml", tmp_path / "dump.yaml", "--target", "job")

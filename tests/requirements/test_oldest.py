@@ -50,7 +50,7 @@ OLDEST: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("target", "body", "name", "version"), OLDEST)
-def test_the_oldest_sufficient_kubernetes(
+def test_a_job_requires_the_oldest_sufficient_kubernetes(
     target: str, body: dict[str, Any], name: str, version: str
 ) -> None:
     requirements = jobs.requires_spec(spec(body, name), profile(), target)
@@ -149,7 +149,7 @@ PAIRED: list[tuple[str, dict[str, str], list[str]]] = [
 
 
 @pytest.mark.parametrize(("folder", "versions", "expected"), PAIRED)
-def test_the_pair_of_kubernetes_and_an_operator(
+def test_an_operator_requires_its_kubernetes(
     folder: str, versions: dict[str, str], expected: list[str]
 ) -> None:
     problems = list(jobs.kubernetes_too_old([BY_FOLDER[folder]], profile(versions=versions)))

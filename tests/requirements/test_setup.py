@@ -146,7 +146,7 @@ def test_a_cluster_queue_is_listed_but_not_created() -> None:
     assert "# object     ClusterQueue/gold  (" in setup.text()
 
 
-def test_queues_and_priority_classes_by_queue_system() -> None:
+def test_each_queue_system_has_its_queues_and_priority_classes() -> None:
     """Kueue has a separate class for jobs; KAI's queue guarantees nothing and has no limit."""
     job = spec({"nodes": 2, "queue": "gold", "priority": "high"})
     made = {

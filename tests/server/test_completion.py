@@ -24,13 +24,13 @@ spec:
 HEAD = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: train}\nspec:\n"
 
 
-def test_missing_fields_of_a_spec() -> None:
+def test_only_missing_fields_of_a_spec_are_offered() -> None:
     offered = completions(SPEC + "  |")
     assert {"args", "queue", "sharedMemory"} <= set(offered)
     assert not {"image", "nodes", "metadata"} & set(offered)
 
 
-def test_fields_below_a_key() -> None:
+def test_fields_below_a_key_are_offered() -> None:
     assert {"nnodes", "maxRestarts"} <= set(completions(f"{HEAD}  elastic:\n    m|"))
     assert {"nnodes", "maxRestarts"} <= set(completions(f"{HEAD}  elastic: {{nprocPerNode: 8, |"))
     assert "nprocPerNode" not in completions(f"{HEAD}  elastic: {{nprocPerNode: 8, |")
@@ -62,7 +62,7 @@ def test_a_completion_inserts_valid_text(text: str, label: str, after: str) -> N
     assert accepted(text, label) == after
 
 
-def test_targets_enums_and_switches() -> None:
+def test_targets_enums_and_switches_are_offered() -> None:
     assert list(completions(f"{HEAD}  target: |")) == list(TARGETS)
     assert set(completions(f"{HEAD}  imagePullPolicy: |")) == {"Always", "IfNotPresent", "Never"}
     assert set(completions(f"{HEAD}  spot: |")) == {"true", "false"}
@@ -78,7 +78,7 @@ def test_names_of_the_profile_come_before_built_in_names() -> None:
     assert "nvidia-h100" in completions(f"{HEAD}  accelerator: |")
 
 
-def test_names_of_the_workspace() -> None:
+def test_names_of_the_workspace_are_offered() -> None:
     other = elsewhere(
         "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: team-a}\n---\n"
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
@@ -89,7 +89,7 @@ def test_names_of_the_workspace() -> None:
     ) == {"settings"}
 
 
-def test_fields_of_kubernetes_objects() -> None:
+def test_fields_of_kubernetes_objects_are_offered() -> None:
     assert {"name", "emptyDir", "persistentVolumeClaim"} <= set(
         completions(f"{HEAD}  volumes:\n  - |")
     )
@@ -148,7 +148,7 @@ def test_variables_that_nccl_and_torch_read_are_offered() -> None:
     assert all(label.startswith("TORCH_") for label in of_a_pod)
 
 
-def test_values_of_a_variable_with_levels() -> None:
+def test_a_variable_with_levels_offers_them() -> None:
     levels = {"VERSION", "WARN", "INFO", "ABORT", "TRACE", "NONE"}
     assert set(completions(SPEC.replace("NCCL_DEBUG: INFO", "NCCL_DEBUG: |"))) == levels
     pod = POD.replace(
@@ -188,13 +188,13 @@ def test_codes_are_offered_in_an_ignore_comment() -> None:
     assert not completions("apiVersion: v1 # some other comment |\n")
 
 
-def test_no_completions_in_a_block_scalar() -> None:
+def test_a_block_scalar_offers_nothing() -> None:
     assert not completions(
         "apiVersion: v1\nkind: ConfigMap\ndata:\n  a: ^\n    text |".replace("^", ">")
     )
 
 
-def test_host_names_of_few_pods_of_each_role() -> None:
+def test_host_names_of_few_pods_of_each_role_are_offered() -> None:
     nodes = re.sub(r"nodes: \d+", "nodes: 12", SPEC)
     names = [
         name for name in completions(nodes + "  args: [--server, |]") if name.startswith("train-")
@@ -211,5 +211,5 @@ def test_host_names_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     assert names == ["train-master-0.train", "train-worker-0.train", "train-worker-1.train"]
 
 
-def test_recorded_completions() -> None:
+def test_completions_are_as_recorded() -> None:
     assert RECORDINGS["server/completions.txt"]() == recorded("server/completions.txt"), AGAIN

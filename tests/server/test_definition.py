@@ -81,7 +81,7 @@ def test_a_name_leads_to_the_object_in_the_same_file() -> None:
     ]
 
 
-def test_names_of_the_profile() -> None:
+def test_names_lead_to_the_profile() -> None:
     settings = with_profile(PROFILE)
     assert definitions_of(SPEC + "  accelerator: bi|g\n", settings=settings) == [
         ("file:///w/cluster.yaml", 5, 4)
@@ -97,5 +97,5 @@ def test_other_texts_have_no_definition() -> None:
     assert definitions_of("a: [|") == []
 
 
-def test_recorded_definitions() -> None:
+def test_definitions_are_as_recorded() -> None:
     assert RECORDINGS["server/definitions.txt"]() == recorded("server/definitions.txt"), AGAIN

@@ -153,7 +153,7 @@ def test_compile_errors_cannot_be_ignored_in_the_editor(text: str) -> None:
 
 
 @pytest.mark.parametrize("rule", every_rule()[::4], ids=lambda rule: str(rule.name))
-def test_fixes_of_every_fourth_rule(rule: Rule) -> None:
+def test_fixes_of_every_fourth_rule_change_the_text(rule: Rule) -> None:
     text = rule_page(rule).bad
     document = opened(text)
     fixes = [
@@ -169,7 +169,7 @@ def test_fixes_of_every_fourth_rule(rule: Rule) -> None:
         assert applied(document, action) != text
 
 
-def test_all_safe_fixes_in_one_action_on_request() -> None:
+def test_one_action_applies_all_safe_fixes_on_request() -> None:
     text = POD.replace("{name: train}", "{name: train, annotations: {a: 1}}")
     text = text.replace("    image:", "    env: [{name: A, value: 2}]\n    image:")
     document = opened(text)
@@ -179,7 +179,7 @@ def test_all_safe_fixes_in_one_action_on_request() -> None:
     assert applied(document, action) == ptcompile.fix(text).content.decode()
 
 
-def test_only_requested_kinds_of_actions() -> None:
+def test_only_requested_kinds_of_actions_are_offered() -> None:
     document = opened(SPEC.replace("  nodes:", "  noodes:"))
     assert actions(document, EVERYWHERE, {"refactor"}, None) == []
     assert {action.kind for action in actions(document, EVERYWHERE, {"quickfix"}, None)} == {

@@ -31,7 +31,9 @@ def test_positions_round_trip(encoding: str) -> None:
 
 
 @pytest.mark.parametrize(("encoding", "character"), [("utf-16", 3), ("utf-8", 5), ("utf-32", 2)])
-def test_a_character_beyond_the_first_plane(encoding: str, character: int) -> None:
+def test_a_character_beyond_the_first_plane_has_the_width_of_its_encoding(
+    encoding: str, character: int
+) -> None:
     lines = Lines(TEXT, encoding)
     assert lines.position(TEXT.index("c")) == Position(1, character)
     assert lines.offset(Position(1, character)) == TEXT.index("c")
@@ -41,7 +43,7 @@ def test_half_a_surrogate_pair_is_its_start() -> None:
     assert Lines("😀x").offset(Position(0, 1)) == 0
 
 
-def test_line_ends_of_the_protocol() -> None:
+def test_only_line_ends_of_the_protocol_end_lines() -> None:
     lines = Lines(TEXT)
     assert len(lines) == 5
     assert lines.position(TEXT.index("\u2028")) == Position(3, 1)
@@ -49,7 +51,7 @@ def test_line_ends_of_the_protocol() -> None:
     assert lines.position(len(TEXT)) == Position(4, 4)
 
 
-def test_positions_after_the_end() -> None:
+def test_positions_after_the_end_are_at_the_end() -> None:
     lines = Lines("ab\r\ncd")
     assert lines.offset(Position(0, 99)) == 2
     assert lines.offset(Position(99, 0)) == 6

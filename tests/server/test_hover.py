@@ -36,7 +36,7 @@ def hover_text(text: str) -> str:
     return "" if hovered is None else hovered.contents.value  # type: ignore[union-attr]  # Markdown, always
 
 
-def test_a_field_with_its_description_default_and_use() -> None:
+def test_a_field_shows_its_description_default_and_use() -> None:
     text = hover_text(SPEC.replace("  script:", "  scr|ipt:"))
     assert "Python file that torchrun starts" in text
     assert "the pass **rendezvous**" in text
@@ -100,13 +100,13 @@ def test_a_target_has_its_kind() -> None:
     )
 
 
-def test_resolved_references_in_each_pod() -> None:
+def test_a_reference_shows_its_value_in_each_pod() -> None:
     text = hover_text(MANIFEST.replace("$(RANK_OF", "$(RANK|_OF"))
     assert "| `train-0-*****` | `0` |" in text
     assert "| `train-1-*****` | `1` |" in text
 
 
-def test_resolved_variables_in_each_pod() -> None:
+def test_a_variable_shows_its_value_in_each_pod() -> None:
     assert "| `train-1-*****` | `1` |" in hover_text(
         MANIFEST.replace("name: RANK_OF_NODE", "name: RANK|_OF_NODE")
     )
@@ -129,12 +129,12 @@ def test_no_secret_is_shown() -> None:
     assert "hunter2" not in text
 
 
-def test_a_finding_has_its_page() -> None:
+def test_a_finding_shows_its_code() -> None:
     text = hover_text(SPEC.replace("  script:", "  scr|pt:"))
-    assert "PTC021 unknown-spec-field" in text or "**PTC021" in text
+    assert "**PTC021" in text
 
 
-def test_the_page_of_a_code_in_a_comment() -> None:
+def test_a_code_in_a_comment_shows_its_page() -> None:
     text = hover_text("apiVersion: v1 # ptcompile: ignore[PTC|302] fine\nkind: Pod\n")
     assert text.startswith("**PTC302 ")
     assert "**Fix**" in text
@@ -152,7 +152,7 @@ def test_a_field_of_a_variant_has_the_effects_of_the_specs(variants: str) -> Non
     )
 
 
-def test_no_hover() -> None:
+def test_text_without_a_meaning_has_no_hover() -> None:
     assert hover_text("|") == ""
     assert "PTC001" in hover_text("a: [|")
     assert hover_text("a: te|xt\n") == ""

@@ -34,7 +34,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
     assert connected.status == 0
 
 
-def test_a_typical_editing_session(client: Client) -> None:
+def test_a_typical_editing_session_works(client: Client) -> None:
     """All steps share one server, because starting it takes longer than all of them."""
     (diagnostic,) = client.open("spec.yaml", WRONG)
     assert (diagnostic["code"], diagnostic["range"]["start"]) == (

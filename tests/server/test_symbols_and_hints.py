@@ -98,7 +98,7 @@ def test_a_spec_that_does_not_compile_has_no_size() -> None:
     assert not inlay_hints(opened(SPEC.replace("nodes: 4", "nodes: many")), EVERYWHERE)
 
 
-def test_titles_of_code_lenses() -> None:
+def test_code_lenses_have_their_titles() -> None:
     titles = [lens.command.title for lens in code_lenses(opened(SPEC)) if lens.command is not None]
     assert titles == ["show manifests for volcano", "show manifests for ...", "what each pod sees"]
     titles = [lens.command.title for lens in code_lenses(opened(POD)) if lens.command is not None]
@@ -113,7 +113,7 @@ def test_a_lens_shows_the_manifests() -> None:
     assert "kind: JobSet\n" in shown.text
 
 
-def test_reasons_for_missing_manifests() -> None:
+def test_missing_manifests_are_explained() -> None:
     shown = manifests(opened(SPEC.replace("nodes: 4", "nodes: many")), 0, None)
     assert shown is not None
     assert shown.text.startswith("# No manifests for ")

@@ -57,7 +57,7 @@ def test_the_last_command_has_its_words(script: str, words: list[str]) -> None:
         ("torchrun --nnodes=2 t.py '$N'", ()),
     ],
 )
-def test_options_with_a_literal_dollar(script: str, literals: tuple[str, ...]) -> None:
+def test_an_option_may_have_a_literal_dollar(script: str, literals: tuple[str, ...]) -> None:
     launch = read_command_line(["bash", "-c", script], {"N": "4"})
     assert launch.literals == literals
     assert all(value in ("2", "4", "$N") for value in launch.options.values())
@@ -77,7 +77,7 @@ def test_options_with_a_literal_dollar(script: str, literals: tuple[str, ...]) -
         ("torchrun t.py \\ ", None),
     ],
 )
-def test_a_backslash_before_whitespace(script: str, line: str | None) -> None:
+def test_a_backslash_before_whitespace_continues_no_line(script: str, line: str | None) -> None:
     assert broken_continuation(script) == line
 
 
@@ -137,7 +137,7 @@ def test_long_scripts_take_no_time() -> None:
         (["fish", "-c", "torchrun t.py"], None),
     ],
 )
-def test_the_only_command_of_a_script(argv: list[str], words: list[str] | None) -> None:
+def test_the_only_command_of_a_script_is_found(argv: list[str], words: list[str] | None) -> None:
     assert single_command(argv) == words
 
 

@@ -37,7 +37,7 @@ def test_an_item_is_chosen_by_arithmetic(index: str) -> None:
 
 
 @pytest.mark.parametrize("index", ["$(date)", "$UNKNOWN", "`date`"])
-def test_an_item_by_something_unknown(index: str) -> None:
+def test_an_item_by_something_unknown_stays_as_written(index: str) -> None:
     assert last_words(f"a=(x y z)\ntorchrun ${{a[{index}]}}", I="1")[1] == f"${{a[{index}]}}"
 
 

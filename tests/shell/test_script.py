@@ -54,7 +54,7 @@ def _read(text: str, **env: str) -> Script:
         ("if [ $RANK = 0 ]; then torchrun t.py; fi", None),
     ],
 )
-def test_what_decides_whether_a_launcher_starts(script: str, sentence: str | None) -> None:
+def test_a_doubt_names_what_decides_about_the_launch(script: str, sentence: str | None) -> None:
     doubt = read_command_line(["bash", "-c", script], {"RANK": "0"}).doubt
     assert (doubt and doubt.sentence("torchrun")) == sentence
 

@@ -63,7 +63,7 @@ def test_a_standalone_launch_is_auxiliary_if_another_role_has_a_rendezvous() -> 
 
 
 @pytest.mark.parametrize("source", [TORCHRUN, PLAIN, IMAGE], ids=["torchrun", "plain", "image"])
-def test_the_same_world_on_the_three_targets(source: str) -> None:
+def test_the_three_targets_have_the_same_world(source: str) -> None:
     worlds = [simulate(manifests(source, target)) for target in ABLE]
     assert [world_differences(worlds[0], world) for world in worlds] == [[], [], []]
 

@@ -14,7 +14,7 @@ from tests.simulator.worlds import GOLDEN, golden, pod_of, pytorchjob, volcano
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.parent.name)
-def test_the_same_world_for_every_target(path: Path) -> None:
+def test_every_target_has_the_same_world(path: Path) -> None:
     world = golden(path)
     if not world.jobs:
         assert world.diagnostics

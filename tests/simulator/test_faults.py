@@ -136,7 +136,7 @@ def kills(*pods: int, at: float = 2, back: float | None = 5) -> list[Fault]:
         (SHARED, kills(2, back=None) + kills(1, at=60), "fail"),
     ],
 )
-def test_predictions_of_several_faults(
+def test_several_faults_have_one_prediction(
     agents: Agents, faults: list[Fault], end: str | None
 ) -> None:
     assert predict(agents, faults).end == end
@@ -228,7 +228,7 @@ ALL = range(3)
         (STATIC, Fault("kill", 1, back=8), range(1, 3), "fail"),
     ],
 )
-def test_predictions_with_recreated_pods(
+def test_recreated_pods_change_the_prediction(
     agents: Agents, fault: Fault, recreated: range, end: str
 ) -> None:
     assert predict(agents, [fault], [recreated] * 3).end == end
@@ -245,7 +245,7 @@ def test_predictions_with_recreated_pods(
         ("pytorchjob", "backoffLimit: 3", [range(1), range(1, 2), range(2, 3)]),
     ],
 )
-def test_recreated_with(target: str, policy: str, expected: list[range]) -> None:
+def test_each_policy_recreates_its_pods(target: str, policy: str, expected: list[range]) -> None:
     body = C10D % "" + f"\nrunPolicy: {{{policy}}}"
     job = ptcompile.simulate(smallest(body), target=target).jobs[0]
     assert [recreated_with(job, number) for number in range(3)] == expected

@@ -125,7 +125,7 @@ def test_the_pod_group_that_pods_name_is_found(
     assert only(simulate([pod])).pod_group == missing
 
 
-def test_pods_without_a_group() -> None:
+def test_other_keys_make_no_group() -> None:
     assert only(simulate([_grouped_pod("annotations", "team")])).pod_group is None
     assert (
         only(simulate([_grouped_pod("labels", "scheduling.k8s.io/group-name")])).pod_group is None

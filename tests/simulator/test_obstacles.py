@@ -86,7 +86,7 @@ MEET = SERVICE % "train" + JOB % ("train", 2)
         (MEET.replace("--nnodes=2", "--standalone"), "standalone-on-many-pods", True),
     ],
 )
-def test_obstacles_of_an_endpoint_and_of_ranks(
+def test_endpoints_and_ranks_have_their_obstacles(
     text: str, name: str, is_certain: bool | None
 ) -> None:
     assert obstacles(text).get(name) is is_certain
@@ -144,7 +144,7 @@ spec:
 """
 
 
-def test_pods_of_two_objects_at_one_host_and_two_ports() -> None:
+def test_pods_of_two_objects_disagree_at_two_ports() -> None:
     assert obstacles(PODS % ("a.duo:29400", "a.duo:29401")) == {"roles-disagree": True}
     assert "roles-disagree" in {
         diagnostic.name for diagnostic in ptcompile.lint(PODS % ("a.duo:1", "a.duo:2")).diagnostics

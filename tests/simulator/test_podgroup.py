@@ -19,7 +19,7 @@ BODY = "elastic: {nnodes: '2:4'}\nresources: {cpu: 2}\nqueue: q"
 @pytest.mark.parametrize(
     ("profile", "scheduler"), [(PLUGINS, "coscheduling"), (VOLCANO, "volcano")]
 )
-def test_the_group_of_a_compiled_job(target: str, profile: dict[str, Any], scheduler: str) -> None:
+def test_a_compiled_job_has_a_group(target: str, profile: dict[str, Any], scheduler: str) -> None:
     world = simulate(smallest(BODY), target=target, cluster=profile)
     assert not world.skipped
     (job,) = world.jobs

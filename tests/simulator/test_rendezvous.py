@@ -14,7 +14,7 @@ from ptcompile.simulator.world import simulate
 from tests.simulator.worlds import CONTAINER, jobset, only, pod_of, pytorchjob, volcano
 
 
-def test_pytorchjob_as_a_whole() -> None:
+def test_a_pytorchjob_meets_at_its_master() -> None:
     job = only(simulate([pytorchjob()]))
     rendezvous = job_rendezvous(job)
     assert rendezvous is not None

@@ -286,7 +286,7 @@ def test_values_and_keys_have_their_positions(prefix: str, line_end: str) -> Non
     assert at("z", "k") == (11, 8, 11, 9)
 
 
-def test_positions_of_aliases_and_json() -> None:
+def test_aliases_and_json_have_positions() -> None:
     document = read("a: &x {b: 1}\nc: *x\n").documents[0]
     assert document.span(("c",)) == (2, 4, 2, 6)
     assert document.span(("c", "b")) == (1, 11, 1, 12)
@@ -371,7 +371,7 @@ def test_nothing_raises(text: str) -> None:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_recorded_manifests_in_several_styles(part: int) -> None:
+def test_recorded_manifests_are_read_in_several_styles(part: int) -> None:
     for manifest in [*recorded.manifests("apiserver/real").values()][part::PARTS]:
         texts = [emit(manifest), json.dumps(manifest), "---\n" + json.dumps(manifest, indent=2)]
         for style in (
@@ -466,7 +466,7 @@ def test_lines_that_begin_inside_a_value_or_a_key_are_known() -> None:
     ("start", "end", "expected"),
     [(0, 3, 3), (0, 99, 4), (0, 4, 4), (0, 5, 5), (6, 99, 7), (8, 99, 99), (4, 99, 4)],
 )
-def test_the_end_of_a_line(start: int, end: int, expected: int) -> None:
+def test_a_line_ends_before_its_break(start: int, end: int, expected: int) -> None:
     assert read("a: 1\r\nb\nc: 1").line_end(start, end) == expected
 
 

@@ -119,7 +119,9 @@ def test_streams_and_plain_roots_are_emitted() -> None:
     assert emit("a") == "a\n"
 
 
-def test_no_surrogate_pairs() -> None:  # docs/facts/api-server.md#yaml: kubectl rejects them
+def test_a_character_beyond_the_first_plane_is_written_as_one() -> (
+    None
+):  # docs/facts/api-server.md#yaml: kubectl rejects them
     assert emit({"a": "\U0001f600: x"}) == 'a: "\U0001f600: x"\n'
 
 

@@ -53,7 +53,7 @@ def test_our_manifests_are_read_as_by_kubectl() -> None:
     assert sum(map(assert_same, parts)) > 0.8 * len(parts)
 
 
-def test_recorded_manifests_in_several_styles() -> None:
+def test_recorded_manifests_are_read_in_several_styles() -> None:
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     for manifest in list(recorded.manifests("apiserver/real").values())[::5]:
         assert_same(emit(manifest))
@@ -90,7 +90,7 @@ def test_text_that_the_exact_reader_rejects_has_no_positions() -> None:
         assert parse(text).root is None
 
 
-def test_innermost_value_at_an_offset() -> None:
+def test_find_gives_the_innermost_value_at_an_offset() -> None:
     text = "a: {b: cd}\ne:\n- f\n- gh: i\n"
     root = parse(text).root
     assert root is not None

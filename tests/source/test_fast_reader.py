@@ -103,7 +103,7 @@ def test_a_mistake_in_an_item_has_its_line() -> None:
     assert text.splitlines()[problem.span.line - 1] == "    c: e"
 
 
-def test_a_dump_above_the_limit_of_a_document() -> None:
+def test_a_dump_may_exceed_the_limit_of_a_document() -> None:
     items = [config(a="x" * 30_000) for _ in range(MAX_DOCUMENT // 30_000 + 1)]
     text = printed(*items)
     assert len(text) > MAX_DOCUMENT

@@ -19,7 +19,7 @@ def values(text: str) -> list[Any]:
     return [value.data for value in documents]
 
 
-def test_values_and_their_offsets() -> None:
+def test_values_have_their_offsets() -> None:
     documents, problem = read_json(' {"a": 1}\n{"b": [true, null]} ')
     assert problem is None
     assert [(value.data, value.start, value.end) for value in documents] == [
@@ -70,7 +70,7 @@ def test_some_problems_end_a_stream(
     )
 
 
-def test_as_many_documents_as_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_many_documents_as_allowed_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(documents=2)])
     assert values("{} {} ") == [{}, {}]
 
@@ -85,7 +85,7 @@ def test_as_many_documents_as_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
         (f'{{"a": "{"x" * MAX_DOCUMENT}"}}', "too-large"),
     ],
 )
-def test_rejected_values(text: str, name: str) -> None:
+def test_a_rejected_value_does_not_hide_the_next(text: str, name: str) -> None:
     (rejected, after), problem = read_json(text + '{"b": 1}')
     assert problem is None
     assert rejected.data is None
@@ -122,7 +122,7 @@ def test_lone_surrogates_are_replaced() -> None:
     assert data == {"a": "\ufffdx", "b": "\U0001f600", "c": "\u00e4"}
 
 
-def test_yaml_of_the_same_length() -> None:
+def test_as_yaml_keeps_the_length() -> None:
     text = r'{"a": "\/ \ud800 \n \\", "b": "' + '\x7f"}'
     assert as_yaml(text) == r'{"a": "\/ ////// \n \\", "b": "?"}'
 

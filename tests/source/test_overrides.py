@@ -45,7 +45,7 @@ def applied(data: Json, *overrides: tuple[Any, Any], name: str | None = None) ->
         ({"a": {"b": 1}}, ("a", 0), {"a": {"b": 1, "0": 9}}),
     ],
 )
-def test_where_a_value_is_set(data: Json, path: Any, expected: Json) -> None:
+def test_an_override_sets_the_value_at_its_path(data: Json, path: Any, expected: Json) -> None:
     result = applied(data, (path, 9))
     assert (result.data, result.rejected) == (expected, ())
     ((number, set_path),) = result.set_paths
@@ -76,7 +76,9 @@ def test_where_a_value_is_set(data: Json, path: Any, expected: Json) -> None:
         ),
     ],
 )
-def test_values_without_a_place(data: Json, path: Any, message: str, help: str) -> None:
+def test_a_value_without_a_place_is_rejected_alone(
+    data: Json, path: Any, message: str, help: str
+) -> None:
     result = applied(data, ("b", 1), (path, 9))
     ((number, problem),) = result.rejected
     assert (number, problem.message, problem.help) == (1, message, help)
@@ -101,7 +103,7 @@ def test_bad_paths_are_reported() -> None:
     assert "a path has at most" in overrides.diagnostics[1].message
 
 
-def test_override_that_caused_a_problem() -> None:
+def test_a_problem_names_the_override_that_caused_it() -> None:
     result = applied({"a": {"b": 1}, "c": 1}, ("a.b", 1), ("a", {"b": {"d": 1}}), ("e.f", 1))
     causes = {
         path: result.causing_override(path)

@@ -80,7 +80,7 @@ def test_objects_of_a_list_have_their_paths(data: Json, paths: list[Any], bad: l
     assert [problem.path for problem in not_objects(data)] == bad
 
 
-def test_items_of_a_list_of_one_kind() -> None:
+def test_items_of_a_list_inherit_its_kind() -> None:
     items = [{"metadata": {"name": "a"}}, {"kind": "B"}, {"apiVersion": "v2"}]
     data = {"apiVersion": "v1", "kind": "ConfigMapList", "items": items}
     assert [item for _, item in objects_in(data)] == [
@@ -171,7 +171,7 @@ def test_ignored_findings_are_kept_apart(three_findings: None) -> None:
     assert select([blocking], selection, None) == ([blocking], []), "the spec does not compile"
 
 
-def test_diagnostics_below_a_path() -> None:
+def test_diagnostics_may_be_below_a_path() -> None:
     (document,) = source.read(
         "kind: List\nitems:\n- kind: A\n  metadata: {name: b}\n  c: d\n"
     ).documents
@@ -220,7 +220,7 @@ def test_secrets_are_masked() -> None:
         ({}, None),
     ],
 )
-def test_resource_names(manifest: Json, name: str | None) -> None:
+def test_a_resource_is_named_by_kind_and_name(manifest: Json, name: str | None) -> None:
     assert resource_name(manifest) == name
 
 

@@ -63,7 +63,7 @@ def test_a_value_has_its_first_mark(value: object, sign: str | None) -> None:
     assert mark is None or may_have_marks(str(value))
 
 
-def test_text_without_marks() -> None:
+def test_other_brackets_are_no_marks() -> None:
     assert [text for text in ("{{", "{%", "<%", "{#", "{ {", "% }") if may_have_marks(text)] == [
         "{{",
         "{%",

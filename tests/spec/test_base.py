@@ -56,7 +56,7 @@ def test_types_are_not_converted(given: dict[str, Any]) -> None:
         Metadata.model_validate(given)
 
 
-def test_amounts_by_kubernetes_name_in_conventional_order() -> None:
+def test_amounts_have_kubernetes_names_in_conventional_order() -> None:
     amounts = Resources.model_validate(
         {"devices": {"rdma/hca": 1}, "gpu": 1, "ephemeralStorage": 2, "memory": 3, "cpu": 4}
     )
@@ -103,6 +103,6 @@ def test_only_ports_are_accepted(value: Any, valid: bool) -> None:
             adapter.validate_python(value, strict=True)
 
 
-def test_the_lengths_of_names_in_schemas() -> None:
+def test_schemas_limit_the_lengths_of_names() -> None:
     assert TypeAdapter(DnsLabel).json_schema()["maxLength"] == 63
     assert TypeAdapter(DnsSubdomain).json_schema()["maxLength"] == 253

@@ -120,7 +120,7 @@ def test_nnodes_that_torchrun_rejects_raise_an_error(value: int | str) -> None:
 
 
 @pytest.mark.parametrize("value", [True, False, 1.5, None, [1]])
-def test_nnodes_of_a_wrong_type(value: Any) -> None:
+def test_nnodes_must_be_a_number_or_a_range(value: Any) -> None:
     with pytest.raises(ValueError, match="must be a number of nodes or a range MIN:MAX"):
         check_nnodes(value)
     assert [check_nnodes(fine) for fine in (1, "2:4")] == [1, "2:4"]
@@ -166,7 +166,7 @@ def test_the_schema_rejects_what_the_check_rejects(template: dict[str, Any], val
 
 
 @pytest.mark.parametrize("value", [1, 0.5, 1e9])
-def test_a_positive_number_of_seconds(value: float) -> None:
+def test_a_positive_number_of_seconds_is_an_interval(value: float) -> None:
     assert check_interval(value) == value
 
 
@@ -181,7 +181,7 @@ def test_a_positive_number_of_seconds(value: float) -> None:
         ("5", "a number of seconds"),
     ],
 )
-def test_no_number_of_seconds(value: Any, message: str) -> None:
+def test_an_interval_must_be_a_number_of_seconds(value: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         check_interval(value)
 
@@ -200,7 +200,7 @@ def test_amounts_are_quantities_as_text(value: Any, text: str) -> None:
     [(True, "not a Kubernetes quantity"), ("2 Gi", "not a Kubernetes quantity"), (None, "not a Kubernetes quantity"),
      ([1], "not a Kubernetes quantity"), (-1, "negative"), ("-1Gi", "negative")],
 )  # fmt: skip
-def test_no_amounts(value: Any, message: str) -> None:
+def test_an_amount_must_be_a_quantity(value: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         check_amount(value)
     assert as_text(True) is True
@@ -224,7 +224,7 @@ def test_no_amounts(value: Any, message: str) -> None:
         ("", None),
     ],
 )
-def test_the_host_and_port_of_an_endpoint(text: str, expected: tuple[str, int] | None) -> None:
+def test_an_endpoint_splits_into_host_and_port(text: str, expected: tuple[str, int] | None) -> None:
     assert split_endpoint(text) == expected
 
 

@@ -43,7 +43,7 @@ def test_resources_of_the_profile_count_as_accelerators(name: str, wanted: bool)
     assert hardware.is_accelerator(profile, name) is wanted
 
 
-def test_versions_from_the_profile_and_defaults() -> None:
+def test_the_profile_s_versions_precede_the_defaults() -> None:
     versions = making.profile({"versions": {"kubernetes": "1.31", "volcano": "1.12.1"}}).versions()
     assert (versions.kubernetes, versions.volcano) == ((1, 31), (1, 12))
     assert versions.jobset == Versions().jobset
@@ -64,7 +64,7 @@ def test_a_release_that_cannot_be_read_is_a_finding(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["1.7", "1.7.0", "1.7.0-rc.1", "1.7.1+cu121"])
-def test_releases_as_projects_write_them(text: str) -> None:
+def test_a_release_is_read_as_projects_write_it(text: str) -> None:
     assert making.profile({"versions": {"torch": text}}).versions().torch == (1, 7)
 
 

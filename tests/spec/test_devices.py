@@ -47,7 +47,7 @@ def test_an_accelerator_of_the_profile_comes_before_a_built_in_one() -> None:
     assert devices.accelerator(EKS, None) is devices.accelerator(EKS, "unknown") is None
 
 
-def test_how_a_cloud_marks_spot_nodes() -> None:
+def test_a_cloud_marks_its_spot_nodes() -> None:
     nodes = devices.spot_nodes(EKS)
     assert nodes is not None
     assert nodes.labels["karpenter.sh/capacity-type"] == "spot"
@@ -151,7 +151,7 @@ def test_a_fabric_has_its_amounts(
     assert devices.fabric_amounts(cluster, fabric, accelerator, count) == amounts
 
 
-def test_devices_of_a_fabric_on_a_whole_node() -> None:
+def test_a_whole_node_has_all_devices_of_a_fabric() -> None:
     h100, big = devices.accelerator(EKS, "nvidia-h100"), devices.accelerator(OWN, "big")
     assert h100 is not None
     assert big is not None
@@ -231,7 +231,7 @@ def test_processes_that_auto_does_not_count(
     assert devices.uncounted_processes(EKS, amounts, accelerator) == count
 
 
-def test_built_in_labels_of_one_value_and_of_several() -> None:
+def test_labels_of_several_values_become_expressions() -> None:
     one, several = (
         devices.built_in_accelerator("nvidia-h200", "gke"),
         devices.built_in_accelerator("nvidia-l4", "eks"),

@@ -288,7 +288,7 @@ def test_options_that_do_not_fit(options: str) -> None:
     assert {*messages(LLAMA, **keywords)} == {*wanted}
 
 
-def test_options_without_variants() -> None:
+def test_variants_may_not_be_named_without_any() -> None:
     assert messages(HEAD, variants=["b"]) == ["1 variants: the spec has no variants"]
     assert messages(HEAD, overrides=[("variants.b.nodes", 3)]) == [
         "0 variants: the spec has no variants"

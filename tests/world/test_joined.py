@@ -133,7 +133,7 @@ def test_a_patch_is_its_own_place(release: str) -> None:
     assert written.path[-2:] == ("nodeSelector", "pool")
 
 
-def test_findings_of_the_joined_pod() -> None:
+def test_a_finding_of_the_joined_pod_names_its_writer() -> None:
     claim = {"name": "ck", "persistentVolumeClaim": {"claimName": "rwo"}}
     shared = {
         "apiVersion": "v1",

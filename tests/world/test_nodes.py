@@ -137,7 +137,9 @@ def test_the_profile_s_objects_count_if_it_lists_no_pools() -> None:
         ([node(metadata=7, spec=7, status=7)], job(8), ""),
     ],
 )  # fmt: skip
-def test_node_objects_of_the_files(nodes: list[Json], pods: Json, message: str) -> None:
+def test_node_objects_of_the_files_are_the_nodes(
+    nodes: list[Json], pods: Json, message: str
+) -> None:
     assert [text for _, text in machine_messages(*nodes, pods)] == ([message] if message else [])
     assert all(severity == "warning" for severity, _ in machine_messages(*nodes, pods))
 
@@ -172,7 +174,7 @@ ON_POOL = {"karpenter.sh/nodepool": "gpu"}
         ({**karpenter(), "spec": {"template": 7, "limits": []}}, job(8), ""),
     ],
 )
-def test_karpenter_s_pools_of_the_files(pool: Json, pods: Json, message: str) -> None:
+def test_karpenter_s_pools_of_the_files_are_the_nodes(pool: Json, pods: Json, message: str) -> None:
     messages = machine_messages(pool, pods)
     assert len(messages) == bool(message)
     assert all(

@@ -101,8 +101,8 @@ def pod_admission(objects: Objects, namespace: str) -> PodAdmission:
 
 
 def _without_copied_limits(before: Json, after: Json) -> Json:
-    """Return the spec after LimitRanger without the requests that are the container's own limits
-    in any namespace.
+    """Return the spec that LimitRanger leaves, without the requests that it copies from a
+    container's own limits: the server copies those in every namespace.
     """
     changed = dict(after)
     for key in ("containers", "initContainers"):

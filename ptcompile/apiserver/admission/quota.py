@@ -97,6 +97,7 @@ def quota_problems(requests: Sequence[Request], state: ClusterState) -> Problems
 
 
 def _bounds_of(namespace: str, state: ClusterState) -> QuotaBounds:
+    """Return the tightest bound of each resource in a namespace, by the scopes of its quotas."""
     key = ("quota", namespace)
     if key not in state.indexes:
         groups: dict[tuple[QuotaScope, ...], dict[str, QuotaBound]] = {}

@@ -178,6 +178,9 @@ class _SchemaTypes:
         return self.declare(schema, root=schema.get("x-kubernetes-embedded-resource") is True)
 
     def _declare_object(self, schema: Json, root: bool) -> CelType | None:
+        """Declare an object's fields and return its type; None if the type of its values is
+        unknown.
+        """
         more = schema.get("additionalProperties")
         if isinstance(more, Mapping):
             value = self.declare_child(more)

@@ -226,6 +226,9 @@ def _format(budget: StepBudget, text: str, arguments: list[Any]) -> str:
 
 
 def _format_clause(budget: StepBudget, clause: str, verb: str, value: Any) -> str:
+    """Return a value as `string.format` writes it for one clause, such as `.2` with the verb
+    `f`.
+    """
     kind = type(value)
     if verb == "s" and not clause:
         return _format_as_text(budget, value)

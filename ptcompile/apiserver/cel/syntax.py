@@ -306,6 +306,7 @@ _BYTE_BASE = 0xF0000
 
 
 def _unescape(word: str, as_bytes: bool) -> str:
+    """Return the character that an escape sequence stands for."""
     mark = word[1]
     if mark in _ESCAPE_CHARACTERS:
         return _ESCAPE_CHARACTERS[mark]
@@ -313,6 +314,7 @@ def _unescape(word: str, as_bytes: bool) -> str:
     if mark in "xX" and len(word) == 4:
         code = int(word[2:], 16)
     elif mark in "uU" and len(word) > 2:
+        # a character of Unicode, also in bytes
         code = int(word[2:], 16)
         as_bytes = False
     elif len(word) == 4:

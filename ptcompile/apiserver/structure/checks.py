@@ -177,7 +177,7 @@ class Checks(dict[str, "ValueCheck | None"]):
 
     @cached_property
     def known(self) -> KnownFields:
-        """Fields that hints about unknown fields use."""
+        """The fields that the hint about an unknown field may suggest."""
         usable = {
             name: field for name, field in self.properties.items() if is_known(field, self.scope)
         }

@@ -94,6 +94,7 @@ def compile_logic(schema: Json) -> Validates:
 
 
 def _compile_keywords(schema: Json) -> list[Validates]:
+    """Return a check for each keyword of a schema that limits a value by itself."""
     checks: list[Validates] = []
     if is_type := _TYPE_PREDICATES.get(schema.get("type") or ""):
         checks.append(lambda value, _: is_type(value))
@@ -159,6 +160,7 @@ def _compile_children(schema: Json) -> list[Validates]:
 
 
 def _compile_branches(schema: Json) -> list[Validates]:
+    """Return a check for each keyword of a schema that combines other schemas."""
     checks: list[Validates] = []
     if every := _branches(schema, "allOf"):
         checks.append(

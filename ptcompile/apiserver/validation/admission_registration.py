@@ -87,8 +87,8 @@ def _check_resources(field: FieldValue) -> None:
 
 
 def _check_subresource(field: FieldValue, whole: set[str]) -> None:
-    """Check a resource with its subresource against the wildcards before it, `whole`, and add it
-    if it is one.
+    """Check a resource with its subresource against the wildcards that the list has before it.
+    `whole` has these wildcards; a resource that is one joins them.
     """
     text = field.value
     resource, _, subresource = text.partition("/")

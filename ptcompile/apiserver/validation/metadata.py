@@ -244,8 +244,8 @@ def check_selector(selector: Any, path: Path, problems: FieldErrors) -> None:
 def check_requirement(
     requirement: Json, path: Path, problems: FieldErrors, *, of_nodes: bool = False
 ) -> None:
-    """Check the operator of a requirement, how many values it has, and its key. Those of nodes
-    may compare numbers.
+    """Check the operator of a requirement, how many values it has, and its key. Requirements on
+    nodes may compare numbers.
     """
     operator = requirement.get("operator")
     values = requirement.get("values") or []

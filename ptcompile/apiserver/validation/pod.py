@@ -264,7 +264,7 @@ def _check_subdomain_name(name: FieldValue) -> None:
 
 
 def _check_deprecated_account(name: FieldValue) -> None:
-    # `serviceAccount` is its deprecated name
+    # the server ignores `serviceAccount`, the deprecated name, beside `serviceAccountName`
     if not name.pod.get("serviceAccountName"):
         _check_subdomain_name(name)
 
@@ -398,6 +398,9 @@ def _item_names(containers: Any) -> list[Any]:
 
 
 def _may_change(path: tuple[str, ...], old: Json, new: Json, gated: bool) -> bool:
+    """Return whether an update may change the field at a path of a pod. `gated`: the pod has
+    scheduling gates, so it is not scheduled yet.
+    """
     field = path[1] if len(path) > 1 else ""
     if field in ("containers", "initContainers"):
         return path[3:] == ("image",)

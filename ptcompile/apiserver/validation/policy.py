@@ -121,6 +121,7 @@ def _check_limit(limit: FieldValue, kind: str) -> None:
     ):
         why = "either minimum or maximum storage value is required, but neither was provided"
         limit["limits"].required(why, "set min.storage or max.storage")
+    # the server sets these defaults before it compares the amounts
     if kind == "Container":
         amounts["default"] = {**amounts["max"], **amounts["default"]}
         amounts["defaultRequest"] = {

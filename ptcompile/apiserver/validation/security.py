@@ -137,6 +137,7 @@ def _why_not_sysctl(name: str) -> str | None:
 def _check_sysctl_host(name: FieldValue) -> None:
     text = name.value
     pod = name.scope.pod
+    # a sysctl whose first separator is a slash has slashes and dots exchanged
     first = min((i for i in (text.find("."), text.find("/")) if i >= 0), default=-1)
     dotted = text.replace("/", ".") if first >= 0 and text[first] == "/" else text
     if dotted.startswith("net.") and pod.get("hostNetwork") is True:

@@ -185,7 +185,7 @@ def _add_findings(
     options: argparse.Namespace,
     findings: Reporter,
 ) -> None:
-    """Add the findings, those of options to the spec, which is the first input."""
+    """Add the findings. Those of options count for the spec, which is the first input."""
     from ptcompile.cli import overrides
 
     spec, profile = inputs

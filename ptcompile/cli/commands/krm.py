@@ -248,10 +248,11 @@ def _is_kind(item: Json, kind: str) -> bool:
 def _compile_specs(
     parsed: _FunctionInput, settings: _Settings, report: Reporter
 ) -> tuple[list[_Object], list[_Finding]]:
-    """Return the objects with manifests in place of specs, and the findings of the specs.
+    """Return the objects with manifests in place of specs and profiles, and the findings of the
+    specs.
 
-    Profiles go too, but objects marked as local stay: kpt keeps those in the package without
-    applying them. Manifests replace those that an earlier run added beside such a spec.
+    Objects marked as local stay, because kpt keeps them in the package without applying them. The
+    manifests of a local spec replace those that an earlier run added to the package.
     """
     objects: list[_Object] = []
     findings: list[_Finding] = []

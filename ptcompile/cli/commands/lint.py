@@ -392,7 +392,7 @@ def run(options: argparse.Namespace) -> int:
     profile = findings.read_profile(config.cluster) if config.cluster else None
     several = len(everything) > 1
     related = RelatedObjects(
-        everything, is_complete=several or "-" in options.paths or _searches(options)
+        everything, is_complete=several or "-" in options.paths or _has_context(options)
     )
     linter = FileLinter(options, config, profile, related.objects_for, {} if several else None)
     if len(inputs) < len(everything):
@@ -453,7 +453,7 @@ def _findings(options: argparse.Namespace, config: Config, baseline: Baseline | 
         active_codes=() if baseline is None else _active_codes(config),
         extensions=config.extensions,
         may_be_empty=options.allow_empty,
-        has_context=_searches(options),
+        has_context=_has_context(options),
     )
 
 
@@ -521,8 +521,8 @@ def _read_inputs(options: argparse.Namespace, config: Config) -> tuple[list[Inpu
     return inputs, unreadable
 
 
-def _searches(options: argparse.Namespace) -> bool:
-    """Return whether the files around those that are reported are known."""
+def _has_context(options: argparse.Namespace) -> bool:
+    """Return whether lint knows the files around those that it reports on."""
     return bool(options.context) or _has_folders(options.paths)
 
 

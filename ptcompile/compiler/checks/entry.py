@@ -164,6 +164,7 @@ def _shell_help(text: str, field: str, job: JobSpec) -> str:
 
 
 def _read_tokens(tokens: list[str], field: str, job: JobSpec) -> Entry | str:
+    """Return the fields to write for a command line, or the advice to give instead."""
     first, *rest = tokens
     if _is_assignment(first) and rest:
         name, _, value = first.partition("=")

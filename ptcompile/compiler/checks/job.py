@@ -328,8 +328,8 @@ def _check_spot(cluster: ClusterProfile) -> Problems:
 
 
 def queue(parts: SpecParts) -> Problems:
-    """Yield an error for an invalid queue or priority name or another one in a label, and for an
-    unknown topology level.
+    """Yield an error for an invalid name of a queue or a priority, for a label that names another
+    one, and for an unknown topology level.
     """
     job = parts.job
     cluster = parts.cluster

@@ -283,6 +283,9 @@ def problems(violations: Iterable[SpecViolation], data: Any, document: Block) ->
 
 
 def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document: Block) -> Problem:
+    """Return one problem for all violations of a value: a field of several types has a violation
+    for each type.
+    """
     by_kind = {violation.kind: violation for violation in reversed(violations)}
     types = _TABLE["types"]
     expected = [*dict.fromkeys(types[item.kind] for item in violations if item.kind in types)]
@@ -322,6 +325,7 @@ def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document
         message = f"{_describe_value(value)} is not {' or '.join(expected)}"
         return problem("spec-wrong-type", path, message, help, fix=fix and fix.at(path))
     if violation.kind == "string_pattern_mismatch":
+        # the message ends with the pattern in quotes
         expectation, help = _TABLE["patterns"][violation.message.partition("'")[2][:-1]]
         return invalid_field(path, f"{_describe_value(value)} is not {expectation}", help)
 

@@ -181,8 +181,8 @@ def _apply_patches(
 
 
 def _with_main_name(patch: Json, job: JobSpec, role: str) -> Json:
-    """Return a patch with the main container under its name in the spec; the patch may use its
-    name in the manifest.
+    """Return a patch that calls the main container `pytorch`, as a spec does; the given patch may
+    call the container by its name in the manifest.
     """
     name = _names(job).container_of(role) if patch else None
     if name in {None, MAIN}:

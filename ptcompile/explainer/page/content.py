@@ -338,7 +338,7 @@ def _explain_targets(
     # a page excludes the targets of plugins
     chosen = [name for name in chosen if name in explanations]
     able = [name for name, result in explanations.items() if result.jobs]
-    # any target will do for a job without one
+    # a job that does not compile for its target is shown for the first that it compiles for
     if not requested.jobs and able:
         requested = explanations[able[0]]
 

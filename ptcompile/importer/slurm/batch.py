@@ -76,7 +76,9 @@ class _Batch:
         self.name = self.options.value("job-name") or from_file
 
     def is_for_shell(self) -> bool:
-        """Return whether a shell runs the script, and report what sbatch does not accept as one."""
+        """Return whether a shell runs the script, and report what sbatch does not accept as a batch
+        script.
+        """
         first_line = self.text.partition("\n")[0]
         place = (0, len(first_line))
         match = _shebang(first_line)

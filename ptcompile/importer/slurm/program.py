@@ -69,7 +69,7 @@ class ScriptStep(NamedTuple):
 
     @property
     def written(self) -> tuple[int, str]:
-        """Where it is written, the same for each round of a loop, and for which program."""
+        """Where the step is written, and its program: the same for each round of a loop."""
         return self.command.start, self.command.words[0]
 
     @property

@@ -66,8 +66,8 @@ def read_sweep(
 def _jobs(
     base: ScriptStep, values: Mapping[str, Sequence[str]], steps: Sequence[ScriptStep]
 ) -> tuple[Mapping[str, str], ...]:
-    """Return the values of each job for the variables in the base, those that change least first;
-    nothing if these do not make the command lines.
+    """Return for each step the values of the variables that the base refers to, the slowest to
+    change first. Empty if the base with these values is not the steps' command lines.
     """
     texts = "\0".join((*base.argv, *base.env.values()))
     used = [name for name in values if f"$({name})" in texts]
@@ -127,7 +127,7 @@ def as_variants(jobs: Sequence[Mapping[str, str]]) -> Any:
     """Return the variants that jobs are: a map for each variable if the jobs are their product,
     else one map.
 
-    They are named after their values, such as `lr-1e-5`, or by their numbers where these make no
+    Variants are named after their values, such as `lr-1e-5`, or by numbers if the values make no
     names.
     """
     axes = {name: [*dict.fromkeys(job[name] for job in jobs)] for name in jobs[0]}

@@ -46,8 +46,8 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
 
 
 def expand(manifest: Json) -> Expansion:
-    """Return the pods that train. The operator gives them no Service: it tells each the first
-    one's address.
+    """Return the pods that train. The operator makes no Service for them: it tells each pod the
+    address of the first.
     """
     replicas = [*nested_maps(manifest, "spec", "replicaSpecs")]
     nodes = sum(map(_replicas, replicas))

@@ -125,8 +125,8 @@ def check_replicated_jobs(
 ) -> None:
     """Check the replicatedJobs of a JobSet spec.
 
-    `counted`: Trainer sets parallelism and completions itself. `added_volumes` are those that it
-    adds to the pods.
+    `counted`: Trainer sets parallelism and completions itself. `added_volumes` are the volumes that
+    Trainer adds to the pods.
     """
     volumes = _claim_volumes(spec, path, problems) | added_volumes
     clean = None

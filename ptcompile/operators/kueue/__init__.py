@@ -34,7 +34,7 @@ class KueueKind(Kind):
 
     @property
     def rules(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Rules for kinds that refer to other objects of Kueue."""
+        """The package of the rules of kinds that refer to other objects of Kueue."""
         is_referring = self.name in ("ClusterQueue", "LocalQueue", "ResourceFlavor")
         if is_referring:
             return ("operators.kueue.rules.references",)

@@ -112,7 +112,7 @@ def controller_errors(manifest: Json, _request: KindContext) -> Problems:
 
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
-    """Check the pods; the claims of volumeClaimTemplates are volumes of theirs."""
+    """Check the pods, whose volumes include the claims of volumeClaimTemplates."""
     claims = nested_maps(manifest, "spec", "leaderWorkerTemplate", "volumeClaimTemplates")
     volumes = frozenset(nested_string(claim, "metadata", "name") for claim in claims)
     check_templates(pod_templates(manifest), context, problems, volumes)

@@ -302,7 +302,7 @@ def apply_flux(build: Build) -> None:
 
 
 def _flux_mount(path: str) -> JsonDict:
-    """Return the mount at a path, which all but that of the configuration take from one volume."""
+    """Return the mount at a path: of the volume with Flux's configuration, or of that with Flux."""
     name = "flux-config" if path == _FLUX_CONFIG else "flux-install"
     return {"name": name, "mountPath": path}
 
@@ -325,7 +325,7 @@ def apply_torchtune(build: Build) -> None:
     steps = nested_maps(build.spec, "replicatedJobs")
     node = next((replicated for replicated in steps if step_label(replicated) == "trainer"), {})
     container = runtimes.find_container(node, "node") or {}
-    # the TrainJob's command replaces the runtime's, except for the paths that the latter sets
+    # the TrainJob's command replaces that of the runtime, whose paths stay
     overrides = [
         word for word in nested_strings(container, "command") if word.startswith(_RUNTIME_OPTIONS)
     ]

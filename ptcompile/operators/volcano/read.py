@@ -147,6 +147,9 @@ def _parse_flags(arguments: Any) -> dict[str, str]:
 def _read_job(
     spec: Json, tasks: Sequence[Json], task_names: Sequence[str], flags: dict[str, str]
 ) -> Read:
+    """Return the job's fields and roles: master and workers are the tasks that the plugin's flags
+    name, the others are auxiliary.
+    """
     training_roles: list[ReadRole] = []
     for role in ("master", "worker"):
         if flags[role] in task_names:

@@ -82,6 +82,7 @@ def is_program(word: str) -> bool:
 
 
 def _arguments(program: str, arguments: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the passwords in a program's arguments."""
     if program == "curl":
         yield from (match.span("value") for match in _curl_user.finditer(arguments))
     elif program.startswith(("mysql", "mariadb")):

@@ -215,7 +215,7 @@ def test_warn_and_audit_are_warnings_once() -> None:
 
 
 @pytest.mark.parametrize("labels", [{}, {"enforce": "privileged"}, {"warn": "nonsense"}])
-def test_no_problems_without_a_level(labels: dict[str, str]) -> None:
+def test_a_namespace_without_a_level_accepts_any_pod(labels: dict[str, str]) -> None:
     assert _lint(BARE) == []
     assert _lint(_namespace(**labels), BARE) == []
 

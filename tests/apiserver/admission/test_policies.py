@@ -224,7 +224,7 @@ def test_a_namespace_that_no_file_has_makes_a_denial_uncertain() -> None:
         (["object.nothing == 1"], "Ignore", 0),
     ],
 )
-def test_match_conditions(conditions: list[str], failure: str, expected: int) -> None:
+def test_all_match_conditions_must_hold(conditions: list[str], failure: str, expected: int) -> None:
     listed = [{"name": f"c{i}", "expression": text} for i, text in enumerate(conditions)]
     assert (
         len(

@@ -34,7 +34,7 @@ def expected(message: str) -> list[str]:
 
 
 @pytest.mark.parametrize("area", ["limitrange", "podsecurity", "priority", "quota"])
-def test_accepted_objects(area: str) -> None:
+def test_what_the_server_accepted_is_accepted(area: str) -> None:
     rows = [row for row in ROWS if row["area"] == area and row["accepted"]]
     wrong = [
         row["id"]
@@ -49,7 +49,7 @@ def test_accepted_objects(area: str) -> None:
 
 
 @pytest.mark.parametrize("area", ["limitrange", "priority", "quota"])
-def test_rejected_objects_in_the_words_of_the_server(area: str) -> None:
+def test_rejections_use_the_words_of_the_server(area: str) -> None:
     rows = [row for row in ROWS if row["area"] == area and not row["accepted"]]
     rows = [row for row in rows if not any(other in row["message"] for other in OTHERS)]
     missing = []

@@ -129,7 +129,7 @@ def test_each_expression_fails(text: str) -> None:
         ("a__underscores__dash__underscores__b", "a__dash__b"),
     ],
 )
-def test_escaped_names(name: str, field: str) -> None:
+def test_escaped_names_mean_their_fields(name: str, field: str) -> None:
     assert unescape(name) == field
 
 

@@ -85,7 +85,7 @@ def test_text_that_grows_is_counted() -> None:
         (NUMBERS, "self.p.all(a, self.p.all(b, "),
     ],
 )
-def test_not_far_above_the_limit(p: Json, rule: str) -> None:
+def test_a_cost_near_the_limit_is_accepted(p: Json, rule: str) -> None:
     assert rejections(crd_with_rules(p, rule)) == []
 
 

@@ -75,7 +75,7 @@ def test_expressions_of_published_policies_have_their_types(text: str, expected:
     assert format_type(type_of(text, policy_environment(params=False, patches=True))) == expected
 
 
-def test_what_only_some_expressions_of_policies_may_use() -> None:
+def test_only_some_expressions_may_use_patches_and_the_authorizer() -> None:
     with_all = policy_environment(params=True, patches=True)
     without = policy_environment(params=False, authorizer=False)
     patches = "[JSONPatch{op: 'add', path: '/x', value: params.x}]"
@@ -158,7 +158,7 @@ def test_rules_of_crds_have_their_types(text: str, expected: str) -> None:
         ("self.metadata.labels", "undefined field 'labels'"),
     ],
 )
-def test_what_rules_of_crds_cannot_read(text: str, expected: str) -> None:
+def test_rules_of_crds_cannot_read_every_field(text: str, expected: str) -> None:
     environment = rule_environment(SCHEMA, root=True)
     assert environment is not None
     with pytest.raises(CelTypeError) as error:

@@ -199,5 +199,5 @@ def test_an_embedded_object_has_a_type_and_metadata() -> None:
         ("a/b/c/d.json", ("c/d", "d")),
     ],
 )
-def test_the_names_of_a_schema_file(path: str, names: tuple[str, str]) -> None:
+def test_a_schema_file_is_found_by_its_names(path: str, names: tuple[str, str]) -> None:
     assert loader._lookup_names(path.replace("/", os.sep)) == names

@@ -13,7 +13,7 @@ from ptcompile.apiserver.structure.violations import Release, has_until, wrong_v
     ("version", "declared", "expected"),
     [((1, 8), True, True), ((1, 9), True, True), ((1, 10), True, False), ((1, 8), False, False)],
 )
-def test_what_a_release_was_the_last_to_have(
+def test_has_until_includes_the_last_release(
     version: tuple[int, int], declared: bool, expected: bool
 ) -> None:
     assert has_until(Release("training_operator", version, declared), "1.9") is expected

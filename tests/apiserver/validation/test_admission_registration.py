@@ -180,7 +180,7 @@ def test_mistakes_in_webhooks_are_rejected(field: str, value: Any, expected: lis
     assert all(part in message for part, message in zip(expected, reported, strict=True))
 
 
-def test_webhooks_of_one_name() -> None:
+def test_webhooks_need_different_names() -> None:
     (message,) = messages(manifest("ValidatingWebhookConfiguration", webhooks=[WEBHOOK, WEBHOOK]))
     assert message == 'webhooks[1].name: Duplicate value: "check.pods.example.com"'
 

@@ -148,7 +148,9 @@ def test_wrong_rules_are_rejected(rules: list[Json], expected: list[str]) -> Non
         ),
     ],
 )
-def test_where_rules_may_use_the_old_value(field: Json, expected: list[str]) -> None:
+def test_rules_may_use_the_old_value_only_where_items_correspond(
+    field: Json, expected: list[str]
+) -> None:
     ruled = {"x-kubernetes-validations": rule("self.a == oldSelf.a")}
     child = next(key for key in ("items", "additionalProperties", "properties") if key in field)
     inner = {"o": {**OBJECT, **ruled}} if child == "properties" else {**field[child], **ruled}

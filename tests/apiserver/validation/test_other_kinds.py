@@ -435,7 +435,7 @@ def test_the_configuration_of_a_driver_may_hold_anything() -> None:
         ("spec.template.spec.subdomain", "*"),
     ],
 )
-def test_what_the_server_does_not_check_of_a_stateful_set(path: str, value: Any) -> None:
+def test_the_server_leaves_some_fields_of_a_stateful_set_unchecked(path: str, value: Any) -> None:
     assert validate(changed(GOOD["stateful-set"], path, value), versions=NEWER) == []
 
 

@@ -229,5 +229,5 @@ def test_the_rule_rejects_exactly_these_fields(
     assert verdict(base, changes) == expected, rule
 
 
-def test_service_name_before_1_36(verdict: Any) -> None:
+def test_before_1_36_a_service_name_begins_with_a_letter(verdict: Any) -> None:
     assert verdict("service", {"metadata.name": "1a"}, (1, 35)) == [f"metadata.name {INV}"]

@@ -77,7 +77,9 @@ def test_a_kind_gets_one_note() -> None:
     assert len(notes(BUNDLE, other, kind("v1", "Binding"))) == 2
 
 
-def test_once_per_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_note_is_printed_once_per_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for name in "abc":
         (tmp_path / f"{name}.yaml").write_text(TEXT % name, encoding="utf-8")
     ran = here(capsys, "lint", tmp_path, "--output-format", "concise", "--no-cache")

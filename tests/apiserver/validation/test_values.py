@@ -239,7 +239,7 @@ def test_host_ports_are_used_once(containers: list[Json], fill: bool, keys: list
         ("", False),
     ],
 )
-def test_a_port_by_number_or_name(value: Any, valid: bool) -> None:
+def test_a_port_is_a_number_or_a_name(value: Any, valid: bool) -> None:
     port = field_of(value)
     check_port_reference(port)
     assert (not port.problems) is valid

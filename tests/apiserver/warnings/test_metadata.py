@@ -88,7 +88,7 @@ def test_names_that_cannot_become_hostnames_are_warned_about(
     assert warned("batch/v1", kind, {"metadata": metadata}) == ([text] if reason else [])
 
 
-def test_the_name_of_a_pod(warned: Warned) -> None:
+def test_dots_in_the_name_of_a_pod_are_warned_about(warned: Warned) -> None:
     text = f"metadata.name: this is used in the Pod's hostname, {SURPRISE} [must not contain dots]"
     assert warned("v1", "Pod", {"metadata": {"name": "a.b"}}) == [text]
 
@@ -99,7 +99,7 @@ def test_only_some_kinds_put_their_names_into_hostnames(warned: Warned, kind: st
     assert bool(warnings) == (kind in ("ReplicaSet", "Deployment"))
 
 
-def test_names_of_static_policies(warned: Warned) -> None:
+def test_names_of_static_policies_are_warned_about(warned: Warned) -> None:
     group, metadata = "admissionregistration.k8s.io/v1", {"name": "a.static.k8s.io"}
     assert len(warned(group, "ValidatingAdmissionPolicy", {"metadata": metadata})) == 1
     assert len(warned(group, "MutatingWebhookConfiguration", {"metadata": metadata})) == 1

@@ -62,7 +62,7 @@ def test_jobs_with_many_indexes_are_warned_about(
     assert cron == ([f"spec.jobTemplate.spec: {text}"] if is_warned else [])
 
 
-def test_claims_and_revisions_of_stateful_sets(warned: Warned) -> None:
+def test_claims_and_revisions_of_stateful_sets_are_warned_about(warned: Warned) -> None:
     claim = {"spec": {"resources": {"requests": {"storage": "500m"}}}}
     spec = {"volumeClaimTemplates": [claim], "revisionHistoryLimit": -1}
     fractional = 'fractional byte value "500m" is invalid, must be an integer'
@@ -76,7 +76,7 @@ def test_claims_and_revisions_of_stateful_sets(warned: Warned) -> None:
     ("limit", "kubernetes", "count"),
     [(-1, "1.32", 0), (-1, "1.33", 1), (0, "1.33", 0), (None, "1.33", 0)],
 )
-def test_a_negative_history_of_a_stateful_set_since_1_33(
+def test_a_negative_history_is_warned_about_since_1_33(
     warned: Warned, limit: int | None, kubernetes: str, count: int
 ) -> None:
     fields = {"spec": {} if limit is None else {"revisionHistoryLimit": limit}}

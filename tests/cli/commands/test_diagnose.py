@@ -55,7 +55,7 @@ def test_a_spec_explains_a_log(tmp_path: Path, capsys: Capture) -> None:
     assert ran.out.startswith("oomkilled (")
 
 
-def test_no_known_message(tmp_path: Path, capsys: Capture) -> None:
+def test_a_log_without_a_known_message_shows_the_nearest(tmp_path: Path, capsys: Capture) -> None:
     log = tmp_path / "a.log"
     log.write_text("step 1\nstep 2, all GPUs are busy\n", encoding="utf-8")
     ran = here(capsys, "explain", "--log", log)

@@ -19,7 +19,7 @@ def _two(folder: Path) -> tuple[Path, Path]:
     return spec(folder, "a.yaml", "nodes: 2"), spec(folder, "b.yaml", "nodes: 3")
 
 
-def test_no_difference(tmp_path: Path, capsys: Capture) -> None:
+def test_equal_files_exit_with_0(tmp_path: Path, capsys: Capture) -> None:
     a, _ = _two(tmp_path)
     ran = here(capsys, "diff", a, a)
     assert (ran.status, ran.out, ran.err) == (0, "no difference\n", "")
@@ -99,7 +99,9 @@ def test_a_warning_does_not_fail_it(tmp_path: Path, capsys: Capture) -> None:
     ],
     ids=str,
 )
-def test_wrong_usage(words: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_usage_exits_with_2(
+    words: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture
+) -> None:
     ran = here(capsys, "diff", *[str(spec(tmp_path)) if word == "SPEC" else word for word in words])
     assert (ran.status, ran.out) == (2, "")
     assert message in ran.err

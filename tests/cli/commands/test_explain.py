@@ -67,7 +67,9 @@ def test_json_has_everything_or_the_requested_path(tmp_path: Path, capsys: Captu
         (("FOLDER",), "has 2 files"),
     ],
 )
-def test_wrong_usage(words: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture) -> None:
+def test_wrong_usage_exits_with_2(
+    words: tuple[str, ...], message: str, tmp_path: Path, capsys: Capture
+) -> None:
     places = {"SPEC": spec(tmp_path), "FOLDER": spec(tmp_path / "f", "a.yaml").parent}
     spec(tmp_path / "f", "b.yaml")
     ran = here(capsys, "explain", *[places.get(word, word) for word in words])

@@ -429,7 +429,9 @@ def test_flytes_own_object_is_shown_beside_the_manifests(tmp_path: Path, capsys:
     ]
 
 
-def test_flytes_object_without_an_elastic_launch(tmp_path: Path, capsys: Capture) -> None:
+def test_flytes_object_has_no_elastic_policy_without_a_launch(
+    tmp_path: Path, capsys: Capture
+) -> None:
     file = tmp_path / "ranked_task.py"
     file.write_text(ELASTIC, encoding="utf-8")
     made = flytes(capsys, f"{file}:ranked")["spec"]

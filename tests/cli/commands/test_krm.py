@@ -287,7 +287,7 @@ def test_objects_of_the_same_name_in_another_namespace_stay(function: Any) -> No
         ([{}], None, "expected one ResourceList, whose items are objects"),
     ],
 )
-def test_wrong_usage(
+def test_wrong_usage_exits_with_2(
     function: Any, items: list[Any], config: dict[str, Any] | None, expected: str
 ) -> None:
     status, output, err = function(*items, config=config)

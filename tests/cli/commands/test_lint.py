@@ -311,7 +311,7 @@ def test_a_spawned_process_lints_the_same(
     assert "metadata.nam" in runs[0].out
 
 
-def test_two_runs_at_once(whole: Path) -> None:
+def test_two_runs_at_once_print_the_same(whole: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     words = [sys.executable, "-m", "ptcompile", "lint", "."]
     both = [

@@ -110,7 +110,7 @@ def test_a_bad_profile_is_a_finding_at_its_line(tmp_path: Path, capsys: Capture)
         (("platform", "PROFILE", "PROFILE"), 1, "--cluster"),
     ],
 )
-def test_wrong_usage(
+def test_wrong_usage_is_reported(
     words: tuple[str, ...], status: int, message: str, tmp_path: Path, capsys: Capture
 ) -> None:
     (tmp_path / "empty").mkdir()

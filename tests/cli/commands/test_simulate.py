@@ -217,7 +217,7 @@ def test_a_bad_profile_prints_no_world(
         (["{job}", "--with", "gone.yaml"], "gone.yaml: no such file"),
     ],
 )
-def test_wrong_usage(words: list[str], message: str, job: str) -> None:
+def test_wrong_usage_is_reported(words: list[str], message: str, job: str) -> None:
     with pytest.raises(UsageError, match=message):
         simulate(*(word.format(job=job) for word in words))
 

@@ -319,7 +319,7 @@ def test_the_tab_and_the_scroll_positions_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
-def test_edit_and_it_changes(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> None:
+def test_an_edit_changes_the_page(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> None:
     spec, address, _ = watched
     with browser() as tab:
         tab.call("Page.navigate", url=address)

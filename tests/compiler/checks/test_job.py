@@ -219,13 +219,13 @@ PROCESSES = [
 
 
 @pytest.mark.parametrize(("body", "wanted"), PROCESSES)
-def test_processes_against_gpus(body: str, wanted: Found) -> None:
+def test_processes_are_compared_with_gpus(body: str, wanted: Found) -> None:
     """Source: docs/facts/flyte.md#defects 7."""
     assert names_and_paths(smallest(body)) == wanted
 
 
 @pytest.mark.parametrize("gpus", [0, 1])
-def test_a_master_with_fewer_gpus_than_processes(gpus: int) -> None:
+def test_a_master_needs_a_gpu_for_each_process(gpus: int) -> None:
     """The default is eight processes, from the workers' eight GPUs; the master has fewer."""
     body = f"resources: {{gpu: 8}}\nmaster: {{resources: {{gpu: {gpus}}}}}\nworker: {{replicas: 2}}"
     names = {name for name, _ in names_and_paths(smallest(body), "pytorchjob")}
@@ -446,7 +446,7 @@ def test_a_backoff_limit_of_0_is_emitted(target: str) -> None:
     assert holder["backoffLimit"] == 0
 
 
-def test_the_number_of_nodes_outside_its_range() -> None:
+def test_the_number_of_nodes_must_be_in_its_range() -> None:
     (problem,) = compiled(smallest("nodes: 1\nelastic: {nnodes: '2:4'}")).problems
     assert (
         problem.message

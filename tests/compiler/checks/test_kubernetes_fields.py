@@ -49,7 +49,7 @@ def _errors(body: str, **options: Any) -> list[tuple[str, tuple[Any, ...], str, 
          "must be of type string, not integer (5)", 'put the value in quotes'),
     ],
 )  # fmt: skip
-def test_mistakes_in_a_pod_template(
+def test_mistakes_in_a_pod_template_are_reported(
     template: str, name: str, path: tuple[Any, ...], message: str, help: str
 ) -> None:
     assert _errors(f"podTemplate: {template}") == [(name, (*PATCH, *path), message, help)]
@@ -60,7 +60,7 @@ def test_mistakes_in_a_pod_template(
     ["{}", "{metadata: {labels: {a: b}, annotations: {c: d}, finalizers: [a.b/c]}}", "{metadata: null}",
      "{spec: {enableServiceLinks: null}}", "{spec: {containers: [{name: pytorch, tty: true}]}}"],
 )  # fmt: skip
-def test_valid_pod_templates(template: str) -> None:
+def test_valid_pod_templates_are_accepted(template: str) -> None:
     assert _errors(f"podTemplate: {template}") == []
 
 

@@ -44,7 +44,9 @@ def _named(spec: dict[str, Any], name: str, target: str) -> Compiled:
 
 
 @given(specs(), st.sampled_from(list(TARGETS)))
-def test_generated_specs_at_the_name_limit_and_above_it(spec: dict[str, Any], target: str) -> None:
+def test_generated_specs_compile_at_the_name_limit_and_not_above_it(
+    spec: dict[str, Any], target: str
+) -> None:
     spec = copy.deepcopy(spec)
     if not _named(spec, "a", target).manifests:
         return
@@ -415,7 +417,7 @@ def test_priority_and_priority_class_name_may_both_be_set(target: str) -> None:
 # ---- Volcano (docs/facts/volcano.md#gangs, #topology-and-queues), KAI and scheduler-plugins: fields by target
 
 
-def test_scheduling_fields_of_a_volcano_job() -> None:
+def test_a_volcano_job_has_its_scheduling_fields() -> None:
     spec = manifest(smallest(RANGE + QUEUED + "topology: {required: rack}"), "volcano", VOLCANO)[
         "spec"
     ]
@@ -450,7 +452,7 @@ def test_a_single_pod_for_volcano_has_its_queue_and_priority() -> None:
         ({"queueSystem": "kai"}, None),  # KAI reads elasticPolicy.minReplicas
     ],
 )
-def test_a_pytorchjob_s_scheduling_policy(profile: Any, policy: Any) -> None:
+def test_a_pytorchjob_has_a_scheduling_policy(profile: Any, policy: Any) -> None:
     """The operator sets the scheduler's name itself, except for KAI.
 
     Source: docs/facts/training-operator.md#gangs.
@@ -475,7 +477,7 @@ def test_a_pytorchjob_s_scheduling_policy(profile: Any, policy: Any) -> None:
         (OF_KAI, None),
     ],
 )
-def test_a_trainjob_s_pod_group_policy(profile: Any, policy: Any) -> None:
+def test_a_trainjob_s_runtime_has_the_pod_group_policy(profile: Any, policy: Any) -> None:
     """The policy does not set a scheduler's name, so the pods do.
 
     Source: docs/facts/trainer.md#runtimes, #gangs.
@@ -486,7 +488,7 @@ def test_a_trainjob_s_pod_group_policy(profile: Any, policy: Any) -> None:
 
 
 @pytest.mark.parametrize("target", [name for name in SEVERAL if name != "volcano"])
-def test_kai_s_labels_topology_and_scheduler(target: str) -> None:
+def test_pods_have_kai_s_labels_topology_and_scheduler(target: str) -> None:
     """Source: KAI 0.15, docs/batch, docs/topology, docs/developer/pod-grouper.md."""
     body = RANGE + QUEUED + "topology: {preferred: rack}"
     made = compiled(smallest(body), target, KAI).manifests[-1]

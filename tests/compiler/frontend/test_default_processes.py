@@ -59,7 +59,7 @@ def test_each_gpu_gets_one_process(elastic: str, target: str) -> None:
 
 
 @pytest.mark.parametrize("elastic", ELASTIC)
-def test_one_process_without_accelerators(elastic: str) -> None:
+def test_a_node_without_accelerators_runs_one_process(elastic: str) -> None:
     assert processes(smallest(f"elastic: {elastic}\nresources: {{cpu: 8}}")) == {"1"}
 
 
@@ -76,7 +76,7 @@ def test_a_command_that_starts_torchrun_gets_the_default() -> None:
     assert processes(text(body), "job") == {"8"}
 
 
-def test_one_process_per_core_of_a_device() -> None:
+def test_a_device_with_several_cores_runs_a_process_on_each() -> None:
     source = smallest("elastic: {maxRestarts: 1}\naccelerator: aws-trainium1\nresources: {gpu: 16}")
     assert "--nproc-per-node=32" in ptcompile.compile(source, cluster=TRAINIUM, target="job").yaml()
 

@@ -135,7 +135,7 @@ SHAPES: list[tuple[str, Path, str]] = [
 
 
 @pytest.mark.parametrize(("body", "path", "help"), SHAPES, ids=[body for body, *_ in SHAPES])
-def test_a_value_in_the_shape_of_another_system(body: str, path: Path, help: str) -> None:
+def test_the_help_translates_a_value_of_another_system(body: str, path: Path, help: str) -> None:
     problem = first(smallest(body))
     assert (problem.name, problem.path, problem.help) == ("spec-wrong-type", path, help)
 
@@ -385,7 +385,7 @@ def test_a_missing_image_is_reported_at_its_path() -> None:
     assert (problem.name, problem.path) == ("spec-missing-field", ("spec", "image"))
 
 
-def test_an_unknown_api_version() -> None:
+def test_an_unknown_api_version_is_reported() -> None:
     (problem,) = compiled(smallest().replace("ptcompile/v1", "ptcompile/v2")).problems
     assert problem.path == ("apiVersion",)
     assert "ptcompile/v1" in f"{problem.message}{problem.help}"

@@ -31,14 +31,14 @@ HELPS = [
 
 
 @pytest.mark.parametrize(("body", "help"), HELPS, ids=[body for body, _ in HELPS])
-def test_the_help_for_a_first_word(body: str, help: str) -> None:
+def test_a_first_word_has_its_help(body: str, help: str) -> None:
     assert [finding.help for finding in ptcompile.compile(smallest(body)).diagnostics] == [help]
 
 
 @pytest.mark.parametrize(
     ("name", "own"), [("gcp", "gke"), ("AWS", "eks"), ("azure", "aks"), ("oci", "oke")]
 )
-def test_clouds_by_their_vendors(name: str, own: str) -> None:
+def test_a_vendor_s_name_suggests_its_cloud(name: str, own: str) -> None:
     profile = {
         "apiVersion": "ptcompile/v1",
         "kind": "ClusterProfile",

@@ -153,7 +153,7 @@ def test_the_main_container_is_named_like_the_role() -> None:
         ),  # docs/facts/volcano.md#the-svc-plugin: VC_<TASK>_HOSTS
     ],
 )
-def test_an_invalid_role_name(body: str, name: str, message: str) -> None:
+def test_an_invalid_role_name_is_reported(body: str, name: str, message: str) -> None:
     (problem,) = compiled(smallest(body), "jobset").problems
     assert problem.name == "spec-invalid-value"
     assert problem.path == ("spec", "roles", name)
@@ -161,14 +161,14 @@ def test_an_invalid_role_name(body: str, name: str, message: str) -> None:
     assert message in (problem.help or "")
 
 
-def test_a_role_named_like_a_container_of_the_profile() -> None:
+def test_a_role_may_not_have_the_name_of_a_profile_s_container() -> None:
     (problem,) = compiled(smallest("roles: {proxy: {}}"), "jobset", SIDECAR).problems
     assert (problem.name, problem.path) == ("spec-invalid-value", ("spec", "roles", "proxy"))
     assert compiled(smallest("roles: {loader: {}}"), "jobset", SIDECAR).manifests
 
 
 @pytest.mark.parametrize("replicas", ["0", "-1", str(MAX_AUXILIARY_PODS + 1), "null", "'2'"])
-def test_an_invalid_number_of_pods(replicas: str) -> None:
+def test_an_invalid_number_of_pods_is_reported(replicas: str) -> None:
     (problem,) = compiled(
         smallest(f"roles: {{loader: {{replicas: {replicas}}}}}"), "jobset"
     ).problems
@@ -294,7 +294,7 @@ def test_variables_that_an_operator_sets_on_auxiliary_roles_are_rejected(
 
 
 @pytest.mark.parametrize("case", findings.cases("lowering"))
-def test_recorded_jobs(case: str) -> None:
+def test_jobs_are_as_recorded(case: str) -> None:
     assert findings.again(case, "lowering") == case.strip()
 
 

@@ -80,7 +80,7 @@ SPECIAL = {
 }  # fmt: skip
 
 
-def test_objects_of_kubernetes_and_nullable_fields() -> None:
+def test_the_table_marks_kubernetes_objects_and_nullable_fields() -> None:
     assert {row.spec_field for row in POD_FIELDS if row.is_kubernetes} == SPECIAL["kubernetes"]
     assert {row.spec_field for row in POD_FIELDS if row.nullable} == SPECIAL["nullable"]
 

@@ -152,7 +152,7 @@ NCCL = [
 
 @pytest.mark.parametrize(("body", "path"), NCCL)
 @pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano", "trainjob", "jobset"])
-def test_nccl_without_a_gpu(target: str, body: str, path: Path | None) -> None:
+def test_nccl_needs_a_gpu(target: str, body: str, path: Path | None) -> None:
     """Without a GPU, another backend such as gloo is needed (reference document 004)."""
     result = ptcompile.compile(smallest(f"nodes: 2\n{body}"), target=target)
     messages = [

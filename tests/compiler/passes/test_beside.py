@@ -84,7 +84,7 @@ def test_auxiliary_roles_get_the_profile_s_variables_but_not_torchrun_s() -> Non
     ("size", "volume"),
     [(True, {"medium": "Memory"}), ("64Gi", {"medium": "Memory"}), (False, None)],
 )
-def test_shared_memory_without_the_size_of_a_node(
+def test_shared_memory_does_not_need_the_size_of_a_node(
     size: bool | str, volume: dict[str, str] | None
 ) -> None:
     _, loader = after(making.template(), shared_memory=size)

@@ -144,7 +144,7 @@ BEYOND = {
 
 
 @pytest.mark.parametrize(("spot", "operator"), [(True, "Exists"), (False, "DoesNotExist")])
-def test_requirements_beyond_labels(spot: bool, operator: str) -> None:
+def test_requirements_may_say_more_than_labels(spot: bool, operator: str) -> None:
     """Source: docs/facts/flyte.md#interruptible-tasks, #accelerators, #cases 24, 26."""
     after = run(
         making.job(making.template(), making.template(limits=GPU), accelerator="whole", spot=spot),
@@ -265,7 +265,9 @@ def _terms(body: str, **spec: Any) -> list[list[tuple[str, list[str]]]]:
         ("oke", [("oci.oraclecloud.com/oke-is-preemptible", "true")]),
     ],
 )
-def test_spot_nodes_of_a_cloud(cloud: str, labels: list[tuple[str, str]]) -> None:
+def test_spot_nodes_have_the_labels_of_their_cloud(
+    cloud: str, labels: list[tuple[str, str]]
+) -> None:
     assert _terms("spot: true", cloud=cloud) == [[(key, [value])] for key, value in labels]
 
 

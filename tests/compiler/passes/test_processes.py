@@ -49,7 +49,7 @@ def run(job: Job, cluster: ClusterProfile = DEFAULT_CLUSTER) -> Any:
         ({"rdma/hca": "1", "cpu": "8"}, None, "auto"),
     ],
 )
-def test_auto_processes_by_device(
+def test_auto_is_the_number_of_devices(
     limits: dict[str, str], accelerator: str | None, number: int | str
 ) -> None:
     assert (

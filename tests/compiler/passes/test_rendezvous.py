@@ -92,12 +92,14 @@ TABLE: dict[str, tuple[str, Launch, tuple[int, int], list[str]]] = {
 
 
 @pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
-def test_torchrun_options_by_target(row: tuple[str, Launch, tuple[int, int], list[str]]) -> None:
+def test_each_target_has_its_torchrun_options(
+    row: tuple[str, Launch, tuple[int, int], list[str]],
+) -> None:
     target, launch, (replicas, least), wanted = row
     assert command(target, launch, replicas, least) == ["torchrun", *wanted, "train.py"]
 
 
-def test_a_module_and_another_start_method() -> None:
+def test_a_module_is_launched_with_its_start_method() -> None:
     launch = making.LAUNCH._replace(
         entry=("-m", "pkg.train"), start_method="forkserver", nproc_per_node="auto"
     )

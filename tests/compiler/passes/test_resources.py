@@ -82,7 +82,9 @@ TABLE: dict[str, tuple[Pair, Pair, Pair, Pair]] = {
 
 
 @pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
-def test_precedence_of_role_job_and_profile(row: tuple[Pair, Pair, Pair, Pair]) -> None:
+def test_a_role_precedes_the_job_and_the_job_the_profile(
+    row: tuple[Pair, Pair, Pair, Pair],
+) -> None:
     role, whole, defaults, (requests, limits) = row
     cluster = making.profile(
         {"defaults": {"requests": dict(defaults[0]), "limits": dict(defaults[1])}}

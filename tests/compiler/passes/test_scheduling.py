@@ -42,7 +42,7 @@ def run(job: Job, profile: dict[str, Any], target: str = "job") -> PodTemplate:
         ({"queueSystem": "volcano", "defaults": {"queue": "q"}}, "pod", 1, "volcano"),
     ],
 )
-def test_the_scheduler_s_name(
+def test_pods_have_the_scheduler_s_name(
     profile: dict[str, Any], target: str, replicas: int, name: str | None
 ) -> None:
     assert run(making.job(replicas=replicas), profile, target).extra.get("schedulerName") == name

@@ -258,7 +258,7 @@ def live_stateful_set(file: Mapping[str, Any], kubernetes: str) -> dict[str, Any
 @pytest.mark.parametrize("kubernetes", ["1.36", "1.37"])
 @pytest.mark.parametrize("server_side", [False, True])
 @pytest.mark.parametrize("spec", STATEFUL_SETS)
-def test_an_unchanged_stateful_set_over_the_one_that_it_made(
+def test_an_unchanged_stateful_set_does_not_differ_from_the_live_one(
     spec: Mapping[str, Any], server_side: bool, kubernetes: str
 ) -> None:
     """Source: Kubernetes 1.36, pkg/apis/core/v1/defaults.go (SetDefaults_PersistentVolumeClaim)."""

@@ -85,7 +85,7 @@ def rejections(
     ]
 
 
-def test_a_rule_for_changes(schemas: str) -> None:
+def test_a_rule_for_changes_is_applied(schemas: str) -> None:
     (message,) = ptcompile.diff(widget(), widget(**{"class": "y"}), schemas=[schemas]).diagnostics
     assert message.path == ("spec", "class")
     assert "is fixed" in message.message
@@ -113,7 +113,7 @@ def test_a_null_of_an_unknown_kind_is_a_warning() -> None:
     )
 
 
-def test_an_empty_list_with_keys(schemas: str) -> None:
+def test_only_server_side_apply_rejects_an_empty_list_with_keys(schemas: str) -> None:
     assert rejections(widget(), widget(parts=[]), schemas) == [("error", "spec.parts")], (
         "nothing of it is left"
     )

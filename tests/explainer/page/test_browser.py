@@ -197,7 +197,9 @@ def test_file_content_is_shown_but_never_executed(show: Any) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_no_errors_and_no_requests(case: str, show: Any, files: dict[str, Path]) -> None:
+def test_a_page_has_no_errors_and_makes_no_requests(
+    case: str, show: Any, files: dict[str, Path]
+) -> None:
     tab = show(case)
     tab.hover("#spec-5 code")
     tab.press("Tab", "ArrowDown", "ArrowRight", "Escape")

@@ -325,7 +325,7 @@ def test_a_page_of_one_target_has_only_its_pane() -> None:
         (("job", "pod"), "idle-gpus", False),
     ],
 )
-def test_findings_about_a_target_and_about_the_job(
+def test_a_finding_of_one_target_is_about_it(
     targets: tuple[str, ...], name: str, expected: bool
 ) -> None:
     diagnostic = Diagnostic("PTC104", name, "error", "x", None, (), None, "run", "torchrun")

@@ -35,7 +35,7 @@ def test_memory_is_binary(text: str, quantity: str | None) -> None:
     ("text", "nodes"),
     [("4", 4), ("2-4", 4), ("1k", 1024), ("1,3,5", 5), ("1-15:4", 15), ("x", None), ("0", None)],
 )
-def test_the_largest_number_of_nodes(text: str, nodes: int | None) -> None:
+def test_a_range_of_nodes_gives_its_largest_number(text: str, nodes: int | None) -> None:
     assert amounts.nodes_of(text) == nodes
 
 

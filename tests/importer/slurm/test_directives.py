@@ -51,7 +51,7 @@ def test_only_directives_before_the_first_command_count() -> None:
     ]
 
 
-def test_quotes_and_comments_of_a_directive() -> None:
+def test_quotes_and_comments_of_a_directive_are_removed() -> None:
     assert split_directive(r""" --a='b c' --d="e"f nvcr.io\#x '#' # rest""") == [
         "--a=b c",
         "--d=ef",
@@ -60,7 +60,7 @@ def test_quotes_and_comments_of_a_directive() -> None:
     ]
 
 
-def test_components_of_a_heterogeneous_job() -> None:
+def test_a_heterogeneous_job_has_several_components() -> None:
     directives = read_directives("#!/bin/sh\n#SBATCH -N4\n#SBATCH hetjob\n#SBATCH -N1\n")
     assert [[option.value for option in component] for component in directives.components] == [
         ["4"],

@@ -83,7 +83,7 @@ def test_a_secret_comes_from_a_secret() -> None:
     assert spec["command"] == ["python", "train.py", "--token", "$(HF_TOKEN)"]
 
 
-def test_arguments_and_variables_of_the_submitting_shell() -> None:
+def test_the_submitting_shell_s_arguments_and_variables_are_expanded() -> None:
     body = 'python train.py --config $1 --out $OUT "$@"\n'
     assert spec_of(body)["command"] == ["python", "train.py", "--config", "$1", "--out", "$OUT"]
     assert spec_of(body, {"1": "a.yaml", "OUT": "/out"})["command"] == [

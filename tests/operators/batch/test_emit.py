@@ -78,7 +78,7 @@ def test_unset_run_policy_fields_are_omitted() -> None:
     )
 
 
-def test_other_run_policy_fields() -> None:
+def test_a_job_has_the_fields_of_the_run_policy() -> None:
     body = "runPolicy: {activeDeadlineSeconds: 60, suspend: true, cleanPodPolicy: Running}"
     spec = manifest(smallest(body), "job")["spec"]
     assert spec["activeDeadlineSeconds"] == 60
@@ -164,7 +164,7 @@ BUDGETS = [
 
 
 @pytest.mark.parametrize(("body", "room"), BUDGETS)
-def test_longest_names(body: str, room: int) -> None:
+def test_a_name_is_accepted_up_to_its_limit(body: str, room: int) -> None:
     """The host name `<job>-<last index>` is a DNS label of at most 63 characters.
 
     Source: docs/facts/kubernetes.md#indexed-jobs.

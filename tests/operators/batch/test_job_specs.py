@@ -53,7 +53,7 @@ def test_pods_are_counted_as_the_controller_does(spec: Json, count: int) -> None
         ({"backoffLimitPerIndex": 1, "completions": 2, "completionMode": "Indexed"}, 2**31 - 1),
     ],
 )
-def test_the_default_of_backoff_limit(spec: Json, limit: int) -> None:
+def test_backoff_limit_has_its_default(spec: Json, limit: int) -> None:
     assert facts.default_backoff_limit(spec) == limit
 
 
@@ -61,7 +61,7 @@ def test_the_default_of_backoff_limit(spec: Json, limit: int) -> None:
     ("spec", "policy"),
     [({}, "TerminatingOrFailed"), ({"podFailurePolicy": {"rules": []}}, "Failed")],
 )
-def test_the_default_of_pod_replacement_policy(spec: Json, policy: str) -> None:
+def test_pod_replacement_policy_has_its_default(spec: Json, policy: str) -> None:
     assert facts.default_replacement_policy(spec) == policy
 
 
@@ -135,7 +135,7 @@ LOST = {"onPodConditions": [{"type": "DisruptionTarget"}]}
         (_policy("FailJob", onExitCodes={"operator": "In", "values": [1]}), "pod"),
     ],
 )
-def test_a_lost_pod(spec: Json, recreated: str) -> None:
+def test_a_lost_pod_is_recreated_within_the_job_s_limits(spec: Json, recreated: str) -> None:
     assert pods.lost_pod(spec).recreated == recreated
 
 
@@ -166,7 +166,7 @@ def _texts(spec: Json) -> list[str]:
         ),
     ],
 )
-def test_sentences_about_failures(spec: Json, text: str) -> None:
+def test_the_sentences_say_what_a_failure_causes(spec: Json, text: str) -> None:
     assert text in _texts(spec)
 
 

@@ -172,7 +172,7 @@ def test_job_without_replicas_has_no_pods(replicas: int | None) -> None:
     assert len(expand(job(replicas=replicas)).pods) == 0
 
 
-def test_sentences_about_failures() -> None:
+def test_the_sentences_say_what_a_failure_causes() -> None:
     manifest = job()
     texts = ptcompile.simulate([manifest]).to_dict()["jobs"][0]["onFailure"]
     assert [text.partition(":")[0] for text in texts] == [

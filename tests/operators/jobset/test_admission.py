@@ -200,7 +200,7 @@ ALLOWED = [
 
 
 @pytest.mark.parametrize("manifest", ALLOWED)
-def test_allowed(manifest: Json) -> None:
+def test_the_webhook_accepts_what_the_server_does(manifest: Json) -> None:
     assert [p.message for p in errors_of(manifest)] == []
 
 
@@ -282,7 +282,7 @@ INSIDE = ("spec", "replicatedJobs", "[0]", "template", "spec", "template")
         (False, False, (0, 12), ("spec", "failurePolicy"), 0),
     ],
 )
-def test_changes_of_a_jobset(
+def test_only_some_fields_of_a_jobset_may_change(
     old: bool, new: bool, release: tuple[int, int], path: tuple[str, ...], count: int
 ) -> None:
     """JobSet 0.12 webhook, ValidateUpdate; since 0.8 a JobSet that is suspended by the update counts."""

@@ -130,7 +130,7 @@ def test_names_resolve_before_pods_are_ready() -> None:
     assert [service["metadata"]["name"] for service in made.services] == ["train"]
 
 
-def test_single_node_rendezvous() -> None:
+def test_a_single_node_is_standalone() -> None:
     command = child()["template"]["spec"]["containers"][0]["command"]
     assert "--standalone" in command
 
@@ -174,7 +174,7 @@ def test_deadline_is_not_retried() -> None:
     assert "failurePolicy" not in spec_of("runPolicy: {activeDeadlineSeconds: 60}")
 
 
-def test_zeros_and_other_run_policy_fields() -> None:
+def test_zeros_of_the_run_policy_are_kept() -> None:
     """Source: docs/facts/flyte.md#defects 1."""
     spec = spec_of(
         "runPolicy: {ttlSecondsAfterFinished: 0, suspend: true, cleanPodPolicy: Running}"
@@ -228,7 +228,7 @@ def test_kueue_queue_is_a_label_of_the_jobset() -> None:
 @pytest.mark.parametrize(
     ("body", "room"), [("nodes: 2", 48), ("nodes: 100", 47), (ROLES, 46), ("", 48)]
 )
-def test_longest_names(body: str, room: int) -> None:
+def test_a_name_is_accepted_up_to_its_limit(body: str, room: int) -> None:
     """The limit is len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54; names are DNS-1035 labels.
 
     Source: docs/facts/jobset.md#admission.

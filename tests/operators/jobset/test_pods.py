@@ -128,7 +128,7 @@ def test_pods_of_an_indexed_job_have_a_dns_name_and_an_index() -> None:
     ],
     ids=["no Service", "not headless", "selector does not fit", "no selector"],
 )
-def test_no_dns_record_without_a_matching_service(other: Json | None) -> None:
+def test_a_pod_without_a_matching_service_has_no_dns_record(other: Json | None) -> None:
     """Source: docs/facts/kubernetes.md#indexed-jobs."""
     indexed = job(completionMode="Indexed", completions=1, template=template(subdomain="svc"))
     assert expand(indexed, related=[other] if other else []).pods[0].dns is None
@@ -220,7 +220,7 @@ def test_a_child_job_that_replaces_its_pod_decides_itself() -> None:
         ([], {"maxRestarts": 0}, 0, False),
     ],
 )
-def test_the_number_of_restarts(
+def test_retries_are_those_of_jobs_and_jobset(
     limits: list[int | None], policy: Json | None, number: int, recreated: bool
 ) -> None:
     jobs = [
@@ -316,7 +316,7 @@ def test_mistakes_in_annotations_of_a_jobset_are_found(
     assert findings_of(annotated(annotations, **job)) == expected
 
 
-def test_annotations_of_a_replicated_job() -> None:
+def test_annotations_of_a_replicated_job_are_judged() -> None:
     path = f"spec.replicatedJobs.0.template.metadata.annotations.{EXCLUSIVE}"
     assert findings_of(of_replicated_job({EXCLUSIVE: "a b"})) == [
         ("unusable-exclusive-topology", path)

@@ -37,7 +37,7 @@ def _readings(*jobs: Json) -> list[Read]:
         ([], []),
     ],
 )
-def test_the_roles_of_each_reading(
+def test_each_reading_has_its_roles(
     jobs: list[Json], expected: list[list[tuple[str, int, bool]]]
 ) -> None:
     readings = _readings(*jobs)

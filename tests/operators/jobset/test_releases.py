@@ -48,7 +48,7 @@ def names(manifest: Json, minor: int, **gates: bool) -> list[tuple[str, str, str
         ),
     ],
 )
-def test_fields_of_a_newer_release(manifest: Json, since: int, path: str) -> None:
+def test_fields_need_their_release(manifest: Json, since: int, path: str) -> None:
     assert names(manifest, since - 1) == [("version-unknown-field", "error", path)]
     assert names(manifest, since) == []
 
@@ -70,7 +70,7 @@ def test_the_message_names_the_release_that_added_a_field() -> None:
         (RESTART_JOB, 12, "RestartJob", "spec.failurePolicy.rules.0.action"),
     ],
 )
-def test_values_behind_a_gate(policy: Json, since: int, gate: str, path: str) -> None:
+def test_values_need_their_gate(policy: Json, since: int, gate: str, path: str) -> None:
     manifest = jobset(replicated("a", pods=2, job=IN_PLACE_JOB), failurePolicy=policy)
     assert names(manifest, since - 1) == [("version-unknown-field", "error", path)]
     assert names(manifest, since) == [("webhook-refusal", "error", path)]
@@ -97,13 +97,13 @@ def test_single_jobs_restart_among_1024_replicas() -> None:
     ]
 
 
-def test_several_dependencies_since_0_9() -> None:
+def test_several_dependencies_are_allowed_since_0_9() -> None:
     manifest = jobset(replicated("a"), replicated("b"), replicated("c", dependsOn=DEPENDS))
     assert names(manifest, 8) == [("webhook-refusal", "error", "spec.replicatedJobs.2.dependsOn")]
     assert names(manifest, 9) == []
 
 
-def test_the_label_of_a_coordinator_since_0_11() -> None:
+def test_the_label_of_a_coordinator_is_checked_since_0_11() -> None:
     manifest = jobset(
         replicated("w"),
         name="a" * 40,

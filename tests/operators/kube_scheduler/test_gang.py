@@ -38,7 +38,7 @@ def group(body: str, target: str, made_for: Any) -> dict[str, Any]:
     ],
 )
 @pytest.mark.parametrize("target", ["job", "jobset", "trainjob"])
-def test_pod_group_of_each_release(
+def test_each_release_has_its_pod_group(
     target: str, release: str, version: str, disruption: Any
 ) -> None:
     made_for = cluster(release, featureGates={"kubernetes": ALL_ON}, **RACK)
@@ -58,7 +58,7 @@ def test_pod_group_of_each_release(
     }
 
 
-def test_workload_of_1_35() -> None:
+def test_release_1_35_has_a_workload() -> None:
     done = compiled(smallest("nodes: 3\npriorityClassName: high"), "job", cluster("1.35"))
     pod_group = group("nodes: 3\npriorityClassName: high", "job", cluster("1.35"))
     assert (pod_group["apiVersion"], pod_group["kind"]) == (
@@ -189,7 +189,7 @@ def test_group_of_the_user_is_kept() -> None:
         ),
     ],
 )
-def test_what_a_cluster_cannot_do(
+def test_a_cluster_must_support_what_the_gang_needs(
     body: str, target: str, fields: dict[str, Any], expected: list[str]
 ) -> None:
     made_for = profile({**ON, "versions": {"kubernetes": "1.37"}, **fields})

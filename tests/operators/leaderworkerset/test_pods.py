@@ -85,7 +85,7 @@ def test_own_template_of_the_leader_is_its_role() -> None:
     assert [pod.name for pod in expansion.pods] == ["grpo-0", "grpo-0-1", "grpo-0-2"]
 
 
-def test_subdomain_of_each_group() -> None:
+def test_each_group_has_its_subdomain() -> None:
     text = _set() + "  networkConfig: {subdomainPolicy: UniquePerReplica}\n"
     assert [pod.subdomain for pod in _pods(text)] == ["grpo-0"] * 3
     assert ptcompile.simulate(text).pods[2].env["LWS_LEADER_ADDRESS"] == "grpo-0.grpo-0.rl"
@@ -184,7 +184,7 @@ def test_leader_that_hosts_the_store_is_not_rank_0() -> None:
         ]
 
 
-def test_sentences_about_failures() -> None:
+def test_the_sentences_say_what_a_failure_causes() -> None:
     manifest = yaml.safe_load(_set())
     texts = []
     for policy in ("None", "Default", "RecreateGroupOnPodRestart", None):

@@ -43,7 +43,7 @@ ROWS: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("path", "value", "text"), ROWS)
-def test_rejected_after_admission(path: str, value: Any, text: str) -> None:
+def test_the_operator_rejects_what_the_server_admits(path: str, value: Any, text: str) -> None:
     report = ptcompile.lint(changed(path, value))
     (diagnostic,) = [
         finding

@@ -37,7 +37,7 @@ def hostfile(**spec: Any) -> str:
     return str(config["data"]["hostfile"])
 
 
-def test_names_of_pods_and_dns_records() -> None:
+def test_pods_have_names_and_dns_records() -> None:
     pods = list(expand(mpijob(), KindContext()).pods)
     assert [(pod.name, pod.hostname, pod.subdomain, pod.random_suffix) for pod in pods] == [
         ("train-launcher", "train-launcher", "train", True),
@@ -88,7 +88,7 @@ def test_the_hostfile_lists_the_workers(spec: Json, lines: list[str]) -> None:
         ({"mpiImplementation": "MPICH"}, {"HYDRA_HOST_FILE": "/etc/mpi/hostfile"}),
     ],
 )
-def test_environment_of_launcher_and_workers(spec: Json, names: dict[str, str]) -> None:
+def test_launcher_and_workers_have_their_environment(spec: Json, names: dict[str, str]) -> None:
     launcher, worker, _ = expand(mpijob(**spec), KindContext()).pods
     variables = {entry["name"]: entry["value"] for entry in launcher.containers[0].env}
     assert names.items() <= variables.items()
@@ -120,7 +120,7 @@ def test_worker_without_command_runs_an_ssh_server(
     assert worker.containers[0].command == command
 
 
-def test_restart_policies_and_mounts() -> None:
+def test_pods_have_restart_policies_and_mounts() -> None:
     launcher, worker = expand(mpijob(1, sshAuthMountPath="/home/mpi/.ssh"), KindContext()).pods
     assert (launcher.restart_policy, worker.restart_policy) == ("OnFailure", "Never")
     assert [mount["mountPath"] for mount in launcher.containers[0].mounts] == [
@@ -137,7 +137,7 @@ def test_without_a_launcher_nothing_is_created() -> None:
     assert not list(expand(manifest, KindContext()).pods)
 
 
-def test_simulate_and_diff_of_mpijobs() -> None:
+def test_simulate_and_diff_expand_mpijobs() -> None:
     world = ptcompile.simulate(mpijob())
     assert [pod.role for pod in world.pods] == ["launcher", "worker", "worker"]
     same = mpijob(mpiImplementation="OpenMPI", runPolicy={"cleanPodPolicy": "None"})
@@ -157,7 +157,9 @@ def test_simulate_and_diff_of_mpijobs() -> None:
         ("Worker", 0, "pod", "mpirun fails with it; the controller creates a new pod"),
     ],
 )
-def test_a_lost_pod(role: str, limit: int | None, recreated: str, text: str) -> None:
+def test_a_lost_pod_is_recreated_by_role(
+    role: str, limit: int | None, recreated: str, text: str
+) -> None:
     manifest = mpijob(runPolicy={} if limit is None else {"backoffLimit": limit})
     assert lost_pod(manifest, role) == (recreated, text)
 
@@ -166,7 +168,7 @@ def _sentences(manifest: Json) -> str:
     return "\n".join(describe_failures(manifest))
 
 
-def test_sentences_about_failures() -> None:
+def test_the_sentences_say_what_a_failure_causes() -> None:
     manifest = mpijob()
     text = _sentences(manifest)
     assert (

@@ -41,7 +41,7 @@ def test_the_smallest_spec_becomes_the_smallest_pod() -> None:
 
 
 @pytest.mark.parametrize("policy", ["Never", "OnFailure", "Always"])
-def test_user_restart_policy(policy: str) -> None:
+def test_a_pod_has_the_user_s_restart_policy(policy: str) -> None:
     assert manifest(smallest(f"restartPolicy: {policy}"), "pod")["spec"]["restartPolicy"] == policy
 
 

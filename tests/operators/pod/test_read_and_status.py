@@ -87,5 +87,7 @@ def _scheduled(value: str, **fields: str) -> Json:
         ({"phase": "Unknown"}, ("running", "NodeLost", None)),
     ],
 )
-def test_the_status_of_a_pod(live: Json, expected: tuple[str, str | None, str | None]) -> None:
+def test_the_phase_of_a_pod_is_its_status(
+    live: Json, expected: tuple[str, str | None, str | None]
+) -> None:
     assert status({**_pod(), "status": live}) == expected

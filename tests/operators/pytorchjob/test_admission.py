@@ -148,7 +148,7 @@ def test_the_deprecated_elastic_nproc_is_a_warning_and_no_rejection() -> None:
     )  # the controller has no warnings
 
 
-def test_not_checked_by_the_webhook() -> None:
+def test_the_webhook_does_not_check_ranges_and_spellings() -> None:
     """The webhook ignores min <= max, the syntax of nproc and the spelling of policies."""
     job = pytorchjob(None, 1, nprocPerNode="8 ", elasticPolicy={"minReplicas": 9, "maxReplicas": 1})
     assert errors_of(job) == []
@@ -201,7 +201,7 @@ def test_ports_of_a_sidecar_do_not_matter() -> None:
     )
 
 
-def test_a_user_init_container_of_the_operators_name() -> None:
+def test_no_user_container_may_have_the_operator_s_name() -> None:
     job = pytorchjob(1, 1)
     worker = job["spec"]["pytorchReplicaSpecs"]["Worker"]
     worker["template"] = template(container(), initContainers=[container("init-pytorch")])

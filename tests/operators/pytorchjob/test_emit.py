@@ -143,7 +143,7 @@ def test_restart_policy_is_always_set(body: str, policy: str) -> None:
     assert all("restartPolicy" not in role["template"]["spec"] for role in roles.values())
 
 
-def test_roles_with_their_own_settings() -> None:
+def test_each_role_has_its_own_settings() -> None:
     """Source: docs/facts/flyte.md#cases 3 and 12."""
     body = """
       master: {image: m:1, restartPolicy: Always, resources: {requests: {cpu: 250m}, limits: {cpu: 500m}}}
@@ -167,7 +167,7 @@ def test_zeros_in_the_run_policy_are_kept(zero: str) -> None:
     assert spec(f"runPolicy: {{{zero}: 0}}")["runPolicy"] == {"cleanPodPolicy": "Running", zero: 0}
 
 
-def test_complete_run_policy() -> None:
+def test_a_pytorchjob_has_the_whole_run_policy() -> None:
     """Source: docs/facts/flyte.md#cases 5."""
     body = "{cleanPodPolicy: All, backoffLimit: 100, activeDeadlineSeconds: 1000, ttlSecondsAfterFinished: 10000}"
     assert spec(f"runPolicy: {body}")["runPolicy"] == {
@@ -234,7 +234,7 @@ BUDGETS = [
 
 
 @pytest.mark.parametrize(("body", "room"), BUDGETS)
-def test_longest_names(body: str, room: int) -> None:
+def test_a_name_is_accepted_up_to_its_limit(body: str, room: int) -> None:
     """The Services `<job>-master-0` and `<job>-worker-<i>` have names of at most 63 characters.
 
     Source: docs/facts/training-operator.md#pods-and-services.

@@ -279,7 +279,7 @@ def _failures(job: Json) -> list[str]:
         (pytorchjob(1, 1), "cleanPodPolicy None: at the end all pods stay"),
     ],
 )
-def test_sentences_about_failures(job: Json, sentence: str) -> None:
+def test_the_sentences_say_what_a_failure_causes(job: Json, sentence: str) -> None:
     assert sentence in _failures(job)
 
 

@@ -89,7 +89,7 @@ def test_an_elastic_policy_becomes_the_backend(backend: str | None, expected: st
         ({"ttlSecondsAfterFinished": 0}, {"cleanPodPolicy": "None", "ttlSecondsAfterFinished": 0}),
     ],
 )
-def test_the_run_policy(run_policy: Json, expected: Json) -> None:
+def test_the_run_policy_is_read_back(run_policy: Json, expected: Json) -> None:
     assert _read(pytorchjob(1, 3, runPolicy=run_policy)).fields["runPolicy"] == expected
 
 

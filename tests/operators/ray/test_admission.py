@@ -82,7 +82,7 @@ def test_mistakes_in_a_job_are_errors(manifest: dict[str, Any], path: str | None
 
 
 @pytest.mark.parametrize(("policy", "paths"), [("Never", 0), ("Always", 1)])
-def test_restart_policy_of_sidecar_mode_and_the_second_autoscaler(policy: str, paths: int) -> None:
+def test_sidecar_mode_and_the_second_autoscaler_need_policy_never(policy: str, paths: int) -> None:
     pod = template()
     pod["spec"]["restartPolicy"] = policy
     head = {"template": pod}

@@ -101,7 +101,7 @@ def test_entrypoint_needs_one_pod_that_has_it_all(fields: dict[str, Any], path: 
     assert findings(ray_job(**fields)) == ([("PTC152", path)] if path else [])
 
 
-def test_custom_resource_of_a_group() -> None:
+def test_an_entrypoint_fits_a_custom_resource_of_a_group() -> None:
     offered = group(rayStartParams={"resources": '\'"{\\"custom\\": 1}"\''})
     assert not _has("PTC152", ray_job(cluster(offered), entrypointResources='{"custom": 1}'))
 
@@ -151,7 +151,7 @@ def test_differing_releases_are_reported(
         ({"entrypoint": None, "submitterPodTemplate": template()}, True),
     ],
 )
-def test_job_without_an_entrypoint(fields: dict[str, Any], missing: bool) -> None:
+def test_a_job_without_an_entrypoint_is_reported(fields: dict[str, Any], missing: bool) -> None:
     assert _has("PTC493", ray_job(**fields)) is missing
 
 
@@ -170,7 +170,7 @@ def test_job_without_an_entrypoint(fields: dict[str, Any], missing: bool) -> Non
         ({"minReplicas": 1, "maxReplicas": 3}, None),
     ],
 )
-def test_replicas_outside_of_their_range(size: dict[str, int], message: str | None) -> None:
+def test_replicas_must_be_in_their_range(size: dict[str, int], message: str | None) -> None:
     workers = {key: value for key, value in group().items() if not key.lower().endswith("replicas")}
     diagnostics = [
         d

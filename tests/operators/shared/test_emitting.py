@@ -66,7 +66,9 @@ def test_older_driver_gets_the_number_of_nodes(release: str, nodes: int) -> None
     ("release", "version", "flat"),
     [("1.32", "v1beta1", True), ("1.33", "v1beta2", False), ("1.34", "v1", False)],
 )
-def test_templates_in_the_fields_of_each_kubernetes(release: str, version: str, flat: bool) -> None:
+def test_templates_have_the_fields_of_each_kubernetes(
+    release: str, version: str, flat: bool
+) -> None:
     profile = {"versions": {"kubernetes": release}, "gpu": {"claim": {}}}
     done = making.compiled(making.smallest(GPU), "job", making.profile(profile))
     template = done.manifests[0]
@@ -100,7 +102,7 @@ def test_before_1_32_there_are_no_claims() -> None:
     assert "need Kubernetes 1.32" in problem.message
 
 
-def test_one_template_per_number_of_gpus() -> None:
+def test_each_number_of_gpus_has_one_template() -> None:
     body = "nodes: 2\nresources: {gpu: 8}\nroles: {scorer: {command: [serve], resources: {gpu: 1}}}"
     kinds = [
         (manifest["kind"], manifest["metadata"]["name"])
@@ -131,7 +133,7 @@ def group(target: str, body: str, profile: Any) -> dict[str, Any] | None:
 
 
 @pytest.mark.parametrize("target", ["job", "jobset"])
-def test_volcano_pod_group(target: str) -> None:
+def test_a_volcano_pod_group_requests_its_first_pods(target: str) -> None:
     """minResources are the requests of the first minMember pods.
 
     Source: docs/facts/volcano.md#gangs, #minresources.
@@ -152,7 +154,7 @@ def test_volcano_pod_group(target: str) -> None:
     }
 
 
-def test_the_requests_of_every_role_and_sidecar() -> None:
+def test_min_resources_add_every_role_and_sidecar() -> None:
     sidecar = "\npodTemplate: {spec: {containers: [{name: s, image: s, resources: {requests: {cpu: 500m}}}]}}"
     pod_group = group("jobset", ROLES + sidecar, PLUGINS)
     assert pod_group is not None

@@ -125,7 +125,7 @@ ALLOWED = [
 
 
 @pytest.mark.parametrize("manifest", ALLOWED)
-def test_allowed(manifest: Json) -> None:
+def test_the_webhook_accepts_what_the_server_does(manifest: Json) -> None:
     assert [p.message for p in errors_of(manifest)] == []
 
 
@@ -205,7 +205,7 @@ def test_the_mount_of_an_initializer_is_required_since_2_3() -> None:
     assert len(errors_of(job)) == 1
 
 
-def test_readme_fields_rejected_in_the_node_job() -> None:
+def test_the_node_job_is_checked_after_admission() -> None:
     assert only(later(trainjob(trainer={"image": ""}))).path == ("spec", "trainer", "image")
     device = {"resourcesPerNode": {"requests": {"example.com/gpu": 2}}}
     assert only(later(trainjob(trainer=device))).path[-2:] == ("requests", "example.com/gpu")

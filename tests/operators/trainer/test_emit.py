@@ -110,7 +110,7 @@ def test_custom_port_is_an_argument(port: int, argument: str | None) -> None:
     assert words == ([argument] if argument else [])
 
 
-def test_single_node_rendezvous() -> None:
+def test_a_single_node_is_standalone() -> None:
     command = main("elastic: {nprocPerNode: 4}")["command"]
     assert "--standalone" in command
     assert not [word for word in command if word.startswith("--nproc")]
@@ -301,7 +301,7 @@ def test_volcano_queue_is_set_in_the_runtime() -> None:
 
 
 @pytest.mark.parametrize(("nodes", "room"), [(1, 48), (10, 48), (11, 47), (100, 47), (101, 46)])
-def test_longest_names(nodes: int, room: int) -> None:
+def test_a_name_is_accepted_up_to_its_limit(nodes: int, room: int) -> None:
     """The limit is 49 - digits(N-1); the name is a DNS-1035 label.
 
     Source: docs/facts/trainer.md#what-is-built.

@@ -54,7 +54,7 @@ def test_input_and_other_kinds_are_left_unchanged() -> None:
     ("given", "left"),
     [("auto", {}), ("gpu", {}), (4, {"numProcPerNode": 4}), ("4", {"numProcPerNode": "4"})],
 )
-def test_number_of_processes_as_a_keyword(given: Any, left: dict[str, Any]) -> None:
+def test_before_2_2_a_word_is_no_number_of_processes(given: Any, left: dict[str, Any]) -> None:
     job = train_job(trainer={"numProcPerNode": given})
     assert to_current_fields(job, (2, 1))["spec"]["trainer"] == left
     assert to_current_fields(job, (2, 2)) is job
@@ -134,7 +134,9 @@ def _problems(manifest: dict[str, Any], release: str | None) -> list[tuple[Path,
         ("2.3", [(path, "error") for path in OLD_PATHS]),
     ],
 )
-def test_a_train_job_of_2_1(release: str | None, expected: list[tuple[Path, str]]) -> None:
+def test_each_release_has_its_fields_of_a_train_job(
+    release: str | None, expected: list[tuple[Path, str]]
+) -> None:
     """Source: docs/facts/trainer.md#what-releases-changed."""
     assert _problems(JOB, release) == expected
 
@@ -142,7 +144,9 @@ def test_a_train_job_of_2_1(release: str | None, expected: list[tuple[Path, str]
 @pytest.mark.parametrize(
     ("release", "severity"), [(None, "warning"), ("2.1", None), ("2.2", "error")]
 )
-def test_a_runtime_of_2_1(release: str | None, severity: str | None) -> None:
+def test_each_release_has_its_fields_of_a_runtime(
+    release: str | None, severity: str | None
+) -> None:
     paths = [("spec", "mlPolicy", "torch", name) for name in ("numProcPerNode", "elasticPolicy")]
     assert _problems(RUNTIME, release) == ([(path, severity) for path in paths] if severity else [])
 
@@ -167,7 +171,7 @@ def test_a_runtime_of_2_1(release: str | None, severity: str | None) -> None:
         ),
     ],
 )
-def test_fields_of_newer_releases(manifest: dict[str, Any], since: int, path: Path) -> None:
+def test_fields_need_their_release(manifest: dict[str, Any], since: int, path: Path) -> None:
     assert _problems(manifest, f"2.{since - 1}") == [(path, "error")]
     assert _problems(manifest, f"2.{since}") == []
     assert _problems(manifest, None) == []

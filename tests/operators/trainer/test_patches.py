@@ -133,7 +133,7 @@ def test_fields_that_patches_of_each_release_can_set(body: str, since: str) -> N
         )
 
 
-def test_patch_in_the_fields_of_each_release() -> None:
+def test_a_patch_has_the_fields_of_each_release() -> None:
     """Source: docs/facts/trainer.md#what-releases-changed."""
     pod = {
         "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}],
@@ -158,7 +158,7 @@ def test_patch_in_the_fields_of_each_release() -> None:
     ]
 
 
-def test_no_patch_without_changes() -> None:
+def test_a_job_without_changes_has_no_patch() -> None:
     for trainer in RELEASES:
         spec = train_job(f"{IN_PLACE}\nsharedMemory: false", release(trainer))["spec"]
         assert spec.keys() == {"runtimeRef", "trainer"}
@@ -293,7 +293,5 @@ INSIDE = (
         ),
     ],
 )
-def test_paths_in_the_fields_of_the_file(
-    path: Any, version: tuple[int, int], expected: Any
-) -> None:
+def test_paths_are_those_of_the_file(path: Any, version: tuple[int, int], expected: Any) -> None:
     assert written_path(path, version) == expected

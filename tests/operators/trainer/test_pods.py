@@ -251,7 +251,7 @@ def test_until_trainer_2_1_the_gang_asks_for_the_resources_of_the_runtime() -> N
     assert least((2, 2)) == {"nvidia.com/gpu": "24"}
 
 
-def test_mpi_nodes_and_launcher() -> None:
+def test_an_mpi_job_has_nodes_and_a_launcher() -> None:
     world = expand(
         trainjob("deepspeed-distributed", name="j", trainer={"numNodes": 3, "numProcPerNode": 2})
     )

@@ -91,7 +91,7 @@ def _runtime(resources: Any = None, **torch: Any) -> dict[str, Any]:
         ({"resourcesPerNode": {"limits": {"amd.com/gpu": "0"}}}, _runtime(), (2, 3), "1"),
     ],
 )
-def test_processes_per_node(
+def test_the_job_or_its_runtime_sets_the_processes_per_node(
     trainer: Any, runtime: Any, version: tuple[int, int], processes: str
 ) -> None:
     """Trainer 2.3, pkg/runtime/framework/plugins/torch; the policy's field went away with 2.2."""

@@ -258,7 +258,7 @@ ALLOWED = [
 
 
 @pytest.mark.parametrize("job", ALLOWED)
-def test_allowed(job: Json) -> None:
+def test_the_webhook_accepts_what_the_server_does(job: Json) -> None:
     assert [p.message for p in errors_of(job)] == []
 
 
@@ -422,7 +422,7 @@ def test_an_action_is_rejected_before_its_release(action: str, since: int) -> No
         (("metadata", "labels"), 0),
     ],
 )
-def test_changes_of_a_job(path: tuple[str, ...], count: int) -> None:
+def test_only_some_fields_of_a_job_may_change(path: tuple[str, ...], count: int) -> None:
     """Volcano 1.16, pkg/webhooks/admission/jobs/validate: specDeepEqual."""
     job = volcano(task("a"))
     assert len(list(validate_update(Update(job, job, Versions(), (path,))))) == count

@@ -195,7 +195,7 @@ BUDGETS = [
 
 
 @pytest.mark.parametrize(("body", "room"), BUDGETS)
-def test_longest_names(body: str, room: int) -> None:
+def test_a_name_is_accepted_up_to_its_limit(body: str, room: int) -> None:
     """The host name `<job>-<task>-<last>` has at most 63 characters, and the svc plugin's volume name allows 59.
 
     Source: docs/facts/volcano.md#names.

@@ -114,7 +114,7 @@ def test_a_topology_is_a_tier_of_volcano(
     assert all(tuple(d.path) == ("spec", "topology") for d in result.diagnostics)
 
 
-def test_the_tier_of_a_pod_group_and_of_a_runtime() -> None:
+def test_a_pod_group_and_a_runtime_have_the_tier() -> None:
     topology = {"levels": LEVELS}
     assert _manifests(NODES % "rack", "job", topology=topology)["PodGroup"]["spec"] == {
         "minMember": 2,

@@ -26,7 +26,7 @@ def four(*args: str) -> Json:
     return volcano(master, task("worker", 2), task("extra", 2), plugins={"pytorch": list(args)})
 
 
-def test_no_variables_without_a_master() -> None:
+def test_pods_without_a_master_have_no_pytorch_variables() -> None:
     """Case C1 of docs/facts/volcano.md#cases."""
     world = expand(volcano(task("worker"), plugins=PLUGIN))
     assert env(world.pods[0]) == {
@@ -64,7 +64,7 @@ def test_tasks_other_than_master_and_worker_get_no_rank() -> None:
     assert ports(world["test-pytorch-extra-0"]) == [("pytorchjob-port", 23456)]
 
 
-def test_before_1_12_every_task_counted() -> None:
+def test_before_1_12_every_task_counts() -> None:
     variables = env(pods(four(), versions=Versions(volcano=(1, 11)))["test-pytorch-worker-0"])
     assert variables["WORLD_SIZE"] == "5"
 
@@ -190,7 +190,7 @@ def test_the_partition_is_the_index_over_its_size(size: int, index: int, label: 
     assert pod.labels["volcano.sh/partition-id"] == label
 
 
-def test_no_label_without_partitions() -> None:
+def test_a_task_without_partitions_has_no_label() -> None:
     """Case C70 of docs/facts/volcano.md#cases."""
     assert "volcano.sh/partition-id" not in pods(volcano(task("t")))["test-pytorch-t-0"].labels
 
@@ -310,7 +310,7 @@ EVICTED: Json = {"event": "PodEvicted"}
         ),
     ],
 )
-def test_a_lost_pod(manifest: Json, recreated: str) -> None:
+def test_a_lost_pod_follows_the_first_policy(manifest: Json, recreated: str) -> None:
     """docs/facts/volcano.md: PodFailed comes first; the first policy decides, the task's before the job's."""
     assert lost_pod(manifest, "worker").recreated == recreated
 
@@ -355,7 +355,7 @@ def test_policies_of_another_task_do_not_count() -> None:
         ),
     ],
 )
-def test_sentences_about_failures(manifest: Json, sentence: str) -> None:
+def test_the_sentences_say_what_a_failure_causes(manifest: Json, sentence: str) -> None:
     assert sentence in list(describe_failures(manifest))
 
 
@@ -416,7 +416,7 @@ def test_an_unknown_plugin_has_a_note() -> None:
         (None, None, None),
     ],
 )
-def test_the_dns_policy_on_the_hosts_network(
+def test_the_host_network_decides_the_dns_policy(
     policy: str | None, network: bool | None, expected: str | None
 ) -> None:
     spec = {

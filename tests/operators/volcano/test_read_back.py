@@ -57,7 +57,7 @@ def test_tasks_become_roles(
     ("plugins", "listed"),
     [({}, "its plugins: none"), ({"svc": [], "ssh": []}, "its plugins: ssh, svc")],
 )
-def test_the_plugins_of_a_job_that_is_not_read(plugins: Json, listed: str) -> None:
+def test_a_job_with_other_plugins_is_not_read(plugins: Json, listed: str) -> None:
     reading = _read(task("train", 2), task("other"), plugins=plugins)
     assert listed in str(reading)
 

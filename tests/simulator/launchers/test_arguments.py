@@ -24,7 +24,7 @@ from ptcompile.simulator.launchers.torchrun import TORCHRUN, option_name
         ("--epochs", "epochs"),
     ],
 )
-def test_names(argument: str, name: str) -> None:
+def test_an_option_is_known_by_its_name(argument: str, name: str) -> None:
     assert option_name(argument) == name
 
 

@@ -131,7 +131,7 @@ def test_some_releases_close_the_rendezvous_on_sigterm(
     assert torchrun.closes_on_sigterm(torch) is closes
 
 
-def test_releases_with_the_same_torchrun() -> None:
+def test_some_releases_have_the_same_torchrun() -> None:
     """Sources: PyTorch pull requests 117066, 128096, 135957 and 152525."""
     releases = [(2, minor) for minor in range(1, 14)]
     new = [b for a, b in pairwise(releases) if not torchrun.has_same_torchrun(a, b)]
@@ -220,7 +220,7 @@ def test_the_first_release_that_has_an_option_is_known() -> None:
     assert torchrun.first_with_option("print-completion") == (2, 15)
 
 
-def test_names_of_options_and_variables() -> None:
+def test_options_and_variables_share_their_names() -> None:
     assert (
         torchrun.option_name("--nproc_per_node=8")
         == torchrun.option_name("--nproc_per=8")

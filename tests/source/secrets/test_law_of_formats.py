@@ -32,7 +32,7 @@ def test_no_report_shows_one(place: str, drawn: tuple[SecretFormat, str]) -> Non
 
 @settings(max_examples=4)
 @given(drawn=secrets)
-def test_names_of_files_comments_and_options(drawn: tuple[SecretFormat, str]) -> None:
+def test_names_of_files_comments_and_options_are_masked(drawn: tuple[SecretFormat, str]) -> None:
     text, secret = drawn[1], secret_of(*drawn)
     comment = json.dumps({**spec("a"), "nods": 1}, indent=1).replace("\n", f"  # {text}\n")
     with folder():

@@ -308,7 +308,7 @@ def test_only_the_secret_part_of_a_line_is_masked() -> None:
         ("foo: 1  # SORT_KEY=train", "foo: 1  # SORT_KEY=train"),
     ],
 )
-def test_comments_behind_values(line: str, shown: str) -> None:
+def test_comments_after_secrets_are_masked_with_them(line: str, shown: str) -> None:
     assert masked_lines(f"a: 1\n{line}\nb: key\n")[1] == shown
 
 
@@ -355,7 +355,7 @@ def test_comments_behind_values(line: str, shown: str) -> None:
         ({"labels": {SECRET[:40]: "x", "b": "c"}}, {"labels": {"***": "x", "b": "c"}}),
     ],
 )
-def test_secrets_by_their_neighbors(data: object, masked: object) -> None:
+def test_a_neighbor_may_mark_a_secret(data: object, masked: object) -> None:
     assert without_secrets(data) == masked
 
 

@@ -52,7 +52,7 @@ NAMES: list[tuple[str, bool]] = [
 
 
 @pytest.mark.parametrize(("name", "secret"), NAMES)
-def test_names(name: str, secret: bool) -> None:
+def test_a_name_may_mark_a_secret(name: str, secret: bool) -> None:
     assert mask_value(name, "x") == (MASK if secret else "x")
 
 
@@ -70,7 +70,7 @@ def test_a_name_that_is_not_a_string_is_not_a_secret() -> None:
     assert mask_value(None, "x") == "x"
 
 
-def test_plain_data_and_the_paths_in_it() -> None:
+def test_secrets_of_plain_data_have_their_paths() -> None:
     data: dict[str, Any] = {
         "env": {"HF_TOKEN": "a", "X": "b", "A_KEY": {"secretKeyRef": {"name": "s", "key": "k"}}},
         "containers": [
@@ -168,7 +168,7 @@ def test_only_values_of_secret_names_are_searched_everywhere(
         ("MAX_TOKENS", "4k"),
     ],
 )
-def test_innocent_names_with_innocent_values(name: str, value: str) -> None:
+def test_innocent_names_and_values_are_kept(name: str, value: str) -> None:
     assert mask_value(name, value) == value
     assert without_secrets({"env": {name: value}, "args": [f"--{name}={value}"]}) == {
         "env": {name: value},
@@ -179,7 +179,7 @@ def test_innocent_names_with_innocent_values(name: str, value: str) -> None:
 @pytest.mark.parametrize(
     "name", ["SORT_KEY", "PAD_TOKEN", "SECRETS_DIR", "USE_SECRETS", "MAX_TOKENS"]
 )
-def test_innocent_names_with_a_generated_value(name: str) -> None:
+def test_a_generated_value_is_masked_under_any_name(name: str) -> None:
     assert mask_value(name, "a1B2c3D4e5") == MASK
 
 

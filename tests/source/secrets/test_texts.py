@@ -152,7 +152,7 @@ def test_options_are_short(length: int, is_option: bool) -> None:
 @pytest.mark.parametrize(
     ("kind", "masked"), [("Secret", True), (" secret", True), ("ConfigMap", False)]
 )
-def test_the_last_applied_text_of_a_secret(kind: str, masked: bool) -> None:
+def test_the_last_applied_text_of_a_secret_is_masked(kind: str, masked: bool) -> None:
     """kubectl apply keeps the whole object in an annotation."""
     key = "kubectl.kubernetes.io/last-applied-configuration"
     metadata = {

@@ -95,6 +95,7 @@ def _check_variables(role: TrainingRole) -> Findings:
 
 
 def _why_refused(role: TrainingRole, option: GivenOption) -> str | None:
+    """Return why the launcher does not start with an option, or None."""
     if option.matches:
         return f"it is ambiguous: {', '.join(option.matches[:3])}"
     if option.name == "use-env" and role.launch.program != "torch.distributed.launch":

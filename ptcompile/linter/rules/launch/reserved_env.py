@@ -27,7 +27,7 @@ from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
 def check(subject: Subject) -> Findings:
-    # other operators reject it, replace it in place, or keep it
+    # operators without `env_of` reject such a variable, replace it in place, or keep it
     operator = subject.record.additions.env_of
     if not operator or not any(container.spec.get("env") for container in subject.containers):
         return

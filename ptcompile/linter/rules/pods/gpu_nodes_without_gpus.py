@@ -56,7 +56,7 @@ _SHARED_WITHOUT_REQUEST = (
 
 def check(subject: Subject) -> Findings:
     if subject.kind.api_version == "trainer.kubeflow.org/v1alpha1":
-        return  # a runtime's job may request them
+        return  # the TrainJob of a runtime may request the GPUs
     for template in subject.templates:
         selector = nested_string_map(template.spec, "nodeSelector")
         label = next((key for key in selector if key in _ACCELERATOR_LABELS), None)

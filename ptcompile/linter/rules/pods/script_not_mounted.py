@@ -125,9 +125,7 @@ _PREPARING = frozenset(
 def _is_in_empty_volume(
     template: ManifestTemplate, container: ManifestContainer, script: str
 ) -> bool:
-    """Return whether a file that the image has is certainly hidden by an emptyDir that is still
-    empty.
-    """
+    """Return whether an emptyDir that nothing fills certainly hides a file of the image."""
     mount = mount_for(container, script)
     volume = volume_of(template, mount and mount.data)
     if (

@@ -61,16 +61,12 @@ def check(subject: Subject) -> Findings:
         return
 
     rendezvous = subject.rendezvous
-    if rendezvous is not None and rendezvous.launcher in ("torchrun", "tune"):
-        nodes = rendezvous.nodes
-    else:
-        nodes = None
-    if nodes is None:
+    if rendezvous is None or rendezvous.launcher not in ("torchrun", "tune"):
         return
 
     # a launch with more nodes than pods has its own rule
-    min_nodes, _ = nodes
-    if not parallelism < min_nodes <= completions:
+    nodes = rendezvous.nodes
+    if nodes is None or not parallelism < nodes.least <= completions:
         return
 
     target = ("spec", "parallelism")
@@ -78,7 +74,7 @@ def check(subject: Subject) -> Findings:
     path = target if is_set else ("spec", "completions")
     yield found_at(
         path,
-        f"the rendezvous waits for {min_nodes} nodes, but {parallelism} of {completions} pods run "
+        f"the rendezvous waits for {nodes.least} nodes, but {parallelism} of {completions} pods run "
         f"at once{'' if is_set else ' (parallelism defaults to 1)'}",
         f"set parallelism to {completions}",
         fix_setting(f"set parallelism to {completions}", target, completions),

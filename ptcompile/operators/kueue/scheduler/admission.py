@@ -198,6 +198,9 @@ def _admission_outside_queues(
 def _admission(
     job: Json, workloads: Sequence[Workload], reason: str, scheduler: Scheduler, empty: EmptyQueues
 ) -> JobAdmission:
+    """Return the answer for a job: admitted, waiting for others, or never admitted, with the
+    reason.
+    """
     queue = queue_of(job)
     out = JobAdmission(
         nested_string(job, "kind"),

@@ -112,6 +112,7 @@ def simulate(state: QueueState) -> Callable[[Workload, FlavorResource, int], Quo
 
 
 def _targets(incoming: Incoming) -> list[PreemptionTarget]:
+    """Return the workloads to preempt, as the configured algorithm finds them."""
     if incoming.state.cluster.configuration.fair_sharing:
         from ptcompile.operators.kueue.scheduler.fair_sharing import fair_candidates
 
@@ -317,8 +318,8 @@ def satisfying(incoming: Incoming, queue: QuotaNode, policy: str) -> Iterator[Wo
 
 
 def _in_cohort(incoming: Incoming) -> tuple[list[_Candidate], list[_Candidate]]:
-    """Return the candidates of other queues: those that hold what is the queue's own, and those
-    by priority.
+    """Return the candidates of other queues: those that use quota of this queue, then those that it
+    preempts by priority.
     """
     queue = incoming.queue
     policy = as_string(queue.preemption.get("reclaimWithinCohort"), "Never")

@@ -241,6 +241,7 @@ def quota_nodes(cluster: Cluster) -> dict[str, QuotaNode]:
 
 
 def _cohort_node(cluster: Cluster, name: str) -> QuotaNode:
+    # a cohort without an object has no quota and no parent
     holder = cluster.cohorts.get(name, QuotaHolder(name, "", (), {}, 1.0, {}))
     return QuotaNode(holder, is_cohort=True)
 

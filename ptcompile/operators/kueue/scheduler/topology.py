@@ -213,8 +213,8 @@ class FlavorTopology:
     ) -> dict[str, Placement]:
         """Return the placement of each pod set. Raises PlacementError if one does not fit.
 
-        `assumed` is what other pod sets of the workload use; these are added. If `is_empty`,
-        nothing else is in use.
+        `assumed` is what other pod sets of the workload use, to which the placed ones are added. If
+        `is_empty`, nothing else is in use.
         """
         groups: dict[str, list[PlacementRequest]] = {}
         for i, request in enumerate(requests):
@@ -377,8 +377,8 @@ class FlavorTopology:
                 leaf.state_with_leader, _ = _count_in(requests, leaf.capacity, used, with_leader)
 
     def _suitable_leaves(self, spec: Json) -> tuple[list[Domain], Counter[str]]:
-        """Return the domains of the lowest level that take such pods, and why how many others do
-        not.
+        """Return the domains of the lowest level that take such pods, and how many do not, by
+        reason.
 
         The last answer is kept.
         """

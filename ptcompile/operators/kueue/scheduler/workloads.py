@@ -406,6 +406,9 @@ def _out_of_bounds(
     low: Mapping[str, Quantity],
     high: Mapping[str, Quantity],
 ) -> Iterator[tuple[list[str], str]]:
+    """Yield the resources above the maximum and those below the minimum of LimitRanges, each with
+    the words of Kueue. `low` are the requests, `high` the limits if there are any.
+    """
     above = sorted(
         name for name, most in bounds.get("max", {}).items() if name in high and high[name] > most
     )

@@ -70,7 +70,7 @@ def with_patch_of_kueue(manifest: Json, versions: Versions) -> Json:
 
 def check_patch_of_kueue(manifest: Json, versions: Versions) -> Problems:
     """Check that no patch has Kueue's manager: the mutating webhook adds one, and the CRD allows
-    one of each.
+    one patch for each manager.
     """
     if not has_feature("kueue-runtime-patches", versions):
         return

@@ -111,7 +111,7 @@ def test_variables_that_hold_a_read_only_folder_are_errors() -> None:
         ("/localhome/me", False),
     ],
 )
-def test_checkpoints_on_a_folder_of_the_node(path: str, expected: bool) -> None:
+def test_checkpoints_on_a_folder_of_the_node_are_reported(path: str, expected: bool) -> None:
     job = _pod(
         "torchrun",
         "train.py",

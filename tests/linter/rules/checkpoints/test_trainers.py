@@ -70,7 +70,7 @@ def test_the_runtime_s_volumes_decide(
     assert checkpoints(job, runtime(volume, read_only=read_only)) == expected
 
 
-def test_arguments_of_the_runtime_s_command() -> None:
+def test_arguments_of_the_job_are_read_with_the_runtime_s_command() -> None:
     command = ["torchrun", "train.py", "--output_dir=/elsewhere"]
     job = trainjob(args=["--save-dir=/ckpt"])
     assert checkpoints(job, runtime(CLAIM, command=command)) == {

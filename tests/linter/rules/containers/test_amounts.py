@@ -114,7 +114,9 @@ def test_visible_devices_must_match_the_gpus(gpus: int, value: str, expected: bo
         (1, "$(X)", False),
     ],
 )
-def test_nvidia_visible_devices(gpus: int, value: str, expected: bool) -> None:
+def test_nvidia_visible_devices_must_agree_with_the_gpus(
+    gpus: int, value: str, expected: bool
+) -> None:
     env = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": value}]
     limits = {"nvidia.com/gpu": gpus} if gpus else {}
     assert (

@@ -77,7 +77,9 @@ A = {"name": "A_B", "value": "1"}
         ("background-training", {"command": ["bash", "-c", "torchrun train.py &> log"]}, False),
     ],
 )  # fmt: skip
-def test_ways_to_write_it(rule: str, fields: dict[str, object], expected: bool) -> None:
+def test_each_spelling_of_a_command_is_judged(
+    rule: str, fields: dict[str, object], expected: bool
+) -> None:
     assert fires(rule, container(**fields)) is expected
 
 

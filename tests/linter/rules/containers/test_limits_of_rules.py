@@ -114,12 +114,12 @@ def _name(value: object) -> str | None:
 
 
 @pytest.mark.parametrize(("rule", "fields"), REPORTED, ids=_name)
-def test_reported(rule: str, fields: Json) -> None:
+def test_a_rule_reports_its_case(rule: str, fields: Json) -> None:
     assert fires(rule, container(**fields))
 
 
 @pytest.mark.parametrize(("rule", "fields"), SILENT, ids=_name)
-def test_not_reported(rule: str, fields: Json) -> None:
+def test_a_rule_accepts_its_near_miss(rule: str, fields: Json) -> None:
     assert not fires(rule, container(**fields))
 
 

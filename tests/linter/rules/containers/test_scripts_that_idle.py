@@ -28,7 +28,7 @@ def _texts(script: str) -> list[str]:
         ("; sleep 86400000", "sleep 86400000"),
     ],
 )
-def test_an_endless_command_after_the_training(end: str, program: str) -> None:
+def test_an_endless_command_after_the_training_is_reported(end: str, program: str) -> None:
     # a command of a loop may fail, which ends it with `set -e`
     for start in ("", "# sleep\n", *(() if "while" in end else ("set -e\n",))):
         assert _texts(start + TRAIN + end) == [
@@ -39,7 +39,7 @@ def test_an_endless_command_after_the_training(end: str, program: str) -> None:
 @pytest.mark.parametrize(
     "script", [f"{TRAIN} || sleep infinity", f"if ! {TRAIN}; then sleep infinity; fi"]
 )
-def test_an_endless_command_after_a_failure(script: str) -> None:
+def test_an_endless_command_after_a_failure_is_reported(script: str) -> None:
     assert _texts(script) == [
         "if the training fails, sleep infinity never ends: the job keeps 8 accelerators"
     ]

@@ -27,7 +27,7 @@ RULE = "command-in-one-word"
         (["accelerate", "launch", "-m", "acme.train x"], "accelerate starts one module"),
     ],
 )
-def test_a_command_line_in_one_word(command: list[str], message: str) -> None:
+def test_a_command_line_in_one_word_is_reported(command: list[str], message: str) -> None:
     (problem,) = problems_of(RULE, container(command=command))
     assert message in problem.message
 

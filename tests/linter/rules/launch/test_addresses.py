@@ -223,7 +223,7 @@ def test_pods_of_two_objects_that_name_themselves_do_not_meet() -> None:
     assert can_meet(*manifests) == [False, False]
 
 
-def test_two_jobs_of_one_rendezvous() -> None:
+def test_two_jobs_may_share_one_rendezvous() -> None:
     jobs = [named(job(*c10d("lead"), pods=1), name) for name in ("a", "b")]
     lead = service("lead", {"batch.kubernetes.io/job-name": "a"})
     assert can_meet(*jobs, lead) == [None, None]

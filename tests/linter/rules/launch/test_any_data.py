@@ -27,7 +27,7 @@ def test_any_data_raises_nothing(manifest: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
-def test_recorded_manifests_of_each_operator(operator: str) -> None:
+def test_problems_of_recorded_manifests_are_plain_data(operator: str) -> None:
     for _, manifest in list(rows(operator))[::7]:
         for problem in run(manifest):
             json.dumps(problem._asdict())

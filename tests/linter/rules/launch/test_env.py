@@ -154,7 +154,9 @@ def test_sidecars_are_overwritten_too() -> None:
         ((), "write the command that the image runs"),
     ],
 )
-def test_help_of_an_unknown_launch(command: tuple[str, ...], expected: str) -> None:
+def test_an_unknown_launch_has_the_help_of_its_launcher(
+    command: tuple[str, ...], expected: str
+) -> None:
     manifest = jobset(role(*command, resources={"limits": {"nvidia.com/gpu": 1}}))
     (finding,) = run(manifest, only={"launch-not-understood"})
     assert expected in (finding.help or "")

@@ -245,7 +245,7 @@ def test_variables_can_configure_a_launcher(
     assert names_and_severities(command, env) == expected
 
 
-def test_env_from_of_the_stream_and_of_other_files() -> None:
+def test_only_a_config_map_of_the_stream_settles_its_variables() -> None:
     command = C10D % ("$(HOST):29400", "a")
     config = (
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cfg}\ndata: {%s: train-0.train}\n---\n"

@@ -169,7 +169,9 @@ CASES: list[tuple[str, str, Json, bool]] = [
 @pytest.mark.parametrize(
     ("rule", "manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_reported_or_not(rule: str, manifest: Json, expected: bool) -> None:
+def test_a_rule_reports_its_case_and_no_near_miss(
+    rule: str, manifest: Json, expected: bool
+) -> None:
     assert bool(problems_of(rule, manifest)) is expected
 
 

@@ -68,7 +68,7 @@ WORDS = "spec.replicatedJobs.0.template.spec.template.spec.containers.0.command"
         ),
     ],
 )
-def test_a_store_for_each_rendezvous(manifest: Json, versions: Json, where: list[str]) -> None:
+def test_each_rendezvous_needs_a_store(manifest: Json, versions: Json, where: list[str]) -> None:
     assert paths_of(manifest, "shared-rendezvous-store", **versions) == where
 
 
@@ -153,7 +153,7 @@ ADDRESS = {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "st
         (jobset_of(*C10D), []),
     ],
 )
-def test_host_names_of_nodes(manifest: Json, where: list[str]) -> None:
+def test_host_names_of_nodes_are_reported(manifest: Json, where: list[str]) -> None:
     assert paths_of(manifest, "node-names-handed-out") == where
 
 

@@ -122,7 +122,7 @@ def test_misread_words_are_errors(line: str, words: str) -> None:
         ("deepspeed t.py --num_gpus 2 --deepspeed ds.json", "--num_gpus"),
     ],
 )
-def test_options_after_the_script(line: str, names: str) -> None:
+def test_options_after_the_script_are_misread(line: str, names: str) -> None:
     for command in spellings(line):
         [(rule, severity, text)] = findings_of(command)
         assert (rule, severity) == ("misread-launch-word", "warning")
@@ -145,14 +145,14 @@ def test_options_of_the_script_have_no_finding(line: str) -> None:
         assert findings_of(command) == []
 
 
-def test_a_dash_in_front_of_an_option_of_the_script() -> None:
+def test_a_dash_is_no_hyphen_of_a_script_s_option() -> None:
     for command in spellings(TORCHRUN + " \u2013epochs 3"):
         [(_, severity, text)] = findings_of(command)
         assert severity == "warning"
         assert "'\u2013epochs' does not begin with a hyphen" in text
 
 
-def test_escaped_blanks_of_a_folded_scalar() -> None:
+def test_escaped_blanks_of_a_folded_scalar_are_reported() -> None:
     line = TORCHRUN.replace("$(", "$").replace("INDEX)", "INDEX").replace(" --nproc", " \\ --nproc")
     [(_, _, text)] = findings_of(["bash", "-c", line])
     assert "remove the backslash" in text
@@ -178,7 +178,7 @@ def test_escaped_blanks_of_a_folded_scalar() -> None:
         ),
     ],
 )
-def test_tune_run(line: str, severity: str, words: str) -> None:
+def test_a_refused_tune_run_is_reported(line: str, severity: str, words: str) -> None:
     for command in spellings(line):
         [(rule, found_severity, text)] = findings_of(command)
         assert (rule, found_severity) == ("refused-tune-run", severity)
@@ -199,7 +199,7 @@ def test_right_recipes_have_no_finding(line: str) -> None:
         assert findings_of(command) == []
 
 
-def test_options_after_the_recipe() -> None:
+def test_options_after_the_recipe_are_misread() -> None:
     for command in spellings(
         "tune run full_finetune_distributed --nproc_per_node 2 --config llama3_2/3B_full"
     ):

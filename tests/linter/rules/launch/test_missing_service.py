@@ -109,7 +109,7 @@ CASES: list[tuple[list[str], list[tuple[str, str]]]] = [
 
 
 @pytest.mark.parametrize(("files", "expected"), CASES)
-def test_hosts_against_the_services_of_the_stream(
+def test_a_host_needs_a_service_of_the_stream(
     files: list[str], expected: list[tuple[str, str]]
 ) -> None:
     findings = [

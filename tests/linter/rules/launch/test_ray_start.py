@@ -66,7 +66,9 @@ RETURNS, APART = "PTC249", "PTC250"
         ),
     ],
 )
-def test_ray_start(command: str, codes: list[str]) -> None:
+def test_a_ray_start_that_returns_or_stands_apart_is_reported(
+    command: str, codes: list[str]
+) -> None:
     assert [code for code in _codes(command) if code in (RETURNS, APART)] == codes
 
 

@@ -100,7 +100,7 @@ def test_devices_of_plugins_are_accepted(nproc: str) -> None:
         (["torchrun", "-m", "$MODULE.py"], False),
     ],
 )
-def test_files_as_modules(words: list[str], is_reported: bool) -> None:
+def test_a_file_cannot_run_as_a_module(words: list[str], is_reported: bool) -> None:
     assert ("script-as-module" in names(pod(*words))) == is_reported
 
 
@@ -144,6 +144,6 @@ def test_broken_words_of_scripts_are_reported(script: str, expected: set[str]) -
         ("python -c 'dist.init_process_group(backend = \"nccl\")'", True),
     ],
 )
-def test_nccl_in_a_script_without_gpus(script: str, expected: bool) -> None:
+def test_nccl_in_a_script_needs_gpus(script: str, expected: bool) -> None:
     manifest = shell(script, resources={"limits": {"cpu": 8, "memory": "64Gi"}})
     assert ("nccl-without-gpu" in names(manifest)) == expected

@@ -47,7 +47,7 @@ OLD, RECENT = "2.2.2-cuda12.1-cudnn8-runtime", "2.13.0-cuda13.0-cudnn9-runtime"
         ("log-line-prefix-template=x", "2.13.0", "2.15.0"),
     ],
 )
-def test_an_option_of_a_later_release(option: str, absent: str, present: str) -> None:
+def test_an_option_needs_its_release(option: str, absent: str, present: str) -> None:
     """`torchrun --help` of 2.2.2, 2.5.1, 2.13.0 and 2.15.0 (docs/facts/torchrun.md#options-and-variables)."""
     name = option.partition("=")[0]
     (finding,) = findings(
@@ -70,7 +70,7 @@ def test_the_profile_says_which_torch_another_image_has() -> None:
     assert names(image(RECENT, *command), (2, 5)) == [], "the tag wins"
 
 
-def test_hyphens_before_2_0() -> None:
+def test_releases_before_2_0_do_not_read_hyphens() -> None:
     hyphens = image(
         "1.13.1-cuda11.6-cudnn8-runtime", "torchrun", "--standalone", "--nproc-per-node=2", "t.py"
     )
@@ -102,7 +102,7 @@ def test_hyphens_before_2_0() -> None:
         ("latest", ("torchrun", "t.py"), None),
     ],
 )  # fmt: skip
-def test_an_image_older_than_torchrun(
+def test_an_image_older_than_torchrun_is_reported(
     tag: str, command: tuple[str, ...], message: str | None
 ) -> None:
     messages = [
@@ -112,7 +112,7 @@ def test_an_image_older_than_torchrun(
     assert all(text.endswith(message or "") for text in messages)
 
 
-def test_processes_per_xpu() -> None:
+def test_xpu_is_a_number_of_processes_only_in_recent_releases() -> None:
     command = ("torchrun", "--nproc-per-node=xpu", "t.py")
     assert names(image("2.5.1-cuda12.4-cudnn9-runtime", *command)) == ["bad-nproc"]
     assert names(image(RECENT, *command)) == []

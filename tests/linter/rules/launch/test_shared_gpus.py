@@ -76,7 +76,7 @@ TWICE = "two of them may be of one GPU"
         ([pod("amd.com/gpu", labels={PRODUCT: "NVIDIA-A100-SXM4-80GB-SHARED"})], ""),
     ],
 )
-def test_several_processes_on_shares_of_gpus(objects: list[Json], expected: str) -> None:
+def test_several_processes_may_not_share_a_gpu(objects: list[Json], expected: str) -> None:
     messages = [
         message for name, message in messages_of(*objects) if name == "processes-on-shared-gpus"
     ]
@@ -172,7 +172,7 @@ def test_the_profile_tells_how_gpus_are_shared(cluster: Json, expected: str) -> 
     assert all(expected in message for message in messages)
 
 
-def test_a_compiled_job_too() -> None:
+def test_a_compiled_job_is_judged_too() -> None:
     resources = {"cpu": 8, "memory": "64Gi", "gpu": 2}
     spec = {
         "image": "a:1",

@@ -70,7 +70,7 @@ def test_parallel_sizes_must_divide_the_world(script: list[str], is_reported: bo
     assert ("parallel-sizes" in our_names(two_nodes("pretrain_gpt.py", *script))) == is_reported
 
 
-def test_parallel_sizes_in_a_script_of_arrays() -> None:
+def test_parallel_sizes_are_read_from_an_array_of_a_script() -> None:
     script = (
         'P=(--tensor-model-parallel-size 3)\ntorchrun --nproc_per_node=8 pretrain_gpt.py "${P[@]}"'
     )
@@ -94,7 +94,9 @@ def test_parallel_sizes_in_a_script_of_arrays() -> None:
         (["trainer.devices=auto"], False),
     ],
 )
-def test_nodes_and_devices_of_a_script(script: list[str], is_reported: bool) -> None:
+def test_nodes_and_devices_of_a_script_must_agree_with_the_job(
+    script: list[str], is_reported: bool
+) -> None:
     assert ("script-nodes-differ" in our_names(two_nodes("train.py", *script))) == is_reported
 
 
@@ -121,7 +123,7 @@ def test_an_elastic_range_has_no_number_of_nodes() -> None:
         (["torchrun", "--nproc-per-node=8", "train.py"], False),
     ],
 )
-def test_one_process_on_eight_gpus(command: list[str], is_reported: bool) -> None:
+def test_one_process_on_eight_gpus_is_reported(command: list[str], is_reported: bool) -> None:
     manifest = pytorchjob(
         master=command, worker=command, workers=1, nprocPerNode=None, container=GPUS
     )
@@ -194,7 +196,9 @@ def test_processes_of_accelerate_must_fit_the_machines(processes: str, expected:
         (["llamafactory-cli", "train", "a.yml"], set()),
     ],
 )
-def test_processes_in_one_pod(command: list[str], expected: set[str]) -> None:
+def test_processes_of_one_pod_are_compared_with_its_gpus(
+    command: list[str], expected: set[str]
+) -> None:
     assert our_names(pod(*command, **GPUS)) == expected
 
 

@@ -33,7 +33,7 @@ def _class(provisioner: str, name: str = "gp3") -> Json:
         ({"accessModes": ["ReadWriteMany"]}, False),  # the cluster's default class
     ],
 )
-def test_classes_by_their_names(spec: Json, expected: bool) -> None:
+def test_a_class_s_name_tells_block_storage(spec: Json, expected: bool) -> None:
     problems = problems_of("block-storage-shared", {**CLAIM, "spec": spec})
     assert [problem.severity for problem in problems] == ["warning"] * expected
 
@@ -56,7 +56,7 @@ def test_classes_of_the_stream_decide_about_block_storage(provisioner: str, expe
     assert [problem.severity for problem in problems] == ["error"] * expected
 
 
-def test_claims_inside_other_objects() -> None:
+def test_claims_inside_other_objects_are_judged() -> None:
     volume = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": _spec()}}}
     assert fires("block-storage-shared", pod(volumes=[volume], containers=[{"name": "a"}]))
     volcano = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "t"}}

@@ -51,7 +51,7 @@ def test_urls_and_paths_in_bucket_names_are_errors(name: str, help: str) -> None
 
 
 @pytest.mark.parametrize("name", ["imagenet", "_", "a.b_c-1", "imagenet:train", ""])
-def test_names(name: str) -> None:
+def test_names_are_no_urls(name: str) -> None:
     assert problems_of("bucket-url", _pod(name)) == problems_of("bucket-url", _volume(name)) == []
 
 

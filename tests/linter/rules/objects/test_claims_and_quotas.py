@@ -95,21 +95,23 @@ def in_zones(*zones: str) -> Json:
     ("zone", "zones", "is_reported"),
     [("a", ("b",), True), ("a", ("a", "b"), False), ("", ("b",), False)],
 )
-def test_a_disk_in_another_zone(zone: str, zones: tuple[str, ...], is_reported: bool) -> None:
+def test_a_disk_in_another_zone_is_reported(
+    zone: str, zones: tuple[str, ...], is_reported: bool
+) -> None:
     problems = problems_of(
         "volume-elsewhere", mounting(zone), claim(**NAMES_VOLUME), volume(**in_zones(*zones))
     )
     assert bool(problems) is is_reported
 
 
-def test_zone_labels_of_a_volume() -> None:
+def test_zone_labels_of_a_volume_decide_its_zones() -> None:
     labelled = volume()
     labelled["metadata"]["labels"] = {ZONE: "a__b"}
     assert not problems_of("volume-elsewhere", mounting("a"), claim(**NAMES_VOLUME), labelled)
     assert problems_of("volume-elsewhere", mounting("c"), claim(**NAMES_VOLUME), labelled)
 
 
-def test_a_storage_class_for_other_zones() -> None:
+def test_a_storage_class_for_other_zones_is_reported() -> None:
     storage_class = {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "StorageClass",
@@ -125,7 +127,7 @@ def test_a_storage_class_for_other_zones() -> None:
     )
 
 
-def test_two_disks_without_a_common_zone() -> None:
+def test_two_disks_need_a_common_zone() -> None:
     other_claim = claim(volumeName="other")
     other_claim["metadata"]["name"] = "other"
     other_volume = volume(**in_zones("b"))

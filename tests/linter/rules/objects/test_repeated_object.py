@@ -45,7 +45,7 @@ def _with(manifest: Json, **metadata: Any) -> Json:
         ),
     ],
 )
-def test_the_second_of_two_objects(
+def test_the_second_of_two_objects_is_reported(
     first: Json, second: Json, expected: tuple[str, str] | None
 ) -> None:
     problems = _problems(second, [first, second])

@@ -35,7 +35,7 @@ PROBE = ("spec", "containers", 0, "livenessProbe", "httpGet")
         ("AWS_ACCESS_KEY_ID", "someone", False),
     ],
 )
-def test_names_and_values(name: str, value: str, expected: bool) -> None:
+def test_names_and_values_decide_what_is_a_secret(name: str, value: str, expected: bool) -> None:
     problems = problems_of("secret-in-env", container(env=[{"name": name, "value": value}]))
     assert bool(problems) is expected
     assert not any(value in problem.message for problem in problems)
@@ -46,7 +46,7 @@ def test_one_from_a_secret_is_fine() -> None:
     assert not problems_of("secret-in-env", container(env=[entry]))
 
 
-def test_a_token_on_the_command_line() -> None:
+def test_a_token_on_the_command_line_is_reported() -> None:
     (problem,) = problems_of(
         "secret-in-env", container(command=["python", "train.py", f"--token={TOKEN}"])
     )

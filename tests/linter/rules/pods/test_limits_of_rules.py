@@ -116,7 +116,9 @@ def test_the_last_object_of_a_name_has_the_keys() -> None:
         (_job(volumes=[{"name": "v", "configMap": {"name": "something-else"}}]), False),
     ],
 )
-def test_a_reference_much_like_a_name_in_the_stream(manifest: Json, expected: bool) -> None:
+def test_a_reference_much_like_a_name_in_the_stream_is_reported(
+    manifest: Json, expected: bool
+) -> None:
     assert fires("misspelt-reference", manifest, CONFIG) is expected
 
 
@@ -339,7 +341,9 @@ def test_pods_of_other_objects_count_for_an_affinity(other: Json) -> None:
         (["ReadWriteOncePod"], 1, []),
     ],
 )
-def test_a_claim_for_one_node(modes: list[str], pods: int, severities: list[str]) -> None:
+def test_a_claim_for_one_node_serves_one_pod(
+    modes: list[str], pods: int, severities: list[str]
+) -> None:
     command = torchrun(pods, "train-0.train") if pods > 1 else ["torchrun", "train.py"]
     job = _job(pods, container={"command": command}, volumes=[CLAIM])
     claim = _object("PersistentVolumeClaim", "data", spec={"accessModes": modes})
@@ -493,7 +497,7 @@ def test_at_most_five_mounted_files_are_named() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(-1, False), (0, True), (59, True), (60, False)])
-def test_a_deadline_below_a_minute(seconds: int, expected: bool) -> None:
+def test_a_deadline_below_a_minute_is_reported(seconds: int, expected: bool) -> None:
     assert (
         fires("short-deadline", pod(activeDeadlineSeconds=seconds, containers=[{"name": "c"}]))
         is expected

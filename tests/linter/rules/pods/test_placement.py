@@ -99,7 +99,9 @@ def test_pods_cannot_use_the_same_port_of_one_host() -> None:
         (2, 8, {GKE: "nvidia-h100-80gb"}, False),
     ],
 )
-def test_pods_on_one_host(pods: int, gpus: int, selector: dict[str, str], expected: bool) -> None:
+def test_one_host_must_have_the_gpus_of_all_its_pods(
+    pods: int, gpus: int, selector: dict[str, str], expected: bool
+) -> None:
     job = _job(pods, nodeSelector=selector, resources={"limits": {"nvidia.com/gpu": gpus}})
     assert fires("pods-exceed-host", job) is expected
 

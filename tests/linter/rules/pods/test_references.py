@@ -36,7 +36,7 @@ CLAIM = {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "x"}}]
         ({"imagePullSecrets": [{"name": "x"}]}, "Secret"),
     ],
 )
-def test_objects_of_another_namespace(spec: Json, kind: str) -> None:
+def test_objects_of_another_namespace_are_reported(spec: Json, kind: str) -> None:
     rule = "object-in-other-namespace"
     assert fires(rule, _in("ml", **spec), _object(kind, "storage"))
     assert not fires(rule, _in("ml", **spec), _object(kind, "ml"))
@@ -53,7 +53,7 @@ def test_optional_objects_may_be_elsewhere() -> None:
     )
 
 
-def test_keys_of_projected_volumes() -> None:
+def test_keys_of_projected_volumes_must_exist() -> None:
     source = {"configMap": {"name": "x", "items": [{"key": "b", "path": "b"}]}}
     manifest = _in("ml", volumes=[{"name": "v", "projected": {"sources": [source]}}])
     (problem,) = problems_of(
@@ -164,5 +164,5 @@ def _with_init(
         (_with_init(["ls", "/database"]), False),
     ],
 )
-def test_folders_of_init_containers(manifest: Json, expected: bool) -> None:
+def test_folders_of_init_containers_must_be_mounted(manifest: Json, expected: bool) -> None:
     assert fires("unmounted-init-path", manifest) is expected

@@ -145,7 +145,9 @@ def test_a_claim_of_one_node_and_one_pod_is_fine() -> None:
         ({"runAsUser": 0}, {}, False),
     ],
 )
-def test_run_as_non_root_of_pod_and_container(own: Json, whole: Json, expected: bool) -> None:
+def test_run_as_non_root_is_read_from_container_and_pod(
+    own: Json, whole: Json, expected: bool
+) -> None:
     container = {"name": "a", "image": "a:1", "securityContext": own}
     assert (
         fires("root-against-non-root", pod(securityContext=whole, containers=[container]))

@@ -80,7 +80,7 @@ def test_incomplete_pod_groups_are_reported(total: int, is_reported: bool) -> No
         ("mig.nvidia.com", 8, ""),
     ],
 )
-def test_claims_against_processes(device_class: str, processes: int, name: str) -> None:
+def test_claims_are_compared_with_processes(device_class: str, processes: int, name: str) -> None:
     assert names(CLAIM % (device_class, processes)) & {"more-processes-than-gpus"} == (
         {name} if name else set()
     )

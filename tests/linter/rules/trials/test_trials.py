@@ -59,7 +59,7 @@ def test_containers_of_the_trial_are_accepted(job: dict[str, Any], name: str) ->
 
 
 @pytest.mark.parametrize(("job", "name"), [(JOB, "main"), (TRAIN_JOB, "trainer")])
-def test_no_container_of_the_trial(job: dict[str, Any], name: str) -> None:
+def test_a_trial_must_have_its_primary_container(job: dict[str, Any], name: str) -> None:
     (finding,) = findings(job, name)
     assert finding[0] == "unknown-primary-container"
 

@@ -142,13 +142,13 @@ def test_pods_that_wait_for_themselves_are_reported(script: str, expected: bool)
         ({"completionMode": None}, {"value": "5"}, True),
     ],
 )
-def test_index_without_an_indexed_job(fields: Json, env: Json, expected: bool) -> None:
+def test_an_index_needs_an_indexed_job(fields: Json, env: Json, expected: bool) -> None:
     job = _job("--nnodes=4", *STATIC, **fields)
     job["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "A", **env}]
     assert fires("index-without-indexed-job", job) is expected
 
 
-def test_index_variable_set_by_the_user() -> None:
+def test_the_user_may_set_the_index_variable() -> None:
     job = _job("--nnodes=4", *STATIC, completionMode="NonIndexed")
     job["spec"]["template"]["spec"]["containers"][0]["env"] = [
         {"name": "JOB_COMPLETION_INDEX", "value": "0"}
@@ -167,7 +167,7 @@ def test_fix_for_indexed_jobs_sets_completions() -> None:
 
 
 @pytest.mark.parametrize(("role", "expected"), [("Master", True), ("Worker", False)])
-def test_waiting_in_one_role(role: str, expected: bool) -> None:
+def test_pods_of_one_role_may_not_wait_for_themselves(role: str, expected: bool) -> None:
     """The workers of a PyTorchJob may wait for the master, but the master may not wait for workers."""
     script = "until nc -z train-master-0 23456; do sleep 1; done"
     wait = [{"name": "wait", "image": "busybox:1", "command": ["sh", "-c", script]}]

@@ -34,14 +34,14 @@ def policy(*rules: dict[str, Any], **fields: Any) -> dict[str, Any]:
         ({"rules": [rule("FailJobSet"), rule("RestartJobSetAndIgnoreMaxRestarts")]}, False),
     ],
 )
-def test_restarts_without_max(fields: dict[str, Any], fires: bool) -> None:
+def test_rules_of_restarts_need_a_maximum(fields: dict[str, Any], fires: bool) -> None:
     assert (
         "restarts-without-max"
         in rules_with_problems(jobset(replicated("node"), failurePolicy=fields))
     ) is fires
 
 
-def test_rules_after_one_without_conditions() -> None:
+def test_a_rule_without_conditions_shadows_those_after_it() -> None:
     some = rule("FailJobSet", onJobFailureReasons=["BackoffLimitExceeded"])
     assert paths(policy(some, rule("RestartJobSet"), some, some), "shadowed-failure-rule") == [
         ("spec", "failurePolicy", "rules", 2),
@@ -50,7 +50,7 @@ def test_rules_after_one_without_conditions() -> None:
     assert "shadowed-failure-rule" not in rules_with_problems(policy(some, rule("RestartJobSet")))
 
 
-def test_endless_restarts() -> None:
+def test_restarts_without_an_end_are_reported() -> None:
     ignore = "RestartJobSetAndIgnoreMaxRestarts"
     assert "endless-jobset-restarts" in rules_with_problems(policy(rule(ignore)))
     assert "endless-jobset-restarts" not in rules_with_problems(
@@ -69,7 +69,9 @@ def test_endless_restarts() -> None:
         ([], {}, False),
     ],
 )
-def test_impossible_failure_reasons(reasons: list[str], job: dict[str, Any], fires: bool) -> None:
+def test_a_failure_reason_must_be_possible(
+    reasons: list[str], job: dict[str, Any], fires: bool
+) -> None:
     fields = {"maxRestarts": 1, "rules": [rule("FailJobSet", onJobFailureReasons=reasons)]}
     assert (
         "dead-failure-rule"

@@ -80,7 +80,7 @@ def test_a_dependency_that_keeps_ranks_from_starting_is_reported(
         ({"operator": "Any"}, [replicated("a"), replicated("b")], False),
     ],
 )
-def test_a_success_of_any_job(policy: Json, jobs: list[Json], expected: bool) -> None:
+def test_success_of_any_job_is_reported(policy: Json, jobs: list[Json], expected: bool) -> None:
     assert bool(problems_of("success-of-any-job", jobset(*jobs, successPolicy=policy))) is expected
 
 
@@ -128,7 +128,7 @@ def _named(name: str, **network: Any) -> Json:
         (_named("a"), _named("b"), False),
     ],
 )
-def test_a_service_of_two_jobsets(first: Json, second: Json, expected: bool) -> None:
+def test_two_jobsets_may_not_share_a_service(first: Json, second: Json, expected: bool) -> None:
     assert bool(problems_of("shared-jobset-service", second, first)) is expected
 
 

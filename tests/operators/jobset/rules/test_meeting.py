@@ -66,7 +66,7 @@ def test_ranks_of_several_jobs_run_concurrently() -> None:
         ),
     ],
 )
-def test_lone_pod_restart(
+def test_a_lone_restarted_pod_cannot_meet_the_others(
     job: dict[str, Any], pod: dict[str, Any], spec: dict[str, Any], fires: bool
 ) -> None:
     sized = {"completions": 2, "parallelism": 2, **job}
@@ -121,7 +121,9 @@ def test_job_after_training_is_not_a_deadlock() -> None:
         (None, False),
     ],
 )
-def test_done_before_start(policy: dict[str, Any] | None, fires: bool) -> None:
+def test_a_jobset_must_not_succeed_before_its_last_start(
+    policy: dict[str, Any] | None, fires: bool
+) -> None:
     jobs = [
         replicated("data"),
         replicated("model"),
@@ -138,7 +140,7 @@ def test_jobs_that_wait_for_ready_start_before_the_end() -> None:
     )
 
 
-def test_success_of_any_job() -> None:
+def test_success_of_any_job_ends_a_shared_training() -> None:
     policy: dict[str, Any] = {"operator": "Any"}
     together = [replicated("node", pod=PAIR), replicated("worker", pod=PAIR)]
     assert "success-of-any-job" in rules_with_problems(jobset(*together, successPolicy=policy))
@@ -151,7 +153,7 @@ def test_success_of_any_job() -> None:
     assert "success-of-any-job" not in rules_with_problems(jobset(*apart, successPolicy=policy))
 
 
-def test_two_jobsets_with_the_same_service() -> None:
+def test_two_jobsets_may_not_share_a_service() -> None:
     first, second = (
         jobset(replicated("node"), name=name, network={"subdomain": "ranks"}) for name in ("a", "b")
     )

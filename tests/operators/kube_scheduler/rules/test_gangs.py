@@ -125,7 +125,7 @@ def test_valid_gangs_have_no_finding(manifests: list[Json]) -> None:
         ),
     ],
 )
-def test_reported(manifests: list[Json], expected: str) -> None:
+def test_each_mistake_of_a_gang_is_reported(manifests: list[Json], expected: str) -> None:
     assert names(*manifests) == [expected]
 
 
@@ -147,7 +147,7 @@ def test_the_group_is_in_another_namespace() -> None:
         (workload(item="others"), ["missing-pod-group"]),
     ],
 )
-def test_workloads_of_1_35(manifest: Json, expected: list[str]) -> None:
+def test_workloads_of_1_35_are_judged(manifest: Json, expected: list[str]) -> None:
     member = job(schedulingGroup=None, workloadRef={"name": "train", "podGroup": "pods"})
     assert names(manifest, member, kubernetes="1.35") == expected
 
@@ -174,7 +174,9 @@ def torchrun(nnodes: str) -> Json:
     ("nnodes", "size", "expected"),
     [("4", 4, []), ("4", 3, ["gang-below-pods"]), ("2:4", 2, []), ("2:4", 1, ["gang-below-pods"])],
 )
-def test_a_gang_smaller_than_its_rendezvous(nnodes: str, size: int, expected: list[str]) -> None:
+def test_a_gang_must_be_as_large_as_its_rendezvous(
+    nnodes: str, size: int, expected: list[str]
+) -> None:
     assert names(group(size), torchrun(nnodes)) == expected
 
 

@@ -42,7 +42,7 @@ def test_the_webhook_rejects_mistakes_at_their_path(spec: Any, path: tuple[Any, 
         {"nodeLabels": {"a": ""}},
     ],
 )
-def test_accepted(spec: Any) -> None:
+def test_valid_flavors_are_accepted(spec: Any) -> None:
     assert problems_of(kueue_object("ResourceFlavor", spec)) == []
 
 

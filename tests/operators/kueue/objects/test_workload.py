@@ -55,7 +55,7 @@ def template(spec: Json, **metadata: Any) -> Json:
         ),
     ],
 )
-def test_a_pod_set(pod_set: Json, path: tuple[Any, ...]) -> None:
+def test_each_mistake_of_a_pod_set_is_reported(pod_set: Json, path: tuple[Any, ...]) -> None:
     (problem,) = problems_of(workload(pod_set))
     assert (problem.authority, problem.path) == ("kueue", ("spec", "podSets", 0, *path))
 
@@ -103,7 +103,7 @@ def reserved(manifest: Json) -> Json:
         (workload({}, {}), False),
     ],
 )
-def test_pod_sets_with_reserved_quota(after: Json, is_valid: bool) -> None:
+def test_pod_sets_with_reserved_quota_are_immutable(after: Json, is_valid: bool) -> None:
     """The new object has no status: the server keeps the old one."""
     assert bool(ptcompile.diff(reserved(workload({})), after).diagnostics) != is_valid
     assert not ptcompile.diff(workload({}), after).diagnostics

@@ -172,7 +172,7 @@ def test_a_kind_that_kueue_leaves_out_is_reported() -> None:
         assert [d.name for d in report.diagnostics].count("kueue-framework-off") == expected
 
 
-def test_suspend_in_a_run_policy() -> None:
+def test_a_fix_suspends_a_job_in_its_run_policy() -> None:
     suspended = replicas("MPIJob", "mpiReplicaSpecs", Launcher={})
     suspended["spec"]["runPolicy"] = {"suspend": False}
     (problem,) = run(suspended, only={"unsuspended-in-queue"})

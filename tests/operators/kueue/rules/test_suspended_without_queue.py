@@ -49,7 +49,7 @@ def test_suspended_jobs_of_every_operator_are_reported() -> None:
         assert fires("suspended-without-queue", manifest), kind
 
 
-def test_a_default_queue_of_the_namespace() -> None:
+def test_a_default_queue_counts_only_in_its_namespace() -> None:
     queue = {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
         "kind": "LocalQueue",

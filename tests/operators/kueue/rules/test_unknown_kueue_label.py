@@ -57,7 +57,7 @@ def test_a_misspelled_key_has_a_suggestion(word: str, meant: str | None) -> None
     assert reported(labelled(POD, None, {K + word: "a"})) == expected
 
 
-def test_pod_templates_of_every_kind() -> None:
+def test_pod_templates_of_every_kind_are_judged() -> None:
     bad = template(podset_preferred_toplogy="rack")
     for manifest in (
         with_annotations(JOB, ("spec", "template"), bad["metadata"]["annotations"]),
@@ -69,7 +69,7 @@ def test_pod_templates_of_every_kind() -> None:
         ]
 
 
-def test_keys_of_other_projects() -> None:
+def test_keys_of_other_projects_are_accepted() -> None:
     assert reported(labelled(JOB, {"acme.io/queue_name": "a", "kueue.x-k8s.io": "b"})) == []
 
 

@@ -48,7 +48,7 @@ LEVELS = ["kubernetes.io/hostname"]
         ({"slices": [{"domainCount": -1}, {"domainCount": 1, "podCounts": None}]}, [((), 0)]),
     ],
 )
-def test_domains_of_both_versions(
+def test_placed_domains_are_read_from_both_versions(
     assignment: Json, domains: list[tuple[tuple[str, ...], int]]
 ) -> None:
     assert list(placed_domains(assignment)) == domains

@@ -43,7 +43,7 @@ def nodes(*objects: Json) -> dict[str, QuotaNode]:
     return quota_nodes(read_cluster(objects))
 
 
-def test_capacity_with_borrowing_and_lending() -> None:
+def test_borrowing_and_lending_limits_bound_the_capacity() -> None:
     both = nodes(
         holder("ClusterQueue", "a", "c", nominalQuota=4),
         holder("ClusterQueue", "b", "c", nominalQuota=6),
@@ -144,7 +144,7 @@ one that lends, what the first uses, its fair sharing, and its share in thousand
 @pytest.mark.parametrize(("quotas", "lending", "usage", "sharing", "share"), [
     pytest.param(*values, id=name) for name, *values in SHARES
 ])  # fmt: skip
-def test_dominant_resource_share(
+def test_the_dominant_share_is_as_kueue_computes_it(
     quotas: Json, lending: Json, usage: str, sharing: Json, share: float | None
 ) -> None:
     queues = {

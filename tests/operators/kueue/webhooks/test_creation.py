@@ -41,7 +41,7 @@ def in_team(manifest: Json) -> Json:
     return {**manifest, "metadata": {**manifest["metadata"], "namespace": "team"}}
 
 
-def test_default_queue_of_a_namespace() -> None:
+def test_a_namespace_may_have_a_default_queue() -> None:
     """A job without a queue is checked as one in the LocalQueue `default` of its namespace."""
     kept = in_team(labelled(ray_job(ray_cluster({}), shutdownAfterJobFinishes=False)))
     assert rejected(kept) == []
@@ -66,7 +66,7 @@ def test_default_queue_is_not_for_owned_objects() -> None:
     assert rejected(kept, others=(DEFAULT,)) == []
 
 
-def test_jobs_of_a_cron_job() -> None:
+def test_kueue_rejects_the_jobs_of_a_cron_job() -> None:
     """Kueue accepts the CronJob, and rejects each Job that is made of it."""
     template = {"metadata": {"labels": {f"{K}queue-name": "Bad_Name"}}, "spec": JOB["spec"]}
     cron = {
@@ -95,7 +95,7 @@ def test_a_workload_has_a_limit_of_pod_sets() -> None:
 
 
 @pytest.mark.parametrize(("groups", "expected"), [(17, 0), (18, 1)])
-def test_the_number_of_pod_sets_of_a_queued_job(groups: int, expected: int) -> None:
+def test_a_queued_job_has_a_limited_number_of_pod_sets(groups: int, expected: int) -> None:
     """A JobSet's Workload cannot be created; a Ray cluster is rejected itself."""
     jobs = [role("run", name=f"r{i}") for i in range(groups + 1)]
     manifest = labelled(jobset(*jobs), QUEUE)

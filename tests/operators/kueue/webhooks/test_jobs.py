@@ -46,7 +46,7 @@ def with_pods(annotations: Json, **spec: object) -> Json:
         ("two", "must be a whole number"),
     ],
 )
-def test_least_number_of_pods(least: str, why: str | None) -> None:
+def test_the_least_number_of_pods_is_checked(least: str, why: str | None) -> None:
     texts = [reason.rpartition(": ")[2] for reason in reasons(with_pods({MINIMUM: least}))]
     assert texts == ([] if why is None else [why])
     assert rejected(labelled(JOBSET, None, {MINIMUM: least})) == []
@@ -57,7 +57,7 @@ def test_fewer_completions_are_fewer_pods() -> None:
     assert rejected(with_pods({MINIMUM: "3"}, completions=2))
 
 
-def test_least_number_of_pods_of_an_elastic_job() -> None:
+def test_an_elastic_job_may_not_have_a_least_number_of_pods() -> None:
     why = "partial admission and elastic job cannot be used together"
     (problem,) = problems_of(with_pods({MINIMUM: "1", ELASTIC: "true"}))
     assert problem.message.endswith(f'Invalid value: "1": {why}')
@@ -83,7 +83,9 @@ def test_completions_must_follow_the_parallelism(text: str, spec: Json, paths: l
     ("text", "follows"),
     [("true", True), ("T", True), ("false", False), ("yes", False), (None, False)],
 )
-def test_whether_completions_follow_the_parallelism(text: str | None, follows: bool) -> None:
+def test_an_annotation_lets_completions_follow_the_parallelism(
+    text: str | None, follows: bool
+) -> None:
     assert follows_parallelism(with_pods({} if text is None else {EQUAL: text})) is follows
 
 

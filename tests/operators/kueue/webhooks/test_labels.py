@@ -29,7 +29,7 @@ ALL = (*JOBS, *SERVING)
 
 
 @pytest.mark.parametrize("manifest", ALL, ids=lambda manifest: manifest["kind"])
-def test_labels_of_every_kind(manifest: Json) -> None:
+def test_labels_of_every_kind_are_checked(manifest: Json) -> None:
     assert rejected(manifest) == rejected(labelled(manifest, QUEUE)) == []
     rejections = rejected(
         labelled(manifest, {f"{K}queue-name": "My_Queue", f"{K}max-exec-time-seconds": "1h"})
@@ -55,7 +55,7 @@ QUEUES = [("", True), ("a..b", True), ("a" * 63, False), ("1q", False)]
 
 
 @pytest.mark.parametrize(("name", "is_rejected"), QUEUES)
-def test_names_of_queues(name: str, is_rejected: bool) -> None:
+def test_names_of_queues_must_be_dns_names(name: str, is_rejected: bool) -> None:
     assert bool(rejected(labelled(JOB, {f"{K}queue-name": name}))) is is_rejected
 
 
@@ -84,7 +84,7 @@ def test_prebuilt_workload_in_the_annotation_wins() -> None:
     assert rejected(labelled(JOB, {name: ""}))[0][1][1] == "labels"
 
 
-def test_kinds_without_prebuilt_workloads() -> None:
+def test_only_jax_jobs_reject_a_prebuilt_workload() -> None:
     labels = {f"{K}prebuilt-workload-name": "wl-1"}
     by_kind = {manifest["kind"]: reasons(labelled(manifest, labels)) for manifest in ALL}
     assert {kind: why for kind, why in by_kind.items() if why} == {

@@ -90,7 +90,9 @@ CASES: list[tuple[Json, list[tuple[str, Path, int]]]] = [
 
 
 @pytest.mark.parametrize(("manifest", "expected"), CASES, ids=[case[0]["kind"] for case in CASES])
-def test_pod_sets(manifest: Json, expected: list[tuple[str, Path, int]]) -> None:
+def test_pod_sets_are_read_with_their_templates(
+    manifest: Json, expected: list[tuple[str, Path, int]]
+) -> None:
     pod_sets = pod_sets_of(manifest)
     assert [(pod_set.name, pod_set.path, pod_set.pods) for pod_set in pod_sets] == expected
     for pod_set in pod_sets:
@@ -127,7 +129,7 @@ def test_any_data_raises_nothing(value: Any) -> None:
 
 
 @pytest.mark.parametrize(("release", "most"), [((0, 18), 10), ((0, 19), 18), ((0, 20), 18)])
-def test_the_most_pod_sets_of_a_workload(release: tuple[int, int], most: int) -> None:
+def test_each_release_has_its_most_pod_sets(release: tuple[int, int], most: int) -> None:
     assert max_pod_sets(Versions(kueue=release)) == most
 
 

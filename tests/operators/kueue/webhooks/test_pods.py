@@ -60,7 +60,7 @@ def test_kueue_marks_the_pods_it_manages() -> None:
     assert reasons(labelled(POD, {MANAGED: "no", **QUEUE})) == [], "Kueue sets the label itself"
 
 
-def test_groups_of_live_pods() -> None:
+def test_the_group_of_a_live_pod_is_immutable() -> None:
     old = labelled(POD, {NAME: "g", MANAGED: "true"}, {TOTAL: "2", RETRIABLE: "false"})
     assert rejected_update(old, old) == []
     moved = labelled(POD, {NAME: "h", MANAGED: "true"}, {TOTAL: "2", RETRIABLE: "false"})

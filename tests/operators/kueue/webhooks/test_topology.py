@@ -126,7 +126,7 @@ LAYERS: list[tuple[str, str | None]] = [
 
 
 @pytest.mark.parametrize(("text", "why"), LAYERS)
-def test_slices_of_several_levels(text: str, why: str | None) -> None:
+def test_slices_may_have_several_levels_behind_a_gate(text: str, why: str | None) -> None:
     job = with_annotations(JOB, ("spec", "template"), {CONSTRAINTS: text})
     assert (why is None) == (not reasons(job))
     assert all((why or "") in reason for reason in reasons(job))
@@ -211,7 +211,7 @@ GROUPS: list[tuple[str, Json, list[str]]] = [
 @pytest.mark.parametrize(
     ("manifest", "why"), [case[1:] for case in GROUPS], ids=[case[0] for case in GROUPS]
 )
-def test_groups_of_pod_sets(manifest: Json, why: list[str]) -> None:
+def test_groups_of_pod_sets_are_checked(manifest: Json, why: list[str]) -> None:
     reported = reasons(manifest)
     assert len(reported) == len(why)
     assert all(part in reason for part, reason in zip(why, reported, strict=True))

@@ -59,7 +59,7 @@ WHOLE: list[Json] = [
 
 
 @pytest.mark.parametrize("manifest", WHOLE, ids=lambda manifest: manifest["kind"])
-def test_garbage_at_every_place(manifest: Json) -> None:
+def test_the_webhooks_survive_garbage_at_every_place(manifest: Json) -> None:
     request = KindContext(Versions(), (DEFAULT, runtime({REQUIRED: "rack"})))
     for path in places(manifest):
         for value in GARBAGE:

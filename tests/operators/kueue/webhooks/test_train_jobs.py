@@ -49,7 +49,7 @@ def train_job(patch: Json | None = None) -> Json:
     return {**labelled(TRAINJOB, QUEUE), "spec": spec}
 
 
-def test_topology_in_the_runtime_of_a_train_job() -> None:
+def test_topology_in_the_runtime_of_a_train_job_is_checked() -> None:
     path = ("spec", "runtimeRef", "name")
     assert rejected(train_job(), others=(runtime({REQUIRED: "bad key!"}),)) == [
         ("refused-topology-request", path)
@@ -61,7 +61,7 @@ def test_topology_in_the_runtime_of_a_train_job() -> None:
     assert rejected(train_job(), others=(runtime({REQUIRED: "rack"}),)) == []
 
 
-def test_topology_in_a_patch_of_a_train_job() -> None:
+def test_topology_in_a_patch_of_a_train_job_is_checked() -> None:
     [(_, path)] = rejected(train_job({REQUIRED: "bad key!"}), others=(runtime({}),))
     assert (path[:3], path[-1]) == (("spec", "runtimePatches", 0), REQUIRED)
     slices = {f"{K}podset-slice-required-topology": "rack", f"{K}podset-slice-size": "3"}

@@ -44,7 +44,7 @@ def suspended(manifest: Json, *, waits: bool = True) -> Json:
 
 
 @pytest.mark.parametrize("manifest", JOBS, ids=lambda manifest: manifest["kind"])
-def test_queue_of_a_running_job(manifest: Json) -> None:
+def test_the_queue_of_a_running_job_is_immutable(manifest: Json) -> None:
     labels, moved = {**QUEUE, SECONDS: "60"}, {f"{K}queue-name": "other", SECONDS: "70"}
     running = suspended(labelled(manifest, labels), waits=False)
     waiting = suspended(labelled(manifest, labels))
@@ -187,7 +187,7 @@ def changed_job(annotations: Json, *, waits: bool, **spec: Any) -> Json:
     return {**job, "spec": {**job["spec"], "parallelism": 4, "completions": 4, **spec}}
 
 
-def test_parallelism_of_a_partially_admitted_job() -> None:
+def test_parallelism_of_a_partially_admitted_job_is_immutable() -> None:
     minimum = {f"{K}job-min-parallelism": "2"}
     why = (
         "parallelism: cannot change when partial admission is enabled and the job is not suspended"

@@ -173,7 +173,9 @@ def test_metrics_with_an_absolute_value_need_no_request() -> None:
         ("mine", {"queue": "q", "scheduleTimeoutSeconds": 9}, False),
     ],
 )
-def test_fields_of_another_scheduler(scheduler: str, field: Json, *, ignored: bool) -> None:
+def test_fields_of_another_scheduler_are_ignored(
+    scheduler: str, field: Json, *, ignored: bool
+) -> None:
     manifest = templated(schedulerName=scheduler)
     manifest["spec"]["runPolicy"]["schedulingPolicy"] = field
     assert names(manifest) == ({"ignored-scheduling-policy"} if ignored else set())

@@ -60,7 +60,7 @@ def test_dropped_arguments_are_reported_with_a_fix(
     assert fixes == ([] if index is None else [mended])
 
 
-def test_location_after_many_arguments() -> None:
+def test_a_finding_after_many_arguments_has_its_index() -> None:
     args = ["--port=1"] * 5000 + ["--nproc=8"] + ["--port=2"] * 5000
     assert paths(pytorch(*args), "dropped-plugin-argument") == [
         ("spec", "plugins", "pytorch", 5000)
@@ -71,7 +71,7 @@ def test_invalid_port_is_already_rejected() -> None:
     assert "dropped-plugin-argument" not in rules_with_problems(pytorch("--port=abc"))
 
 
-def test_flags_of_a_newer_release() -> None:
+def test_flags_need_their_release() -> None:
     job = pytorch("--wait-master-enabled")
     assert "dropped-plugin-argument" not in rules_with_problems(job)
     assert "dropped-plugin-argument" in rules_with_problems(job, versions=Versions(volcano=(1, 13)))
@@ -82,7 +82,7 @@ def test_flags_of_a_newer_release() -> None:
     )
 
 
-def test_plugin_without_arguments() -> None:
+def test_a_plugin_without_arguments_drops_those_given() -> None:
     assert paths(pytorch(plugins={"env": ["--x"]}), "dropped-plugin-argument") == [
         ("spec", "plugins", "env", 0)
     ]
@@ -99,20 +99,20 @@ def test_plugin_without_arguments() -> None:
         (["--master="], "--master=master"),
     ],
 )
-def test_suggested_master_task(args: list[str], meant: str) -> None:
+def test_the_fix_suggests_a_master_task(args: list[str], meant: str) -> None:
     (problem,) = run(pytorch(*args), only=["pytorch-plugin-without-master"])
     assert problem.fix is not None
     assert problem.fix.edits[0].value == meant
 
 
-def test_no_suggestion_for_a_single_task() -> None:
+def test_a_single_task_has_no_suggestion() -> None:
     (problem,) = run(
         volcano(task("node", 4), plugins={"pytorch": []}), only=["pytorch-plugin-without-master"]
     )
     assert problem.fix is None
 
 
-def test_tasks_without_rank() -> None:
+def test_a_task_that_trains_needs_a_rank() -> None:
     assert "task-without-rank" not in rules_with_problems(pytorch())
     assert paths(pytorch(worker="node"), "task-without-rank") == [("spec", "tasks", 1, "name")]
     assert "task-without-rank" in rules_with_problems(pytorch("--worker=other"))
@@ -158,7 +158,7 @@ def test_a_task_is_named_as_the_worker_where_the_plugin_would_read_it(
         ),
     ],
 )
-def test_world_size_of_an_old_release(
+def test_only_old_releases_count_every_task_in_world_size(
     release: tuple[int, int], command: list[str], expected: set[str]
 ) -> None:
     trains, watches = template(command=command), template(command=["tensorboard"])
@@ -193,7 +193,7 @@ def test_addresses_are_published_where_the_plugin_would_read_it(
     assert [problem.fix is not None for problem in problems] == [is_fixed]
 
 
-def test_separate_service_of_the_subdomain() -> None:
+def test_a_separate_service_may_serve_the_subdomain() -> None:
     job = volcano(task("a", pod=template(subdomain="ranks")), plugins={"svc": []})
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "ranks"}}
     assert "unserved-subdomain" in rules_with_problems(job)

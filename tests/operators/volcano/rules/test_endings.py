@@ -40,7 +40,9 @@ def test_never_completes() -> None:
         ({"policies": [FAILED]}, [], True),
     ],
 )
-def test_other_ends_of_the_job(spec: dict[str, Any], policies: list[Any], fires: bool) -> None:
+def test_another_end_of_the_job_completes_its_tasks(
+    spec: dict[str, Any], policies: list[Any], fires: bool
+) -> None:
     job = volcano(task("master", policies=policies), task("worker", 2, pod=ALWAYS), **spec)
     assert ("task-never-completes" in rules_with_problems(job)) is fires
 
@@ -62,7 +64,7 @@ def test_a_policy_that_no_pod_triggers_is_reported() -> None:
     assert "dead-pod-failed-policy" not in rules_with_problems(volcano(task("a"), policies=[code]))
 
 
-def test_restart_counts_that_stay_zero() -> None:
+def test_a_policy_needs_a_task_that_counts_restarts() -> None:
     failed = {"event": "TaskFailed", "action": "TerminateJob"}
     assert "dead-task-failed-policy" in rules_with_problems(volcano(task("a"), policies=[failed]))
     assert "dead-task-failed-policy" not in rules_with_problems(
@@ -123,7 +125,7 @@ def test_retries_that_nothing_counts_are_reported() -> None:
     )
 
 
-def test_many_policies_of_many_tasks() -> None:
+def test_many_policies_of_many_tasks_are_checked_once() -> None:
     """Checks that concern all tasks run once, not once per policy; a fix for all policies is only offered for a few."""
     codes = [{"exitCode": code, "action": "RestartJob"} for code in range(1, 2000)]
     job = volcano(*(task(f"t{i}", pod=IN_PLACE) for i in range(2000)), policies=codes)

@@ -32,7 +32,7 @@ def test_partial_gangs_are_reported(least: int | None, nodes: int | str, fires: 
     assert ("partial-gang" in rules_with_problems(job)) is fires
 
 
-def test_auxiliary_task_of_an_elastic_job() -> None:
+def test_a_gang_needs_no_auxiliary_task_of_an_elastic_job() -> None:
     """The plugin sets WORLD_SIZE to all 4 nodes in every task, but only the tasks that torchrun starts read it."""
     options = [
         "--nnodes=2:4",
@@ -48,7 +48,7 @@ def test_auxiliary_task_of_an_elastic_job() -> None:
     assert "partial-gang" in rules_with_problems(job)
 
 
-def test_gang_of_independent_pods() -> None:
+def test_a_gang_of_independent_pods_may_be_partial() -> None:
     assert "partial-gang" not in rules_with_problems(volcano(task("node", 4), minAvailable=1))
 
 
@@ -110,7 +110,7 @@ def test_tasks_with_different_schedulers_are_reported() -> None:
     )
 
 
-def test_devices_only_in_limits() -> None:
+def test_devices_only_in_limits_are_reported() -> None:
     def job(**resources: Any) -> dict[str, Any]:
         return volcano(task("a", pod=template(container={"resources": resources})))
 

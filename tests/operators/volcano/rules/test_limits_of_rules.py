@@ -112,7 +112,7 @@ def test_a_policy_for_tasks_that_never_fail_may_have_a_fix(
         (["--port=5", "wait-master-timeout"], None),
     ],
 )
-def test_settings_of_waiting_without_waiting(arguments: list[str], index: int | None) -> None:
+def test_settings_of_waiting_need_waiting(arguments: list[str], index: int | None) -> None:
     manifest = volcano(_task("master"), _task("worker"), plugins={"pytorch": arguments, "svc": []})
     paths = [problem.path[-1] for problem in problems_of("idle-wait-master", manifest)]
     assert paths == ([] if index is None else [index])
@@ -127,7 +127,7 @@ def test_settings_of_waiting_without_waiting(arguments: list[str], index: int | 
         (["mastr", "worker"], "(there is mastr, worker)", "mastr"),
     ],
 )
-def test_tasks_without_a_master(names: list[str], listed: str, help: str | None) -> None:
+def test_tasks_without_a_master_are_listed(names: list[str], listed: str, help: str | None) -> None:
     manifest = volcano(*(_task(name, 2) for name in names), plugins=PYTORCH)
     (problem,) = problems_of("pytorch-plugin-without-master", manifest)
     assert listed in problem.message

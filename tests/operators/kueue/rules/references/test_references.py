@@ -34,7 +34,7 @@ def _paths(manifest: Json, *others: Json) -> list[tuple[str | int, ...]]:
     return [problem.path for problem in problems_of("dangling-queue-reference", manifest, *others)]
 
 
-def test_flavors_and_checks_of_a_queue() -> None:
+def test_missing_flavors_and_checks_of_a_queue_are_reported() -> None:
     queue = _object(
         "ClusterQueue", resourceGroups=[{"flavors": [{"name": "a"}]}], admissionChecks=["c"]
     )
@@ -50,7 +50,7 @@ def test_flavors_and_checks_of_a_queue() -> None:
     assert _paths(newer, _object("AdmissionCheck", "d"))[0][-1] == "name"
 
 
-def test_topologies_queues_and_priorities() -> None:
+def test_missing_topologies_queues_and_priorities_are_reported() -> None:
     assert _paths(_object("ResourceFlavor", topologyName="a"), _object("Topology", "b")) == [
         ("spec", "topologyName")
     ]
@@ -68,7 +68,7 @@ def test_the_priority_class_of_a_job_must_exist() -> None:
     assert not problems_of("missing-queue", job)
 
 
-def test_a_queue_of_another_namespace() -> None:
+def test_a_queue_of_another_namespace_is_missing() -> None:
     def finds(job: Json, *queues: Json) -> bool:
         return bool(problems_of("missing-queue", job, *queues))
 
@@ -81,7 +81,7 @@ def test_a_queue_of_another_namespace() -> None:
     assert not finds(_job(**{"queue-name": "q"}), _object("LocalQueue", "q", "web"))
 
 
-def test_labels_with_a_word_more_or_less() -> None:
+def test_a_label_with_a_word_more_or_less_suggests_the_right_one() -> None:
     for word, meant in (
         ("priority-class-name", "priority-class"),
         ("queue", "queue-name"),

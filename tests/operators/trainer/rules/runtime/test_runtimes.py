@@ -58,14 +58,14 @@ def test_a_subdomain_of_the_runtime_is_not_the_name_of_the_job() -> None:
         (None, None, False),
     ],
 )
-def test_gang_without_scheduler(
+def test_a_gang_needs_its_scheduler(
     policy: dict[str, Any] | None, scheduler: str | None, fires: bool
 ) -> None:
     given = runtime(pod=template(schedulerName=scheduler), podGroupPolicy=policy)
     assert ("gang-without-scheduler" in rules_with_problems(given)) is fires
 
 
-def test_parallelism_from_numbers() -> None:
+def test_parallelism_must_be_the_number_of_nodes() -> None:
     given = runtime(mlPolicy={"numNodes": 4, "torch": {}})
     job = given["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]
     job["parallelism"] = job["completions"] = 4

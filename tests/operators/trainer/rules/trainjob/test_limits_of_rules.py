@@ -26,7 +26,9 @@ from tests.linter.manifests import runtime, trainjob
         ("mine", None),
     ],
 )
-def test_a_name_much_like_an_installed_runtime(name: str, suggestion: str | None) -> None:
+def test_a_name_much_like_an_installed_runtime_is_reported(
+    name: str, suggestion: str | None
+) -> None:
     problems = problems_of("misspelt-runtime", trainjob({}, runtime=name))
     assert [suggestion is not None and suggestion in str(problem.help) for problem in problems] == (
         [] if suggestion is None else [True]
@@ -51,7 +53,7 @@ def test_the_runtimes_arguments_are_shortened(length: int, ending: str) -> None:
         ("TrainingRuntime", "other", True),
     ],
 )
-def test_a_runtime_of_another_kind_or_namespace(
+def test_a_runtime_of_another_kind_or_namespace_is_reported(
     kind: str | None, namespace: str, expected: bool
 ) -> None:
     own = {

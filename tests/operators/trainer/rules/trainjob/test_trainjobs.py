@@ -70,7 +70,7 @@ def test_renamed_runtimes_are_reported(job: str, ref: str, existing: str, fires:
     ) is fires
 
 
-def test_a_renamed_runtime_of_another_namespace() -> None:
+def test_a_renamed_runtime_counts_only_in_its_namespace() -> None:
     ref = {"kind": "TrainingRuntime", "name": "acme"}
     manifest = trainjob({}, runtimeRef=ref) | {"metadata": {"name": "dev-train", "namespace": "a"}}
     for namespace, fires in (("a", True), ("b", False)):
@@ -139,7 +139,7 @@ def test_runtimes_of_another_kind_are_reported() -> None:
     assert "runtime-of-other-kind" not in rules_with_problems(by_default)
 
 
-def test_fields_without_a_place_in_the_runtime() -> None:
+def test_fields_need_a_place_in_the_runtime() -> None:
     full = trainjob({"image": "a:1", "numNodes": 2}, runtime="acme")
     assert not rules_with_problems(full, others=[runtime()]) & {
         "unused-trainer",

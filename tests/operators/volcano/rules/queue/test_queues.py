@@ -82,7 +82,7 @@ def test_missing_files_of_hosts_are_reported(file: str, plugins: Json, expected:
     assert fires("missing-hosts-file", job) is expected
 
 
-def test_a_file_of_hosts_on_a_volume() -> None:
+def test_a_file_of_hosts_may_be_on_a_volume() -> None:
     mounts = [{"name": "hosts", "mountPath": "/etc/volcano"}]
     assert not fires("missing-hosts-file", _mpi("cat /etc/volcano/x.host", {}, volumeMounts=mounts))
 
