@@ -25,6 +25,7 @@ from ptcompile.explainer.sensitivity import (
 )
 from ptcompile.kubernetes.unstructured import MISSING
 from ptcompile.operators.targets import TARGETS
+from ptcompile.spec import reader
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.conftest import ABLE, Case, thinned
 from tests.explainer.cases import causes_of
@@ -195,7 +196,7 @@ def _noted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> list[obje
 
 def test_targets_share_variants_and_copy_no_manifest(monkeypatch: pytest.MonkeyPatch) -> None:
     copied = _noted(monkeypatch, building, "unshared")
-    read = _noted(monkeypatch, sensitivity.reader, "read_spec")
+    read = _noted(monkeypatch, reader, "read_spec")
     (data,) = documents(MANY)
     compiled = [compile_document(data, DEFAULT_CLUSTER, name) for name in TARGETS if name != "pod"]
     manifests = len(copied)
