@@ -509,6 +509,21 @@ def pods_and_quotas(n: int) -> str:
     return _pods_beside(n, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q%d}\n" + quota)
 
 
+def containers_under_admission(n: int) -> str:
+    """Return a Pod with init containers in a namespace with a level, a LimitRange and a quota."""
+    container = "  - {name: c%s, image: i, resources: {limits: {cpu: 4, memory: 1G}}}\n"
+    return (
+        "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\n"
+        "  labels: {pod-security.kubernetes.io/enforce: restricted}\n---\n"
+        "apiVersion: v1\nkind: LimitRange\nmetadata: {name: l, namespace: a}\n"
+        "spec: {limits: [{type: Container, max: {cpu: 3}}, {type: Pod, max: {cpu: 3}}]}\n---\n"
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: a}\n"
+        "spec: {hard: {requests.memory: 1, limits.cpu: 1}}\n---\n"
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: a}\nspec:\n"
+        f"  containers:\n{container % ''}  initContainers:\n{''.join(container % i for i in range(n))}"
+    )
+
+
 def _policies(count: int, **spec: str) -> str:
     """Return policies about Pods, each with its binding."""
     api = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy"

@@ -36,10 +36,10 @@ MOST_FILES = {
 ROOM_TOKENS = {
     "_internal": 5_000,
     "adapters": 5_500,
-    "api": 28_700,
-    "apiserver": 140_100,
-    "cli": 50_950,
-    "compiler": 43_000,
+    "api": 28_750,
+    "apiserver": 139_950,
+    "cli": 50_900,
+    "compiler": 42_950,
     "converter": 8_700,
     "diagnosis": 7_750,
     "diagnostics": 4_650,
@@ -62,7 +62,7 @@ ROOM_TOKENS = {
     "requirements": 11_050,
     "server": 17_600,
     "shell": 22_150,
-    "simulator": 41_100,
+    "simulator": 41_050,
     "source": 27_850,
     "spec": 16_100,
     "world": 6_950,
@@ -70,7 +70,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 849_500
+MOST_TOKENS = 849_300
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

@@ -149,7 +149,8 @@ def limit_problems(requests: Sequence[Request], state: ClusterState) -> Problems
         if request.kind == _CLAIM:
             yield from _claim_problems(request, limits)
         elif request.old is None:
-            for path, container in request.containers():
+            for path, container, written in request.containers():
+                yield from _default_problems(request, path, container, written)
                 yield from _container_problems(request, path, container, limits, state)
             yield from _pod_problems(request, limits, state)
 
@@ -157,7 +158,6 @@ def limit_problems(requests: Sequence[Request], state: ClusterState) -> Problems
 def _container_problems(
     request: Request, path: Path, container: Json, limits: NamespaceLimits, state: ClusterState
 ) -> Problems:
-    yield from _default_problems(request, path, container)
     resources = nested_map(container, "resources")
     requested = amounts.container_requests(resources)
     limited = amounts.quantities_of(resources, "limits")
@@ -167,17 +167,17 @@ def _container_problems(
         )
 
 
-def _default_problems(request: Request, path: Path, container: Json) -> Problems:
+def _default_problems(request: Request, path: Path, container: Json, written: Json) -> Problems:
     """Yield a problem for a request above the limit that a LimitRange sets: pods are validated
     after that.
     """
     resources = nested_map(container, "resources")
-    written = _written_resources(request, container)
-    if resources.get("limits") == written.get("limits"):
+    written_resources = nested_map(written, "resources")
+    if resources.get("limits") == written_resources.get("limits"):
         return
 
     resources_path = (*path, "resources")
-    known = {problem.message for problem in _amount_problems(written, resources_path)}
+    known = {problem.message for problem in _amount_problems(written_resources, resources_path)}
     for problem in with_stage(_amount_problems(resources, resources_path), request.stage):
         if problem.message not in known:
             yield problem._replace(
@@ -189,14 +189,6 @@ def _amount_problems(resources: Json, path: Path) -> FieldErrors:
     problems = FieldErrors()
     check_amounts(FieldValue(resources, path, CheckScope(ApiServer(), problems)))
     return problems
-
-
-def _written_resources(request: Request, container: Json) -> Json:
-    for key in ("containers", "initContainers"):
-        for candidate in nested_maps(request.written, "spec", key):
-            if candidate.get("name") == container.get("name"):
-                return nested_map(candidate, "resources")
-    return nested_map(container, "resources")
 
 
 def _pod_problems(request: Request, limits: NamespaceLimits, state: ClusterState) -> Problems:

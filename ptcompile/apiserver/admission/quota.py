@@ -332,7 +332,7 @@ def _missing_amounts(
         return
 
     missing: dict[str, dict[str, list[tuple[str, Path]]]] = {}
-    for path, container in request.containers():
+    for path, container, _ in request.containers():
         state.evaluations.spend(len(required))
         resources = nested_map(container, "resources")
         halves = {
@@ -418,10 +418,11 @@ def _usage_path(request: Request, name: str) -> Path:
     counted.
     """
     if request.is_pod and not name.startswith("count/"):
-        containers = nested_maps(request.spec, "containers")
-        if containers:
-            return request.resources_path(request.container_path("containers", 0))
-        return request.path_of("spec")
+        first = next(request.containers(), None)
+        if first is None:
+            return request.path_of("spec")
+        path, _, _ = first
+        return request.resources_path(path)
     if name.endswith("requests.storage"):
         return ("spec", "resources", "requests", "storage")
     if name.endswith("/devices"):

@@ -150,19 +150,6 @@ class Request(NamedTuple):
             return (*self.path, *steps)
         return ("spec",)
 
-    def container_path(self, key: str, index: int) -> Path:
-        """Return the path of a container in the file; one that the operator adds is at its pod
-        template.
-        """
-        container = nested_maps(self.spec, key)[index]
-        written = nested_maps(self.written, "spec", key)
-        if index < len(written) and written[index].get("name") == container.get("name"):
-            return self.path_of("spec", key, index)
-        for position, candidate in enumerate(written):
-            if candidate.get("name") == container.get("name"):
-                return self.path_of("spec", key, position)
-        return self.path_of("spec", "containers")
-
     @staticmethod
     def resources_path(container: Path, *steps: str) -> Path:
         """Return the path of a container's resources, or the path itself if the file does not
@@ -172,11 +159,21 @@ class Request(NamedTuple):
             return (*container, "resources", *steps)
         return container
 
-    def containers(self) -> Iterator[tuple[Path, Json]]:
-        """Yield the containers and init containers of a pod, each with its path in the file."""
+    def containers(self) -> Iterator[tuple[Path, Json, Json]]:
+        """Yield the containers and init containers of a pod, each with its path in the file and as
+        it is written there; one that the operator adds is at its pod template, as it is.
+        """
         for key in ("containers", "initContainers"):
+            written = nested_maps(self.written, "spec", key)
+            names = [nested_string(container, "name") for container in written]
+            places = {name: index for index, name in reversed([*enumerate(names)])}
             for index, container in enumerate(nested_maps(self.spec, key)):
-                yield self.container_path(key, index), container
+                name = nested_string(container, "name")
+                place = index if names[index : index + 1] == [name] else places.get(name)
+                if place is None:
+                    yield self.path_of("spec", "containers"), container, container
+                else:
+                    yield self.path_of("spec", key, place), container, written[place]
 
 
 POD = ("v1", "Pod")
