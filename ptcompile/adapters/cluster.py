@@ -245,6 +245,7 @@ def _owner(job: JsonDict) -> JsonDict:
 
 
 def _path(obj: Reference, *, name: bool = True) -> str:
+    """Return the path of an object in the API, or of all objects of its kind without `name`."""
     group = f"/apis/{obj.api_version}" if "/" in obj.api_version else f"/api/{obj.api_version}"
     space = f"/namespaces/{quote(obj.namespace or '')}" if obj.namespaced else ""
     return f"{group}{space}/{obj.plural}" + (f"/{quote(obj.name)}" if name else "")

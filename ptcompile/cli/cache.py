@@ -251,6 +251,7 @@ def _limit_size(folder: str) -> None:
 
 
 def _cache_files(folder: str) -> Iterator[tuple[float, int, str]]:
+    """Yield the time, size and path of each file of the cache."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith((_SUFFIX, _TEMPORARY)):

@@ -186,6 +186,9 @@ class _LogReader:
         self._before = line
 
     def _pod(self, name: str) -> _Pod:
+        """Return what is known of a pod; pods above the limit count as the one that the log is
+        of.
+        """
         name = name if len(self._pods) < _MOST_PODS or name in self._pods else self._name
         return self._pods.setdefault(name, _Pod())
 

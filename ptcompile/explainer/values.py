@@ -211,6 +211,7 @@ def _match_identities(ours: Sequence[object], theirs: Sequence[object]) -> list[
 
 
 def _number_repeats(identities: Sequence[object]) -> list[tuple[object, int]]:
+    """Return each identity with the number of equal ones before it."""
     counts: Counter[object] = Counter()
     out = []
     for item in identities:

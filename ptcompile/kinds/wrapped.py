@@ -150,6 +150,7 @@ def _cron_job(cron: Json) -> WrappedObject:
 
 
 def _items(data: Json, path: Path) -> Iterator[tuple[Path, Json]]:
+    """Yield the mappings of a list, with their paths."""
     for i, item in indexed_mappings(get(data, path)):
         yield (*path, i), item
 
@@ -257,6 +258,7 @@ def manifest_texts(manifest: Json) -> Iterator[tuple[Path, str]]:
 
 
 def _argo_manifests(value: object, path: Path) -> Iterator[tuple[Path, object]]:
+    """Yield the manifests of the resource templates in a Workflow, with their paths."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             if key == "manifest" and path[-1:] == ("resource",):

@@ -149,6 +149,7 @@ class Scheduler:
     def _try(
         self, workload: Workload, counts: Sequence[int]
     ) -> tuple[Assignment, list[PreemptionTarget]]:
+        """Return the flavors for a workload, and the workloads to preempt for them."""
         assignment = assign(workload, self.state, simulate(self.state), counts)
         if Fit.NO_FIT < assignment.fit < Fit.FIT:
             return assignment, find_targets(workload, assignment, self.state)
