@@ -233,6 +233,7 @@ def _index_of(pod: JsonDict, role: RolePods) -> int:
 
 
 def _owner(job: JsonDict) -> JsonDict:
+    """Return the reference by which an object is deleted with the job."""
     metadata = job["metadata"]
     return {
         "apiVersion": job["apiVersion"],

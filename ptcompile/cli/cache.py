@@ -188,6 +188,7 @@ class ResultCache:
                 _limit_size(self._folder)
 
     def _path(self, folder: str) -> str:
+        """Return the file of the cache for a folder, under the current settings."""
         digest = sha256(
             f"{self._settings}\0{os.path.abspath(folder)}".encode(errors="surrogatepass")
         ).hexdigest()

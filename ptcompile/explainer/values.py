@@ -349,6 +349,7 @@ def shown_value(value: Any, width: int | None = None) -> str:
 
 
 def _flow(value: Any) -> str:
+    """Return a value as YAML on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list | tuple):

@@ -160,6 +160,7 @@ class _Loader:
                 )
 
     def _add(self, point: EntryPoint, value: Any, package: Distribution) -> None:
+        """Add what an entry point of a plugin gives: rules, a pass or a target."""
         name = point.name
         plugin = package.metadata["Name"]
         owner = f"{plugin} {package.version}"

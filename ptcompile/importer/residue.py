@@ -472,6 +472,7 @@ def _is_removable(field: str, block: SpecData) -> bool:
 
 
 def _without(data: Any, path: KeyPath) -> Any:
+    """Return the data without a value and the blocks that it empties, except `spec` and roles."""
     if not path or not isinstance(data, dict) or path[0] not in data:
         return data
     if len(path) == 1:

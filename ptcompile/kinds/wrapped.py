@@ -164,6 +164,7 @@ def _steps(workflow: Json, root: Path) -> Iterator[WrappedObject]:
 
 
 def _step(workflow: Json, template: Json, root: Path, path: Path) -> WrappedObject:
+    """Return the pod of a step of a Workflow, with the parts that the workflow gives it."""
     container = nested_map(template, "container")
     mounted = {nested_string(mount, "name") for mount in nested_maps(container, "volumeMounts")}
     claims = [

@@ -256,6 +256,7 @@ def fits(
 
 
 def _read(spec: Json, more: amounts.Quantities) -> PodNeeds:
+    """Return what a pod needs, accelerators first."""
     requests = amounts.add(amounts.pod_requests(spec), {**more, "pods": Quantity(NANO)})
     ordered = sorted(requests, key=lambda name: (not amounts.is_accelerator(name), name))
     needs = [(name, requests[name]) for name in ordered if requests[name]]

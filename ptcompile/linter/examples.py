@@ -45,6 +45,7 @@ def example_files(section: str) -> tuple[str, str]:
 
 
 def _expand(base: str, text: str) -> str:
+    """Return an example with each change applied to the base."""
     documents = (
         document if document.startswith("apiVersion:") else _changed_base(base, document)
         for document in text.split("---\n")

@@ -121,6 +121,7 @@ def unmistakable_secrets(secrets: Iterable[SecretScalar]) -> set[str]:
 
 
 def _walk(value: object, path: Path, parent: str, secrets: dict[Path, SecretScalar]) -> None:
+    """Collect the secrets in a value and below it, by path."""
     if isinstance(value, str):
         if path not in secrets and (intervals := secret_parts(value)):
             secrets[path] = SecretScalar(path, value, tuple(intervals), True)
@@ -288,6 +289,7 @@ def without_secrets(data: Any, mark: Any = None) -> Any:
 
 
 def _mask(secret: SecretScalar, mark: Any) -> str:
+    """Return a secret masked: the whole value, or only its secret parts."""
     if secret.parts is None:
         return MASK if mark is None else str(mark(str(secret.value)))
     return without_parts(str(secret.value), secret.parts, mark or (lambda _: MASK))

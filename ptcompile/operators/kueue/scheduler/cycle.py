@@ -116,6 +116,7 @@ class Scheduler:
         return heap[0].workload if heap else None
 
     def _push(self, workload: Workload) -> None:
+        """Let a workload wait in its queue, by its priority and order."""
         self._clock += 1
         item = _Waiting(-workload.priority, workload.order, self._clock, workload)
         heappush(self.waiting.setdefault(workload.cluster_queue, []), item)
@@ -271,6 +272,7 @@ class Scheduler:
         self.messages.pop(workload, None)
 
     def _evict(self, target: PreemptionTarget, by: Workload) -> None:
+        """Preempt a workload, which waits in its queue again."""
         workload = target.workload
         self.state.remove(workload)
         self.assignments.pop(workload, None)
