@@ -127,6 +127,7 @@ class _Loader:
         )
 
     def plugin(self, name: str) -> None:
+        """Load the plugin of an installed package; add what is wrong with it to the errors."""
         package = distribution(name)
         if package is None:
             names = [plugin.name for plugin in installed()]

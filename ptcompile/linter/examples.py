@@ -91,6 +91,7 @@ def _merge(base: str, change: str) -> str:
 
 
 def _merge_part(base: str, change: str) -> str:
+    """Return a key or an item of the base with the lines of a change."""
     head, _, below = base.partition("\n")
     new_head, _, new_below = change.partition("\n")
     if below and new_below:
