@@ -139,6 +139,7 @@ def link_resolver() -> Callable[[str], tuple[str, str | None]]:
     folders: dict[str, tuple[str, str | None]] = {}
 
     def resolve(path: str) -> tuple[str, str | None]:
+        """Return the real path, and the tree that a link leads out of, or None."""
         if os.path.islink(path):
             return os.path.realpath(path), leads_out(path)
         folder, name = os.path.split(path)

@@ -125,6 +125,7 @@ class PtcompileOperator(BaseOperator):
         return result
 
     def _finish(self, job: ptcompile.Reference, event: Event) -> None:
+        """Print the log of node 0, and fail the task if the job did not succeed."""
         live = cluster.find(self._api, job)
         if live is not None:
             for replica in cluster.replicas(self._api, live)[:1]:

@@ -233,6 +233,7 @@ def _index_of(pod: JsonDict, role: RolePods) -> int:
 
 
 def _owner(job: JsonDict) -> JsonDict:
+    """Return the reference by which an object is deleted with the job."""
     metadata = job["metadata"]
     return {
         "apiVersion": job["apiVersion"],
@@ -245,6 +246,7 @@ def _owner(job: JsonDict) -> JsonDict:
 
 
 def _path(obj: Reference, *, name: bool = True) -> str:
+    """Return the path of an object in the API, or of all objects of its kind without `name`."""
     group = f"/apis/{obj.api_version}" if "/" in obj.api_version else f"/api/{obj.api_version}"
     space = f"/namespaces/{quote(obj.namespace or '')}" if obj.namespaced else ""
     return f"{group}{space}/{obj.plural}" + (f"/{quote(obj.name)}" if name else "")

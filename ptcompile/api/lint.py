@@ -236,6 +236,7 @@ class _Coverage:
 
 
 def _successors(file: File, options: LintOptions) -> Iterable[Diagnostic]:
+    """Return the notes on operators that have a successor, if they are selected."""
     if not options.names_successors or not options.selection.includes(
         "operator-with-successor", "style"
     ):
@@ -256,6 +257,7 @@ def _with_namespace(diagnostics: list[Diagnostic], note: Diagnostic) -> list[Dia
 
 
 def _digests(inputs: Inputs) -> tuple[tuple[ObjectIdentity, str], ...]:
+    """Return the digests of the file's objects, which tell repeated ones."""
     from ptcompile.linter.repeated import object_digests
 
     return tuple(object_digests(inputs.files[0].source, inputs.definitions).items())

@@ -279,7 +279,7 @@ class ObjectLinter:
         """Yield the problems of manifests inside a string; ignore template placeholders."""
         objects = [*streams.objects_of(streams.read(content, None))]
         inputs = self._inputs
-        # when the manifests in the string are applied, the objects of the stream exist
+        # a pod applies the manifests in a text later, when the objects of the stream exist
         related = [*self._stream.objects] if self._stream.has_context else None
         stream = Stream(
             objects,

@@ -195,6 +195,7 @@ _index = re.compile(r"\[\d+\]")
 
 
 def _key(entry: KnownFinding, any_index: bool, any_file: bool) -> tuple[str, ...]:
+    """Return what identifies an entry, or less of it: without list indexes, or without the file."""
     path = _index.sub("[]", entry.path) if any_index else entry.path
     return entry.code, "" if any_file else entry.file, entry.kind, entry.namespace, entry.name, path
 

@@ -191,6 +191,7 @@ class ResultCache:
                 _limit_size(self._folder)
 
     def _path(self, folder: str) -> str:
+        """Return the file of the cache for a folder, under the current settings."""
         digest = sha256(
             f"{self._settings}\0{os.path.abspath(folder)}".encode(errors="surrogatepass")
         ).hexdigest()
@@ -254,6 +255,7 @@ def _limit_size(folder: str) -> None:
 
 
 def _cache_files(folder: str) -> Iterator[tuple[float, int, str]]:
+    """Yield the time, size and path of each file of the cache."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith((_SUFFIX, _TEMPORARY)):

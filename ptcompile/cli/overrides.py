@@ -60,6 +60,7 @@ def parse_string(text: str) -> Set:
 
 
 def _parse_path(text: str, option: str) -> tuple[Path, int]:
+    """Return the path of an assignment, and where its value begins."""
     try:
         return parse_assignment(text)
     except PathSyntaxError as error:

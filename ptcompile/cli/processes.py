@@ -135,6 +135,7 @@ class _Pool:
             raise
 
     def _start(self, work: Callable[[Any], Any], jobs: int, forks: bool) -> None:
+        """Start the processes, each with a pipe of chunks and results."""
         from multiprocessing import get_context
 
         context = get_context("fork") if forks else get_context("spawn")

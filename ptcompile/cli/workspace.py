@@ -158,6 +158,7 @@ class Workspace:
                     yield WorkspaceFile(path, content)
 
     def _paths(self) -> Iterator[str]:
+        """Yield the files of all folders, up to the limit."""
         remaining = _MAX_FILES
         for folder in self._folders:
             self.settings(os.path.join(folder, "any.yaml"))

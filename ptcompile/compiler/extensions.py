@@ -70,6 +70,8 @@ def safe_target(target: Target) -> Target:
 def _guard(
     label: str, function: Callable[PassInput, PassResult]
 ) -> Callable[PassInput, PassResult]:
+    """Return a function of a plugin that raises PluginFailedError for any exception."""
+
     def guarded(*args: PassInput.args, **kwargs: PassInput.kwargs) -> PassResult:
         try:
             return function(*args, **kwargs)

@@ -43,7 +43,7 @@ _ALTERNATIVES = {
     ("names", "worker_container"): _other_name,
     ("names", "service"): _other_name,
     ("names", "task"): _other_name,
-    # never static, which a job of one node is the only one to write in another way
+    # static is no alternative: only jobs of one node would be written differently
     ("elastic", "rdzv_backend"): lambda value: "etcd-v2" if value == "c10d" else "c10d",
     ("elastic", "rdzv_id"): _other_name,
 }

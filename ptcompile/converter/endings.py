@@ -47,6 +47,7 @@ def rows_by_topic(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple
 
 
 def _topic(sentence: str) -> str:
+    """Return the topic of a sentence about an ending; without a known word it is a failure."""
     if sentence.startswith(_TOPICS["torchrun"]):
         return "torchrun"
     return next(

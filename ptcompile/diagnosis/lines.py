@@ -188,6 +188,9 @@ class _LogReader:
         self._before = line
 
     def _pod(self, name: str) -> _Pod:
+        """Return what is known of a pod; pods above the limit count as the one that the log is
+        of.
+        """
         if len(self._pods) >= _MOST_PODS and name not in self._pods:
             name = self._name
         return self._pods.setdefault(name, _Pod())

@@ -67,6 +67,7 @@ def _parse_parts(text: str, form: str) -> tuple[Path, int]:
 
 
 def _parse_key(text: str, offset: int, form: str) -> tuple[str, int]:
+    """Return the key at an offset, and the offset after it."""
     if text[offset : offset + 1] in _QUOTES:
         return _parse_quoted_key(text, offset)
     end = next((index for index in range(offset, len(text)) if text[index] in '.[]="'), len(text))

@@ -246,6 +246,7 @@ def _iter_differences(
 def _deepdiff_lists(
     old: Any, new: Any, keys: list[Any], zipped: bool
 ) -> Iterator[tuple[ChangeKind, list[Any]]]:
+    """Yield the kind of each difference between two lists, with its keys."""
     try:
         from deepdiff import DeepDiff
     except ImportError:

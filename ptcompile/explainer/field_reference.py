@@ -257,6 +257,7 @@ def _no_such_field(
 def _values(
     kind: GroupVersionKind, parts: Sequence[str], nodes: Sequence[SchemaNode]
 ) -> Iterable[str]:
+    """Return the values that a field may have, if they are a list."""
     if kind == _TRAINING_JOB and parts == ["spec", "accelerator"]:
         return accelerator_names()
     if kind == _TRAINING_JOB and parts == ["spec", "target"]:
@@ -302,6 +303,7 @@ def _effects(example: JsonDict, parts: Sequence[str]) -> Iterator[TargetEffect]:
 
 
 def _effect(before: JsonDict, after: JsonDict, target: str) -> TargetEffect:
+    """Return what a field changes on a target, or the target's error."""
     if target == "pod" and after["spec"].get("nodes") == before["spec"].get("nodes") == 2:
         before, after = ({**spec, "spec": {**spec["spec"], "nodes": 1}} for spec in (before, after))
     cluster = _cluster()
@@ -366,6 +368,7 @@ def _named_value(value: Any) -> Any:
 
 
 def _merge(data: JsonDict, patch: Json) -> None:
+    """Write the values of a patch into the data."""
     for key, value in patch.items():
         if isinstance(value, Mapping) and isinstance(data.get(key), dict):
             _merge(data[key], value)

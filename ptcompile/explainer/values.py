@@ -208,6 +208,7 @@ def _match_identities(ours: Sequence[object], theirs: Sequence[object]) -> list[
 
 
 def _number_repeats(identities: Sequence[object]) -> list[tuple[object, int]]:
+    """Return each identity with the number of equal ones before it."""
     counts: Counter[object] = Counter()
     out = []
     for item in identities:
@@ -346,6 +347,7 @@ def shown_value(value: Any, width: int | None = None) -> str:
 
 
 def _flow(value: Any) -> str:
+    """Return a value as YAML on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, _LISTS):

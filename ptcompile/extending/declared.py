@@ -127,6 +127,7 @@ def _checked_choice(key: str, value: str, allowed: Sequence[str]) -> str:
 
 
 def _kinds(value: object) -> tuple[str, ...]:
+    """Return the kinds of a declared rule. Raises ValueError for a kind that no object has."""
     kinds = [value] if isinstance(value, str) else value
     if not isinstance(kinds, list) or not all(isinstance(kind, str) and kind for kind in kinds):
         raise ValueError(

@@ -127,6 +127,7 @@ class _Loader:
         )
 
     def plugin(self, name: str) -> None:
+        """Load the plugin of an installed package; add what is wrong with it to the errors."""
         package = distribution(name)
         if package is None:
             names = [plugin.name for plugin in installed()]
@@ -160,6 +161,7 @@ class _Loader:
                 )
 
     def _add(self, point: EntryPoint, value: Any, package: Distribution) -> None:
+        """Add what an entry point of a plugin gives: rules, a pass or a target."""
         name = point.name
         plugin = package.metadata["Name"]
         owner = f"{plugin} {package.version}"

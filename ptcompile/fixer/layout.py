@@ -73,6 +73,7 @@ def inline(value: Any, style: str = "", *, flow: bool = False, is_json: bool = F
 
 
 def _scalar(value: Any, style: str, *, flow: bool, is_json: bool) -> str:
+    """Return a scalar on one line, in the given quotes if they can hold it."""
     if not isinstance(value, str):
         return scalar(value)
     if is_json or style == '"' or "\n" in value:

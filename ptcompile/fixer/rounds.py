@@ -118,6 +118,7 @@ class _Round:
         return _without_nested_removals(plans)
 
     def _plan(self, diagnostic: Diagnostic) -> _Plan:
+        """Return how a finding's fix changes its document. Raises CannotFix."""
         edits = diagnostic.fix.edits if diagnostic.fix else ()
         if any(edit.op == "deduplicate" for edit in edits):
             return self._plan_removal(diagnostic)

@@ -168,6 +168,7 @@ def _register_anchor(node: SyntaxNode, anchors: dict[str, SyntaxNode]) -> Syntax
 
 
 def _attach(text: str, box: SyntaxNode, keys: list[Any], node: SyntaxNode, event: Any) -> None:
+    """Add a node to its list or mapping; of a mapping, keys and values come in turns."""
     if box.kind == "list":
         _attach_item(text, box, node)
     elif keys[-1] is None:
@@ -209,6 +210,7 @@ def _first_dash(text: str, box: SyntaxNode) -> int:
 def _entry(
     text: str, box: SyntaxNode, name: SyntaxNode, event: Any, value: SyntaxNode
 ) -> MappingEntry:
+    """Return the entry of a key and a value; a merge and a key that is no scalar have no name."""
     start_of_line = text.rfind("\n", 0, name.start) + 1
     is_explicit = text[start_of_line : name.start].rstrip().endswith("?")
     match = (_flow_colon if box.flow else _colon)(text, name.end)
@@ -233,6 +235,7 @@ def _entry(
 
 
 def _close(node: SyntaxNode, event: Any) -> None:
+    """Set the end of a collection, which has no closing bracket in block style."""
     if node.flow:
         node.end = event.end_mark.index
         return

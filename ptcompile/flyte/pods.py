@@ -170,6 +170,7 @@ def read_template(
 
 
 def _template_parts(value: Any) -> tuple[Any, dict[str, str], dict[str, str], str | None]:
+    """Return the spec, labels, annotations and main container's name of a Flyte pod template."""
     if isinstance(value, Mapping):
         data = foreign.to_plain_data(value)
         metadata = foreign.as_dict(data.get("metadata"))

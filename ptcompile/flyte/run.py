@@ -234,7 +234,7 @@ def plain_data(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain_data(item) for item in value]
 
-    # of numpy or torch
+    # a scalar of numpy or torch is a number in an array without dimensions
     has_one_number = hasattr(value, "item") and getattr(value, "ndim", None) == 0
 
     return value.item() if has_one_number else value

@@ -475,6 +475,7 @@ def comments(attempt: Attempt) -> dict[Path, str]:
 
 
 def _comments(attempt: Attempt) -> Iterator[tuple[Path, str]]:
+    """Yield the comments on a spec, with their paths."""
     spec: SpecData = attempt.spec["spec"]
     command = spec.get("command")
     if spec.get("sharedMemory") is False:
@@ -506,6 +507,7 @@ def _comments(attempt: Attempt) -> Iterator[tuple[Path, str]]:
 
 
 def _pod_comments(block: SpecData, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the comments on a block of pods and its roles, with their paths."""
     if None in nested_map(block, "env").values():
         yield (*path, "env"), "null: not in the manifest"
     if nested_map(block, "resources", "requests") and not nested_map(block, "resources", "limits"):

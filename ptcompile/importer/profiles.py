@@ -131,6 +131,7 @@ def _with_defaults(profile: JsonDict, fields: JsonDict) -> JsonDict:
 
 
 def _without(spec: JsonDict, fields: JsonDict) -> JsonDict:
+    """Return a spec without the fields that the profile has now."""
     metadata = dict(spec["metadata"])
     job = dict(spec["spec"])
     for field, value in fields.items():

@@ -477,6 +477,7 @@ def _is_removable(field: str, block: SpecData) -> bool:
 
 
 def _without(data: Any, path: Sequence[str]) -> Any:
+    """Return the data without a value and the blocks that it empties, except `spec` and roles."""
     if not path or not isinstance(data, dict):
         return data
     key, *rest = path

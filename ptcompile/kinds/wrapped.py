@@ -152,6 +152,7 @@ def _cron_job(cron: Json) -> WrappedObject:
 
 
 def _items(data: Json, path: Path) -> Iterator[tuple[Path, Json]]:
+    """Yield the mappings of a list, with their paths."""
     for i, item in indexed_mappings(get(data, path)):
         yield (*path, i), item
 
@@ -165,6 +166,7 @@ def _steps(workflow: Json, root: Path) -> Iterator[WrappedObject]:
 
 
 def _step(workflow: Json, template: Json, root: Path, path: Path) -> WrappedObject:
+    """Return the pod of a step of a Workflow, with the parts that the workflow gives it."""
     container = nested_map(template, "container")
     mounted = {nested_string(mount, "name") for mount in nested_maps(container, "volumeMounts")}
     claims = [
@@ -259,6 +261,7 @@ def manifest_texts(manifest: Json) -> Iterator[tuple[Path, str]]:
 
 
 def _argo_manifests(value: object, path: Path) -> Iterator[tuple[Path, object]]:
+    """Yield the manifests of the resource templates in a Workflow, with their paths."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             if key == "manifest" and path[-1:] == ("resource",):

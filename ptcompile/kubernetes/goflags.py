@@ -64,6 +64,7 @@ def _split(arg: str) -> tuple[str | None, bool, str]:
 
 
 def _convert(default: Value, value: str) -> tuple[Value, bool]:
+    """Return the value of a flag as Go parses it, and whether it is valid."""
     if isinstance(default, bool):
         return value in _TRUE, value in _TRUE or value in _FALSE
     if isinstance(default, int):

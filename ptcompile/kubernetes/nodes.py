@@ -200,11 +200,11 @@ def room_for(placements: Iterable[Placement], *, apart: bool = False) -> int | N
 def room_by_domain(
     placement: Placement, label: str, *, skew: int | None = None, counts_tainted: bool = True
 ) -> int | None:
-    """Return how many pods fit at most by the values of a node label, or None if that is unknown or
-    unlimited.
+    """Return how many pods fit if the values of a node label each take a limited number of them, or
+    None if that is unknown or unlimited.
 
-    Each value may have one pod or, with `skew`, that many more than the value of the nodes with the
-    least room. Of these, nodes with taints that the pods do not tolerate have none, if they count.
+    A value takes one pod or, with `skew`, that many more than the value with the least room. Nodes
+    with taints that the pods do not tolerate have no room; `counts_tainted`: their values count.
     """
     needs = {name: amount.nano for name, amount in placement.pod.requests}
     rooms: Counter[str] = Counter()
@@ -256,6 +256,7 @@ def fits(
 
 
 def _read(spec: Json, more: amounts.Quantities) -> PodNeeds:
+    """Return what a pod needs, accelerators first."""
     requests = amounts.add(amounts.pod_requests(spec), {**more, "pods": Quantity(NANO)})
     ordered = sorted(requests, key=lambda name: (not amounts.is_accelerator(name), name))
     needs = [(name, requests[name]) for name in ordered if requests[name]]

@@ -45,6 +45,7 @@ def example_files(section: str) -> tuple[str, str]:
 
 
 def _expand(base: str, text: str) -> str:
+    """Return an example with each change applied to the base."""
     documents = (
         document if document.startswith("apiVersion:") else _changed_base(base, document)
         for document in text.split("---\n")
@@ -90,6 +91,7 @@ def _merge(base: str, change: str) -> str:
 
 
 def _merge_part(base: str, change: str) -> str:
+    """Return a key or an item of the base with the lines of a change."""
     head, _, below = base.partition("\n")
     new_head, _, new_below = change.partition("\n")
     if below and new_below:

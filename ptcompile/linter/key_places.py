@@ -101,6 +101,7 @@ class _Table(NamedTuple):
 
 @cache
 def _table() -> _Table:
+    """Return the known keys, and the known beginnings of keys, with their places."""
     keys: dict[str, list[KeyPlace]] = {}
     families: dict[str, list[KeyPlace]] = {}
     for group in load_table("linter/key_places.json").values():
@@ -140,6 +141,9 @@ def unread_findings(subject: Subject, rule: str) -> Findings:
 
 
 def _holders(subject: Subject) -> Iterator[_Holder]:
+    """Yield what may have labels and annotations: the object, and the templates that are written in
+    it.
+    """
     _, kind = subject.kind
     if kind == "Pod":
         yield _Holder(

@@ -103,8 +103,8 @@ _FABRIC_PREFIXES = {"NCCL_GPUDIRECTTCPX_": "tcpx", "NCCL_FASTRAK_": "tcpxo"}
 
 
 def _used_fabrics(template: ManifestTemplate) -> Iterator[tuple[Path, str, str]]:
-    """Yield the fabrics that containers use, by a device or by variables, each once: its path, that
-    name, the fabric.
+    """Yield each fabric that containers use by a device or a variable, once: the path and the name
+    of its first use, then the fabric.
     """
     seen = set()
     for container in template.containers:

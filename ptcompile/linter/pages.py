@@ -81,6 +81,7 @@ def pages(names: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 
 def _markdown_page(name: str) -> tuple[str, str]:
+    """Return the title and the Markdown of a rule's or a code's page."""
     rule = rule_named(name)
     if rule is None:
         code_page = CODE_PAGES[name]

@@ -26,6 +26,9 @@ from ptcompile.world.nodes import Pools, is_about, misfit_in
 from ptcompile.world.templates import ManifestTemplate
 from ptcompile.world.workload import Stream
 
+_MOST_NODES = 4
+"""Node names in a message."""
+
 
 def placements_of(subject: Subject, pools: Pools) -> list[tuple[ManifestTemplate, Placement]]:
     """Return each pod template with the nodes that take its pods.
@@ -132,16 +135,13 @@ def gang_misfits(subject: Subject, pools: Pools) -> Findings:
     known = [(room, why) for room, why in rooms if room is not None]
     room, why = min(known, default=(None, ""))
     if room is not None and room < least:
-        names = ", ".join(
-            sorted({name for each in placements for group in each.fitting for name in group.names})[
-                :4
-            ]
-        )
+        fitting = [group for each in placements for group in each.fitting]
+        names = sorted({name for group in fitting for name in group.names})
         needed = [name for name, _ in placement.pod.requests]
         yield found_at(
             (*template.spec_path, *request_path(template.spec, needed[0] if needed else "")),
-            f"{least} pods wait for one another, but the nodes that take them ({names}) have room "
-            f"for {room}{why}",
+            f"{least} pods wait for one another, but the nodes that take them "
+            f"({', '.join(names[:_MOST_NODES])}) have room for {room}{why}",
             f"use at most {room} pods, or request less in each",
             severity="error" if pools.is_complete else None,
         )

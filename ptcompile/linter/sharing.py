@@ -154,6 +154,7 @@ def _read_config(text: str) -> Json | None:
 
 
 def _shares_in(config: Json) -> Iterator[tuple[str, GpuShares]]:
+    """Yield the resources that a configuration shares, and how."""
     for how, name in (("timeSlicing", "time slicing"), ("mps", "MPS")):
         sharing = nested_map(config, "sharing", how)
         is_refused = sharing.get("failRequestsGreaterThanOne", how == "mps") is True

@@ -130,6 +130,7 @@ def handles(manifests: Sequence[Json]) -> Iterator[Handle]:
 
 
 def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
+    """Return the handle of a job; `before` are the objects that are created before it."""
     name = nested_string(job, "metadata", "name")
     if not name:
         raise ValueError(f"handle: the {job['kind']} has generateName and no name; name the run")

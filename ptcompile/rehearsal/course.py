@@ -251,6 +251,7 @@ class Course:
         return tuple(self._observe(pod) for pod in self._pods)
 
     def _start(self, pod: int, *, in_place: bool = False) -> None:
+        """Start a pod, or start it again, with the delays that faults give its first start."""
         is_first_start = self._starts[pod] == 0
         delays = {
             fault.kind: fault.at for fault in self._faults if is_first_start and fault.pod == pod
@@ -330,6 +331,9 @@ class Course:
                 self._recreate(sorted(pods))
 
     def _inject(self, fault: Fault) -> None:
+        """Inject a fault, unless its pod has ended already, and plan what the operator does about
+        it.
+        """
         pod = fault.pod
         if pod in self._exits or pod in self._lost_pods:
             self.skipped.append((fault, self._state_text(pod)))

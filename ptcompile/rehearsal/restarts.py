@@ -173,6 +173,7 @@ class Restarts:
 
 
 def _counter(retry: Retry, role: _RolePods, pod: int) -> FailureCounter:
+    """Return whose failures count together with those of a pod."""
     if retry.counted == "job":
         return FailureCounter(retry.scope)
     if retry.counted == "pod":

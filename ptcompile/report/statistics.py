@@ -56,6 +56,7 @@ def statistics(diagnostics: Sequence[Diagnostic], groupings: Sequence[str]) -> l
 
 
 def _value(diagnostic: Diagnostic, grouping: str) -> str:
+    """Return the value of a finding by which it is grouped."""
     if grouping == "rule":
         return f"{diagnostic.code} {diagnostic.name}"
     if grouping == "folder":

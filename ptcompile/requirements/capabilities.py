@@ -128,6 +128,9 @@ def _probe_target(probe: Probe, target: Target) -> Support:
 def _compile_probe(
     fields: Json, profile: Json, target: Target
 ) -> tuple[tuple[JsonDict, ...], bool]:
+    """Return the manifests of a spec with these fields, and whether there were warnings or
+    errors.
+    """
     compiled = compile_document(
         _document(fields), ClusterProfile.model_validate({"spec": profile}), target.name
     )

@@ -149,6 +149,7 @@ def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:
 
 
 def _pool(nodes: Sequence[Json]) -> JsonDict:
+    """Return the pool of nodes that are alike: what all of them have."""
     first = nodes[0]
     labels = _labels(first)
     amounts = [_allocatable(node) for node in nodes]

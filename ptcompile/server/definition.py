@@ -99,6 +99,7 @@ def definition(opened: OpenDocument, position: Position) -> list[Location]:
 
 
 def _locations(opened: OpenDocument, obj: Item, path: Path, value: str) -> Iterator[Location]:
+    """Yield where the name at a path is defined: a volume, an object or a name of the profile."""
     if is_mount(path):
         for volume in volumes_for(path, obj.manifest):
             span = obj.document.span((*obj.path, *volume.path)) if volume.name == value else None

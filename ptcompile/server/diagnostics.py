@@ -233,6 +233,7 @@ def text_edits(opened: OpenDocument, new: str) -> Iterator[TextEdit]:
 
     removed = old_lines[first : len(old_lines) - suffix]
     added = new_lines[first : len(new_lines) - suffix]
+    # one change of everything between, or none if no line differs
     changes: Sequence[tuple[str, int, int, int, int]] = [
         ("replace", 0, len(removed), 0, len(added))
     ][: len(removed) + len(added)]

@@ -112,6 +112,7 @@ class Lines:
         return min(start + column - 1, len(self.text))
 
     def _units(self, text: str) -> int:
+        """Return the length of a text in units of the client's encoding."""
         if self._encoding == "utf-32" or text.isascii():
             return len(text)
         if self._encoding == "utf-8":

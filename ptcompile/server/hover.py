@@ -68,6 +68,9 @@ def pod_values(opened: OpenDocument, obj: Item, name: str) -> str:
 
 
 def _pod_rows(job: SimulatedJob, name: str) -> list[tuple[str, str | None]]:
+    """Return the value of a variable in each pod, by the pod's name; empty if no pod has the
+    variable.
+    """
     rows: list[tuple[str, str | None]] = []
     for role in job.roles:
         indexes = [*range(min(role.count, _MAX_ROWS))]

@@ -162,6 +162,7 @@ def _exec(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus
 
 
 def _wait(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
+    """Run `wait`: for all commands in the background, or for one whose status it returns."""
     command, *arguments = argv
     waited = interpreter.running
     interpreter.waited |= waited
@@ -203,6 +204,7 @@ def _test(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus
 
 
 def _cd(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus | None:
+    """Run `cd`, whose status is left open; after an unknown folder the current one is unknown."""
     match argv:
         case [_, folder] if is_known(folder.value):
             state.folder = join_path(state.folder, folder.text)

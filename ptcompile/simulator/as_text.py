@@ -161,6 +161,7 @@ def job_facts(
 
 
 def _rendezvous_facts(rendezvous: JobRendezvous) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the labels and the lines about the processes and their rendezvous."""
     first = rendezvous.first
     if first.backend == "ray":
         yield "processes", ["placed by Ray"]

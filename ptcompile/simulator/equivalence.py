@@ -238,6 +238,7 @@ def _pod_differences(
 def _differences_by_field(
     old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Hosts, Hosts]
 ) -> Iterator[tuple[str, str]]:
+    """Yield each field in which two pods of the same rank differ, with a sentence."""
     old_hosts, new_hosts = hosts
     # folded into roles of different sizes: only the ends correspond
     if len(old_pods) != len(new_pods):

@@ -190,8 +190,8 @@ class MeetingMember(NamedTuple):
         )
 
     def doubt_about(self, *options: str) -> Doubt | None:
-        """Return what decides whether the script starts the launcher, or what may change one of the
-        options, or of all if none is given.
+        """Return what decides whether the script starts the launcher, or else what may change one
+        of the options, by default of all that the launch has.
         """
         launch = self.pod.launch
         if launch.doubt is not None or launch.changed_by is None:

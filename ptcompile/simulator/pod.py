@@ -252,6 +252,9 @@ class Pod:
 
     @cached_property
     def _command_line(self) -> tuple[list[str] | None, list[str] | None]:
+        """Command and arguments of the main container, with references replaced; None for what the
+        image decides.
+        """
         main = self.main
         if main is None:
             return (None, None)

@@ -150,6 +150,7 @@ _SOURCE_FIELDS = {
 
 
 def _volume_source(volume: Json) -> tuple[str, str]:
+    """Return the type of a volume, and what it is made of: a name or a size."""
     for key, (volume_type, field) in _SOURCE_FIELDS.items():
         if key in volume:
             return volume_type, nested_string(volume, key, field)

@@ -236,6 +236,7 @@ def attach(frame: Frame, value: ParsedValue, event: Any, findings: list[ReaderPr
 
 
 def _key(value: ParsedValue) -> Any:
+    """Return a key, or the mark of a merge. Raises UnreadableError unless the key is a string."""
     if value.plain == "<<" and not value.is_alias:
         return _MERGE
 
@@ -334,6 +335,7 @@ def events(text: str) -> Iterator[Any]:
 
 
 def _syntax(text: str, error: Any) -> ReaderProblem:
+    """Return the finding for an error of the parser."""
     mark = error.problem_mark or error.context_mark
     start = mark.index if mark else 0
     # PyYAML 6.0.4 has a limit far above MAX_DEPTH, but reaches it before MAX_DEPTH is checked
@@ -425,6 +427,7 @@ def _begin(
     anchors: dict[str, ParsedValue | None],
     findings: list[ReaderProblem],
 ) -> None:
+    """Push a mapping or a list that begins."""
     if len(stack) >= MAX_DEPTH:
         raise unreadable_error(event, "too-deep", *_TOO_DEEP, "ptcompile")
     if event.anchor:

@@ -305,6 +305,9 @@ class ManifestContainer:
                 yield self._with_text(entry, source.kind, source.name, key)
 
     def _with_configmap_text(self, entry: EnvEntry) -> EnvEntry:
+        """Return a variable with the text of the ConfigMap that it refers to, if the stream has
+        it.
+        """
         source = nested_map(entry.source, "configMapKeyRef")
         if not source or self._find is None:
             return entry
@@ -389,6 +392,7 @@ class ManifestTemplate:
         return tuple(container for container in self.containers if container.is_main)
 
     def _containers(self) -> Iterator[ManifestContainer]:
+        """Yield the containers of the template, init containers first."""
         for key, init in (("initContainers", True), ("containers", False)):
             specs = _mappings(self.spec.get(key))
             main_index = next(

@@ -142,7 +142,9 @@ def test_a_name_becomes_a_valid_label() -> None:
 
 
 @pytest.mark.parametrize("namespace", ["", "Team_A", "a/b"])
-def test_a_namespace_that_cannot_exist(namespace: str, fake: FakeApi, api: Any) -> None:
+def test_a_namespace_that_cannot_exist_is_rejected_before_any_request(
+    namespace: str, fake: FakeApi, api: Any
+) -> None:
     with pytest.raises(ValueError, match="no namespace can be named"):
         cluster.submit(api, ptcompile.compile(SPEC), namespace)
     assert fake.asked == []

@@ -98,7 +98,7 @@ def test_resolve_follows_references_between_files(
     assert schemas.resolve(document, reference) == target
 
 
-def test_a_version_that_does_not_exist() -> None:
+def test_a_schema_that_does_not_exist_raises() -> None:
     with pytest.raises(FileNotFoundError, match=r"nothing\.json"):
         schema_files.schema_text("nothing.json")
 

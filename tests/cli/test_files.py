@@ -441,7 +441,7 @@ def _refusing(closed: str, call: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices")
 @pytest.mark.parametrize("words", [("--schemas",), ("--cluster",), ("--config",), ()])
-def test_a_pipe_or_a_device_that_is_named(
+def test_a_named_pipe_or_device_is_not_read(
     words: tuple[str, ...], tmp_path: Path, capsys: Capture
 ) -> None:
     os.mkfifo(tmp_path / "pipe")

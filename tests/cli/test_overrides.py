@@ -165,7 +165,7 @@ def test_a_caret_shows_the_mistake_in_a_path(
     assert second.lstrip(" ^").startswith(message)
 
 
-def test_values_that_are_not_yaml() -> None:
+def test_a_value_that_is_not_yaml_is_reported_masked() -> None:
     for text in ("spec.nodes=[", "a=1\nb: 2", "spec.env.TOKEN=[hunter2"):
         with pytest.raises(UsageError, match="not a YAML value") as raised:
             parse_yaml(text)

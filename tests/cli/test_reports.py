@@ -89,7 +89,7 @@ def test_compile_writes_reports_too(folder: Path, capsys: Capture) -> None:
         (["--statistics", "--by", "label:"], "--by: no group 'label:'"),
     ],
 )
-def test_options_that_do_not_fit(
+def test_options_that_exclude_each_other_are_reported(
     words: list[str], sentence: str, folder: Path, capsys: Capture
 ) -> None:
     ran = here(capsys, "lint", "m", *words)

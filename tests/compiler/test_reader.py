@@ -38,7 +38,9 @@ from tests.making import DEFAULT_CLUSTER, documents, smallest
         ("nvidia_dra", "0.2", None),
     ],
 )
-def test_releases_that_are_not_modeled(software: str, release: str, text: str | None) -> None:
+def test_releases_that_are_not_modeled_are_warned_about(
+    software: str, release: str, text: str | None
+) -> None:
     field = {"nvidia_dra": "nvidiaDra"}.get(software, software)
     read, problems = load_profile(
         {

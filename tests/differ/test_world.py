@@ -112,7 +112,7 @@ def test_a_difference_names_rank_0_or_the_workers() -> None:
     assert facts(old, other) == [("rank 0", "node", None, "zone is a")]
 
 
-def test_a_role_that_does_not_train() -> None:
+def test_an_auxiliary_role_is_compared_by_its_name() -> None:
     old = jobset(["torchrun", "t.py"])
     beside = copy.deepcopy(old["spec"]["replicatedJobs"][0])
     beside["name"] = "loader"

@@ -67,7 +67,7 @@ def test_a_pass_that_breaks_the_contract_fails_the_check(run: Pass, message: str
         check_pass(run)
 
 
-def test_a_spec_that_does_not_compile() -> None:
+def test_a_spec_that_does_not_compile_raises() -> None:
     broken = {**SPECS[0], "spec": {}}
     with pytest.raises(ValueError, match="the spec does not compile"):
         check_pass(fills, [broken])

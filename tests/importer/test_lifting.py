@@ -186,7 +186,7 @@ def test_pod_security_stays_if_it_is_set() -> None:
     )
 
 
-def test_no_pod_security_for_a_spec_that_does_not_compile() -> None:
+def test_a_spec_that_does_not_compile_keeps_its_fields() -> None:
     spec = {"kind": "TrainingJob", "spec": {"nodes": "x", **RESTRICTED}}
     assert (
         lift_pod_security(compile_candidate(spec, ClusterProfile()), ClusterProfile()).spec is spec

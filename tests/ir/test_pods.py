@@ -152,7 +152,7 @@ LEAF = ("spec", "x")
         ({"command": {"A": LEAF}}, {"command": ["A"]}, {"command": {"A": LEAF}}),
     ],
 )
-def test_nulls_that_a_value_does_not_set_again(nulls: Any, value: Any, remaining: Any) -> None:
+def test_a_value_sets_some_nulls_again(nulls: Any, value: Any, remaining: Any) -> None:
     assert pod_template.absent_nulls(nulls, value) == remaining
 
 

@@ -124,7 +124,9 @@ def test_a_command_finds_what_its_function_does(name: str, verb: str, capsys: Ca
 @pytest.mark.parametrize(
     ("verb", "keyword"), [(verb, keyword) for verb in NO_OPTION for keyword in NO_OPTION[verb]]
 )
-def test_options_that_commands_do_not_have(verb: str, keyword: str, capsys: Capture) -> None:
+def test_commands_reject_the_options_that_they_lack(
+    verb: str, keyword: str, capsys: Capture
+) -> None:
     done = run(verb, Given(MANIFEST, {keyword: [CRD_FILE]}), capsys)
     assert "unrecognized arguments" in done.printed, NO_OPTION[verb][keyword]
 

@@ -74,12 +74,12 @@ def test_commands_that_never_end_are_reported(command: tuple[str, ...]) -> None:
         ("sh", "-c", "echo sleep infinity"),
     ],
 )
-def test_commands_that_end_or_may(command: tuple[str, ...]) -> None:
+def test_commands_that_may_end_are_accepted(command: tuple[str, ...]) -> None:
     assert not fires("endless-init-container", _init(*command))
     assert not fires("blocking-sidecar", _sidecar(*command))
 
 
-def test_init_containers_that_may_run_on() -> None:
+def test_some_init_containers_may_run_on() -> None:
     assert not fires("endless-init-container", _init("sleep", "infinity", restartPolicy="Always"))
     assert not fires(
         "endless-init-container", _init(image="istio/proxyv2:1.27", args=["istio-iptables"])

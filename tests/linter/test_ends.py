@@ -58,7 +58,7 @@ spec:
         ('trainer: "2.1", jobset: "0.10"', False),
     ],
 )
-def test_releases_that_do_not_work_together(versions: str, expected: bool) -> None:
+def test_releases_that_do_not_work_together_are_reported(versions: str, expected: bool) -> None:
     diagnostics = ptcompile.lint(QUEUED, cluster=PROFILE % versions).diagnostics
     assert ("PTC296" in {diagnostic.code for diagnostic in diagnostics}) is expected
 

@@ -231,4 +231,4 @@ spec:
     assert fixed["spec"]["template"]["metadata"]["annotations"] == {
         "k8s.v1.cni.cncf.io/networks": "rdma"
     }
-    assert "annotations" not in fixed["metadata"] or not fixed["metadata"]["annotations"]
+    assert not fixed["metadata"].get("annotations")

@@ -198,7 +198,7 @@ def test_placeholders_of_other_tools_are_found(value: object, placeholder: str |
         ("shell-variable-in-env", ("spec", "x"), {"spec": {"x": "a"}}, False),
     ],
 )
-def test_findings_about_text_that_is_written(
+def test_a_finding_about_written_text_is_recognized(
     name: str, path: Any, data: Any, expected: bool
 ) -> None:
     assert is_about_written_text(Problem(name, path, "m", "h"), data) is expected

@@ -112,7 +112,7 @@ def test_other_files_are_checked_as_usual(text: str, name: str) -> None:
     assert (name, "error") in {(d.name, d.severity) for d in ptcompile.lint(text).diagnostics}
 
 
-def test_no_verdict_on_a_value_that_has_a_mark() -> None:
+def test_a_value_that_has_a_mark_gets_no_verdict() -> None:
     text = JOB.replace("command: [python, train.py]", 'env: [{name: "{{ .a }}=", value: x}]')
     assert "invalid-value" in {
         d.name for d in ptcompile.lint(text.replace("{{ .a }}", "a")).diagnostics

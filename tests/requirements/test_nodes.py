@@ -70,7 +70,7 @@ def test_the_pools_that_take_the_pods_are_named() -> None:
     assert needs(SPEC, {"nodePools": pools})[-1] == fits
 
 
-def test_pods_that_do_not_fit_at_once() -> None:
+def test_pods_that_fit_alone_may_not_fit_at_once() -> None:
     roomy = {**NODE, "status": {"allocatable": {"cpu": "96", "nvidia.com/gpu": 8, "pods": "110"}}}
     manifests = ptcompile.compile(SPEC, target="job").manifests
     alone, at_once = needs([*manifests, roomy])[-2:]

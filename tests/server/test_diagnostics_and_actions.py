@@ -75,7 +75,7 @@ def test_findings_of_several_documents_are_at_their_lines() -> None:
     assert len({one.range.start.line for one in reported if one.code != "PTC109"}) >= 2
 
 
-def test_a_text_that_cannot_be_parsed() -> None:
+def test_a_text_that_cannot_be_parsed_has_an_error() -> None:
     (diagnostic,) = diagnostics(opened("apiVersion: v1\nkind: Pod\nspec: [a, b\n"))
     assert diagnostic.severity == DiagnosticSeverity.Error
 

@@ -225,7 +225,7 @@ def test_amounts_give_the_number_of_processes(
         ({"cpu": "4"}, None, None),
     ],
 )
-def test_processes_that_auto_does_not_count(
+def test_auto_leaves_some_processes_uncounted(
     amounts: dict[str, str], accelerator: str | None, count: int | None
 ) -> None:
     assert devices.uncounted_processes(EKS, amounts, accelerator) == count

@@ -283,7 +283,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_options_that_do_not_fit(options: str) -> None:
+def test_options_that_fit_no_variant_are_reported(options: str) -> None:
     keywords, wanted = OPTIONS[options]
     assert {*messages(LLAMA, **keywords)} == {*wanted}
 

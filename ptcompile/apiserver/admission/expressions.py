@@ -98,6 +98,9 @@ class _PolicyVariables:
         return ComputedFields(lambda name, budget: self._read(limit, name, budget))
 
     def _read(self, limit: int, name: str, budget: StepBudget) -> Any:
+        """Return the value of a variable, for an expression before which `limit` variables are
+        declared.
+        """
         position = self._positions.get(name, limit)
         if position >= limit:
             raise CelError(f"no such key: {name}")

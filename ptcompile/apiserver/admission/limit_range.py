@@ -64,6 +64,9 @@ def limits_of(namespace: str, state: ClusterState) -> NamespaceLimits | None:
 
 
 def _merge(ranges: Sequence[Json]) -> NamespaceLimits:
+    """Return the bounds and defaults of several LimitRanges: the strictest bounds and the first
+    defaults.
+    """
     bounds: dict[str, dict[str, dict[str, Quantity]]] = {}
     limits: dict[str, Quantity] = {}
     requests: dict[str, Quantity] = {}

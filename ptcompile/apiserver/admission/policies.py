@@ -105,6 +105,7 @@ def _bound_policies(state: ClusterState) -> list[BoundPolicy]:
 
 
 def _applies(pair: BoundPolicy, request: Request, state: ClusterState) -> Decision:
+    """Return whether both the policy and its binding match a request."""
     decision = matches(nested_map(pair.policy, "spec", "matchConstraints"), request, state)
     if decision is Decision.NO:
         return decision

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 
 def _fields(text: str) -> FieldTypes:
+    """Return the fields in a text such as `name: string; size: int`, with their types."""
     return {
         name: read_type(kind)
         for name, _, kind in (part.partition(": ") for part in text.split("; "))

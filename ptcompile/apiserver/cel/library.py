@@ -51,6 +51,7 @@ def _pay_for_reading(budget: StepBudget, *texts: str) -> None:
 
 
 def _matcher(budget: StepBudget, text: str, pattern: str) -> Callable[[str], Any]:
+    """Return the search for a pattern, and pay for its use on a text."""
     spend(budget, (len(text) // 10 + 1) * (len(pattern) // 4 + 1))
     match = compile_search(pattern)
     if match is None:
@@ -289,6 +290,10 @@ def _contains_all(budget: StepBudget, container: list[Any], elements: list[Any])
 
 
 def _extremum(sign: int) -> Callable[..., Any]:
+    """Return the function for the least item (`sign` -1) or the greatest (1) of a list or the
+    arguments.
+    """
+
     def run(budget: StepBudget, *arguments: Any) -> Any:
         items = arguments[0] if len(arguments) == 1 and type(arguments[0]) is list else arguments
         if not items:

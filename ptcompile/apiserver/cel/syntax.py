@@ -246,6 +246,7 @@ def parse(text: str) -> Expression:
 
 
 def _tokens(text: str) -> list[tuple[str, Any]]:
+    """Return the tokens of an expression, each with its kind and its value."""
     out: list[tuple[str, Any]] = []
     offset = 0
     while offset < len(text):

@@ -313,7 +313,9 @@ def to_timestamp(text: str) -> Timestamp:
     except ValueError:
         raise conversion_error(text, "google.protobuf.Timestamp") from None
 
-    utc_offset = (int(hours) * 3600 + int(minutes) * 60) * (-1 if sign == "-" else 1) if sign else 0
+    utc_offset = int(hours or 0) * 3600 + int(minutes or 0) * 60
+    if sign == "-":
+        utc_offset = -utc_offset
     seconds = (moment - _EPOCH) // timedelta(seconds=1) - utc_offset
 
     return checked_timestamp(seconds * 10**9 + int((fraction or "0")[:9].ljust(9, "0")))

@@ -73,6 +73,9 @@ class Definitions(NamedTuple):
         return self.kinds.get(kind) or self._file(kind) or shipped_definition(kind)
 
     def _file(self, kind: GroupVersionKind) -> JsonSchema | None:
+        """Return the JSON Schema of a kind from the files, which may have any of three usual
+        names.
+        """
         if not self.files:
             return None
 

@@ -72,6 +72,7 @@ class _Pair(NamedTuple):
 
 
 def _walk(schema: Schema, document: str, pair: _Pair, path: Path, run: _Run) -> Problems:
+    """Yield the problems of all rules at a value and below it."""
     if not schema.get("x-ruled"):
         return
 

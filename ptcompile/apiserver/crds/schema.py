@@ -321,6 +321,9 @@ def _schemas_below(schema: SchemaObject, path: Path) -> Iterator[tuple[Path, Any
 
 
 def _untyped_schemas(node: SchemaObject, path: Path) -> Iterator[tuple[Path, Any, bool]]:
+    """Yield the schemas below keywords that the typed fields leave out, as `_schemas_below` does:
+    the checks of outer schemas skip them.
+    """
     for key in _UNTYPED_KEYWORDS:
         value = node.get(key)
         if key == "dependencies":

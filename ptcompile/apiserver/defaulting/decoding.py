@@ -66,6 +66,7 @@ def copy_without_nulls(value: Any) -> Any:
 
 
 def _encode(value: Any, schema: Schema, document: str) -> Any:
+    """Return a value as Go encodes it again, with quantities in canonical form."""
     schema, document = resolve_node(schema, document)
     if isinstance(value, list | tuple):
         items = schema.get("items", {})

@@ -292,7 +292,7 @@ def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, s
 def _create_validator(schema: Json) -> Any:
     from jsonschema.validators import validator_for
 
-    # without it, jsonschema fetches remote references
+    # without a registry, jsonschema fetches remote references
     from referencing.jsonschema import (
         EMPTY_REGISTRY,
     )

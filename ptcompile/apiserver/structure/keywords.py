@@ -287,6 +287,8 @@ def with_keywords(check: ValueCheck, schema: Schema, server: Version) -> ValueCh
 
 
 def _chain(first: ValueCheck, rest: list[ValueCheck]) -> ValueCheck:
+    """Return a check that runs the rest only if the first one finds nothing."""
+
     def check(value: Any) -> Violations:
         violations = first(value)
         if violations:

@@ -190,7 +190,7 @@ class FieldValue:
             yield self.item(index, item)
 
     def items(self, values: Iterable[Any]) -> Iterator[FieldValue]:
-        """Yield items of this list, with the values that the server reads in them."""
+        """Yield the items of this list. `values` are what the server reads in them."""
         for index, value in enumerate(values):
             yield self.item(index, value)
 

@@ -183,12 +183,11 @@ def check_namespace(namespace: FieldValue) -> None:
 
 
 def _check_owners(owners: Any, path: Path, problems: FieldErrors) -> None:
-    # the server drops an owner that equals an earlier one
     controllers: set[str] = set()
     field = field_path(path)
     seen: list[Json] = []
     for index, owner in indexed_mappings(owners):
-        # the server drops the repetition first
+        # the server drops an owner that equals an earlier one
         if owner in seen:
             continue
 

@@ -118,6 +118,7 @@ def templates_at(manifest: Json, steps: str) -> Iterator[tuple[Path, Any]]:
 
 
 def _values_at(value: Any, steps: list[str], path: Path) -> Iterator[tuple[Path, Any]]:
+    """Yield the values that the steps lead to, with their paths; the step `*` is every entry."""
     if not steps:
         yield path, value
         return

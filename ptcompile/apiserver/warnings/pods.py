@@ -282,7 +282,8 @@ def _port_warnings(containers: list[tuple[Json, Path]], *, fill: bool) -> Proble
             if (
                 type(number) is not int
                 or type(host_port) is not int
-                or not type(protocol) is type(host_ip) is str
+                or type(protocol) is not str
+                or type(host_ip) is not str
             ):
                 continue
 

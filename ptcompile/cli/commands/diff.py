@@ -109,6 +109,7 @@ def _side_names(options: argparse.Namespace) -> tuple[str, str]:
 
 
 def _profile_filenames(options: argparse.Namespace) -> tuple[str | None, str | None]:
+    """Return the files of the profiles of both sides."""
     return options.from_cluster or options.cluster, options.to_cluster or options.cluster
 
 

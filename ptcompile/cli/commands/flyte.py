@@ -279,6 +279,7 @@ def _add_findings(findings: Reporter, where: str, result: Result, functions: _Fu
 def _locate(
     diagnostic: Diagnostic, where: str, function: Callable[..., Any] | None, texts: dict[str, bytes]
 ) -> tuple[str, Diagnostic]:
+    """Return the file in which a finding is reported, and the finding at its line there."""
     from ptcompile.flyte import findings as places
 
     file = places.file_of(function) if function is not None else None

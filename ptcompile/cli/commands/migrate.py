@@ -139,6 +139,7 @@ def _convert_file(
 
 
 def _parse_label(text: str) -> tuple[str, str]:
+    """Return the key and the value of a --select."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise UsageError(f"--select {text}: must be KEY=VALUE, such as team=vision")
@@ -239,6 +240,7 @@ def _import_file(
 
 
 def _parse_variable(text: str) -> tuple[str, str]:
+    """Return the name and the value of a --set."""
     name, equals, value = text.partition("=")
     if not equals or not re.fullmatch(r"[A-Za-z_]\w*|\d{1,3}|(?:partition|account|qos)\.\S+", name):
         raise UsageError(f"--set {name}: must be NAME=VALUE, such as REPLICAS=4")

@@ -54,6 +54,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _parse_times(options: argparse.Namespace) -> tuple[list[Fault], float]:
+    """Return the faults and the time limit in seconds."""
     from ptcompile.rehearsal import FORMS, default_limit, fault
     from ptcompile.rehearsal.settings import parse_duration
 

@@ -221,6 +221,7 @@ def devices(parts: SpecParts) -> Problems:
 
 
 def _node(part: SpecPart, accelerator: str | None, cluster: ClusterProfile) -> _Node:
+    """Return how many devices and processes a node of a block has."""
     devices = {
         name: amount
         for name, amount in part.amounts.limits.items()

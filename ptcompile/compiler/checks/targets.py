@@ -79,6 +79,7 @@ def _tightest_room(names: tuple[Derived, ...], groups: tuple[IndexedGroup, ...])
 
 
 def _room(derived: Derived, group: IndexedGroup) -> Room:
+    """Return how long the job's name may be for one derived name of a group."""
     last = {"last": max(0, group.pods - 1), "last_job": max(0, group.jobs - 1)}
     pattern = derived.pattern.format(job="<name>", group=group.name, **last)
     longest = derived.limit - (len(pattern) - len("<name>"))

@@ -47,6 +47,7 @@ def decode_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
 
 
 def _decode(document: Block, data: Any) -> tuple[Any, list[Problem]]:
+    """Return the decoded value, or None with the problems."""
     value, violations = reader.read(document, data)
     if not violations:
         return value, []

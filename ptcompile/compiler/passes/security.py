@@ -31,6 +31,9 @@ def security(job: Job, context: Context) -> Job:
 
 
 def _restrict(template: PodTemplate) -> PodTemplate:
+    """Return the template with the fields that the level `restricted` requires; those of the user
+    stay.
+    """
     if nested_string(template.extra, "os", "name") == "windows":
         return template
 

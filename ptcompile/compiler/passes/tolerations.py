@@ -117,6 +117,7 @@ def _is_for_any_value(toleration: Json) -> bool:
 
 
 def _taint_of(toleration: Json) -> tuple[str, str]:
+    """Return the key and the effect of the taint that a toleration tolerates."""
     return str(toleration.get("key") or ""), str(toleration.get("effect") or "")
 
 

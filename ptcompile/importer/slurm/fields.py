@@ -93,6 +93,7 @@ def fields_of(job: ScriptJob) -> JsonDict:
 
 
 def _image(step: ScriptStep, findings: ScriptFindings) -> str:
+    """Return the image of a step, or "" with a finding if the script names none."""
     container = step.container
     if not container.image:
         named = ""

@@ -206,6 +206,9 @@ def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Probl
 
 
 def _needs(group: JsonDict) -> Iterator[tuple[str, str, str]]:
+    """Yield what the cluster must have for a group: the kind of setting, its name, and where it is
+    set.
+    """
     api = str(group.get("apiVersion"))
     spec = nested_map(group, "spec")
     is_beta = "beta" in api

@@ -68,6 +68,7 @@ def needed_groups(spec: Json) -> Iterator[tuple[str, str]]:
 
 
 def _group(name: str, kind: str, mark: GroupMark, manifest: Json | None, member: str) -> NamedGroup:
+    """Return a group that pods name, with its size if the files have its object."""
     group = NamedGroup(name, mark.scheduler, mark.pod_path, kind, manifest, None, member)
     group = group._replace(counts_resources=mark.size_path == ("minMember",))
     if manifest is None:

@@ -296,6 +296,7 @@ def _check_torch(spec: Json, runtime: Json) -> Problems:
         name = nested_string(entry, "name")
         if name in runtimes.RESERVED_ENV:
             message = f"Forbidden: {name} is reserved: the runtime's torch policy sets it"
+            # PET_NNODES, PET_NPROC_PER_NODE and PET_NODE_RANK follow from fields of the trainer
             help = "remove it; use numNodes and numProcPerNode" if "N" in name[4:6] else "remove it"
             yield _rejection(("spec", "trainer", "env", i, "name"), message, help)
 

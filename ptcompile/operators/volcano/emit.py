@@ -137,8 +137,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
 
 
 def _unsupported_static_rendezvous(job: Job) -> Problems:
-    """Yield an error for a static rendezvous if the user's command starts torchrun, whose rank
-    is in a variable.
+    """Yield an error if the user's command starts torchrun and the rendezvous is static: torchrun
+    would need the rank that the plugin sets.
     """
     launch = job.launch
     if _has_one_task(job):

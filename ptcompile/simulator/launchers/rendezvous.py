@@ -242,7 +242,7 @@ def _single_node(
 ) -> Rendezvous:
     """Return the rendezvous of a launcher that starts processes in its own pod only."""
     launcher = launchers.LAUNCHERS[launch.launcher]
-    # it passes no other machines on: torchrun's defaults apply
+    # the launcher passes no other machines on, so torchrun's defaults apply
     if launcher.variables.get("nnodes") is not None:
         from_env = from_env._replace(
             backend="none",

@@ -111,6 +111,9 @@ def is_secret(name: str, value: object = None) -> bool:
 
 @bounded_cache(16384)
 def _category(name: str) -> Literal["secret", "doubtful", "plain"]:
+    """Return whether a name tells a secret: surely, only with a value that looks like one, or
+    not.
+    """
     normalized = normalize_name(name)
     if _PUBLIC.search(normalized) is not None:
         return "plain"

@@ -122,6 +122,7 @@ def unmistakable_secrets(secrets: Iterable[SecretScalar]) -> set[str]:
 
 
 def _walk(value: object, path: Path, parent: str, secrets: dict[Path, SecretScalar]) -> None:
+    """Collect the secrets in a value and below it, by path."""
     if isinstance(value, str):
         if (intervals := secret_parts(value)) and path not in secrets:
             secrets[path] = SecretScalar(path, value, tuple(intervals), True)
@@ -283,6 +284,7 @@ def without_secrets(data: Any, mark: Any = None) -> Any:
 
 
 def _mask(secret: SecretScalar, mark: Any) -> str:
+    """Return a secret masked: the whole value, or only its secret parts."""
     if secret.parts is None:
         return MASK if mark is None else str(mark(str(secret.value)))
     return without_parts(str(secret.value), secret.parts, mark or (lambda _: MASK))

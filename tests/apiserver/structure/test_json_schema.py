@@ -151,7 +151,7 @@ def test_values_that_a_schema_accepts_have_no_problem(schema: Json, value: Any) 
         ({"additionalProperties": TEXT}, "it reports more than 99 mistakes"),
     ],
 )
-def test_schemas_that_cannot_be_applied(schema: Json, why: str | None) -> None:
+def test_a_schema_that_cannot_be_applied_is_a_finding(schema: Json, why: str | None) -> None:
     reported = problems(schema, dict.fromkeys(map(str, range(101)), 1))
     if why is None:
         assert [problem.name for problem in reported] == []

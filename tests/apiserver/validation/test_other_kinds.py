@@ -456,7 +456,7 @@ def test_two_data_sources_of_a_claim_agree() -> None:
     )
 
 
-def test_a_reference_that_the_server_does_not_check() -> None:
+def test_the_server_leaves_a_node_stage_secret_unchecked() -> None:
     source = {"driver": "d", "volumeHandle": "h", "nodeStageSecretRef": {"name": "A"}}
     assert validate(_kind("v1", "PersistentVolume", spec={**_VOLUME, "csi": source})) == []
 
@@ -473,7 +473,7 @@ def test_a_gated_field_is_ignored_until_the_gate_is_on() -> None:
     assert [problem.name for problem in validate(pod, versions=OLDER)] == ["gate-off"]
 
 
-def test_a_kind_that_this_server_does_not_serve_yet() -> None:
+def test_an_older_server_does_not_have_a_newer_kind() -> None:
     (problem,) = validate(GOOD["device-class"], versions=OLDER)
     assert (problem.name, problem.path) == ("no-such-kind", ("apiVersion",))
     assert "v1beta1" in str(problem.help)

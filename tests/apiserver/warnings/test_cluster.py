@@ -63,7 +63,7 @@ def test_tls_secrets_without_a_pem_certificate_or_key_are_warned_about(
     assert warned("v1", "Secret", {"type": "Opaque", "data": data}) == []
 
 
-def test_secrets_that_are_not_base64(warned: Warned) -> None:
+def test_secrets_that_are_not_base64_have_no_pem_data(warned: Warned) -> None:
     fields = {"type": "kubernetes.io/tls", "data": {"tls.crt": "%", "tls.key": 7}}
     assert warned("v1", "Secret", fields) == [
         "tls: failed to find any PEM data in certificate input"

@@ -261,7 +261,7 @@ def test_annotations_for_security_are_warned_about(
         {"os": {"name": "windows"}, "containers": [MAIN]},
     ],
 )
-def test_no_warning_about_an_app_armor_annotation_that_a_field_replaces(
+def test_a_field_silences_the_warning_about_the_app_armor_annotation(
     warned: Warned, spec: dict[str, Any]
 ) -> None:
     annotations = {"container.apparmor.security.beta.kubernetes.io/main": "runtime/default"}

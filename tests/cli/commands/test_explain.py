@@ -77,7 +77,7 @@ def test_wrong_usage_exits_with_2(
     assert message in ran.err
 
 
-def test_a_spec_that_does_not_compile(tmp_path: Path, capsys: Capture) -> None:
+def test_a_spec_that_does_not_compile_exits_with_1(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "explain", spec(tmp_path, body="nods: 1"))
     assert (ran.status, ran.out) == (1, "")
     assert "spec.yaml:7:3" in ran.err

@@ -398,7 +398,7 @@ def test_a_misspelled_kind_names_the_right_one() -> None:
 
 
 @pytest.mark.parametrize("value", [None, [], "x", 5, True])
-def test_a_body_that_is_not_a_mapping(value: Any) -> None:
+def test_a_body_that_is_not_a_mapping_is_reported(value: Any) -> None:
     data = {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",

@@ -211,7 +211,7 @@ def test_a_queue_of_kueue_places_by_topology() -> None:
     )
 
 
-def test_a_field_that_later_releases_do_not_have() -> None:
+def test_a_field_that_a_release_removed_is_unknown() -> None:
     pod = {
         "workloadRef": {"name": "a", "podGroup": "b"},
         "containers": [{"name": "a", "image": "b:1"}],

@@ -190,7 +190,7 @@ def test_a_suspended_job_has_a_note(suspend: bool | None, expected: bool) -> Non
     assert any(note.startswith("suspended: ") for note in notes) is expected
 
 
-def test_numbers_that_are_not_written() -> None:
+def test_absent_numbers_have_their_defaults() -> None:
     manifest = mpijob(slotsPerWorker=None)
     del manifest["spec"]["mpiReplicaSpecs"]["Worker"]["replicas"]
     manifest["spec"]["mpiReplicaSpecs"]["Other"] = {"template": {}}

@@ -217,7 +217,7 @@ def test_an_empty_rdzv_conf_makes_the_controller_fail() -> None:
     assert (problem.name, problem.authority) == ("controller-failure", "training-operator")
 
 
-def test_values_that_go_cannot_decode() -> None:
+def test_values_that_go_cannot_decode_are_reported() -> None:
     """`1e1.5` matches the schema's pattern, but Go's parser rejects it.
 
     Source: docs/facts/volcano.md#templates.

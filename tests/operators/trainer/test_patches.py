@@ -124,7 +124,9 @@ def test_a_job_gets_the_runtime_that_fits(body: str, *, own: bool) -> None:
         ("terminationGracePeriodSeconds: 1", "2.2"),
     ],
 )
-def test_fields_that_patches_of_each_release_can_set(body: str, since: str) -> None:
+def test_a_job_includes_its_runtime_if_the_release_s_patches_lack_a_field(
+    body: str, since: str
+) -> None:
     """The fields come from Trainer's API types of 2.0, 2.1 and 2.2. A job that sets others includes its own runtime."""
     for trainer in RELEASES:
         kinds = [one["kind"] for one in both(f"{IN_PLACE}\n{body}", release(trainer))]

@@ -64,6 +64,7 @@ def check(subject: Subject) -> Findings:
 
 
 def _problem(value: str, count: int) -> str | None:
+    """Return what is wrong with the value for a container with so many GPUs, or None."""
     if _is_nothing(value.strip()):
         return "the processes see none of the container's GPUs"
     if not _is_list(value.strip()):

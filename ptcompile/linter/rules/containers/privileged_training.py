@@ -62,6 +62,7 @@ def check(subject: Subject) -> Findings:
 
 
 def _edits(container: ManifestContainer, path: Path) -> Iterator[Edit]:
+    """Yield the edits that replace `privileged` by the capability that RDMA needs."""
     yield Edit("remove", path)
     added = nested_value(container.spec, "securityContext", "capabilities", "add")
     capabilities_path = (*path[:-1], "capabilities", "add")

@@ -77,6 +77,7 @@ def check(subject: Subject) -> Findings:
 
 
 def _text_and_help(mistake: HostMistake, subject: Subject, host: str) -> tuple[str, str]:
+    """Return the message and the help for a host that no Service of the files leads to."""
     service = mistake.written
     if subject.stream.has_context:
         missing = "but these manifests have none"

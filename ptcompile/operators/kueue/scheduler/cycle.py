@@ -116,6 +116,7 @@ class Scheduler:
         return heap[0].workload if heap else None
 
     def _push(self, workload: Workload) -> None:
+        """Let a workload wait in its queue, by its priority and order."""
         self._clock += 1
         item = _Waiting(-workload.priority, workload.order, self._clock, workload)
         heappush(self.waiting.setdefault(workload.cluster_queue, []), item)
@@ -149,6 +150,7 @@ class Scheduler:
     def _try(
         self, workload: Workload, counts: Sequence[int]
     ) -> tuple[Assignment, list[PreemptionTarget]]:
+        """Return the flavors for a workload, and the workloads to preempt for them."""
         assignment = assign(workload, self.state, simulate(self.state), counts)
         if Fit.NO_FIT < assignment.fit < Fit.FIT:
             return assignment, find_targets(workload, assignment, self.state)
@@ -270,6 +272,7 @@ class Scheduler:
         self.messages.pop(workload, None)
 
     def _evict(self, target: PreemptionTarget, by: Workload) -> None:
+        """Preempt a workload, which waits in its queue again."""
         workload = target.workload
         self.state.remove(workload)
         self.assignments.pop(workload, None)

@@ -268,6 +268,9 @@ class FlavorTopology:
         return out
 
     def _placement(self, domains: Iterable[tuple[tuple[str, ...], int]]) -> Placement:
+        """Return the placement for the numbers of pods by domain; hosts are named without their
+        upper levels.
+        """
         start = len(self.levels) - 1 if self.has_hosts else 0
         sorted_domains = sorted(domains)
         return Placement(

@@ -25,6 +25,7 @@ def check_ray(manifest: Json, versions: Versions) -> tuple[list[Problem], bool]:
 
 
 def _check_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
+    """Return the rejections of a RayJob, and whether its labels and templates are checked too."""
     spec = nested_map(job, "spec")
     selector = nested_map(spec, "clusterSelector")
     cluster = spec.get("rayClusterSpec")

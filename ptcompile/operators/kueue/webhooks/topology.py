@@ -236,6 +236,7 @@ def _reject_constant(name: str) -> Any:
 
 
 def _layer(entry: Any) -> tuple[str, int] | None:
+    """Return the topology and the size of one layer, as Go decodes them, or None if it cannot."""
     topology = ""
     size = 0
     if entry is not None and not isinstance(entry, tuple):

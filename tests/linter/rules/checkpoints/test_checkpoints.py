@@ -160,7 +160,7 @@ def test_checkpoints_on_a_folder_of_the_node_are_reported(path: str, expected: b
         ),
     ],
 )
-def test_a_pod_that_is_lost_with_its_spot_node(
+def test_a_checkpoint_is_lost_with_a_spot_node(
     spot: bool, policy: list[Json], expected: bool
 ) -> None:
     """Without retries a failed pod is not recreated, but a preempted one may be."""

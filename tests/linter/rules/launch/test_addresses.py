@@ -145,7 +145,7 @@ def test_roles_that_meet_have_no_finding(manifest: Json) -> None:
 
 
 @pytest.mark.parametrize(("manifest", "expected"), APART.values(), ids=APART)
-def test_roles_that_do_not_meet(manifest: Json, expected: set[str]) -> None:
+def test_roles_of_different_rendezvous_do_not_meet(manifest: Json, expected: set[str]) -> None:
     assert can_meet(manifest) == [False]
     assert names(manifest) & MEETING == expected
 

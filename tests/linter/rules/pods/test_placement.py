@@ -140,7 +140,7 @@ def test_values_that_no_node_has_get_a_suggestion(label: str, value: str, sugges
         ("node.kubernetes.io/instance-type", "m5.large"),
     ],
 )
-def test_values_that_nodes_may_have(label: str, value: str) -> None:
+def test_values_that_nodes_may_have_are_accepted(label: str, value: str) -> None:
     assert not fires(
         "unknown-accelerator-label", pod(nodeSelector={label: value}, containers=[{"name": "a"}])
     )

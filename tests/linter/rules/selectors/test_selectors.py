@@ -63,7 +63,7 @@ def test_budgets_and_policies_must_select_a_pod(kind: str) -> None:
     )  # Kueue adds it
 
 
-def test_pods_of_kinds_that_are_not_simulated() -> None:
+def test_pods_of_kinds_that_are_not_simulated_count_too() -> None:
     spec = {
         "template": {
             "metadata": {"labels": {"app": "web"}},

@@ -143,7 +143,7 @@ def test_the_fix_for_an_index_sets_completions_too(spec: Json, values: list[obje
     ],
 )
 @pytest.mark.parametrize("subdomain", ["absent", None])
-def test_a_headless_service_that_is_not_the_subdomain(
+def test_a_headless_service_must_be_the_subdomain(
     command: tuple[str, ...], pods: int, severity: str | None, subdomain: str | None
 ) -> None:
     manifest = _job(*command, subdomain=subdomain, pods=pods)

@@ -103,7 +103,7 @@ SELECTOR = "alpha.jobset.sigs.k8s.io/node-selector"
         ({EXCLUSIVE: "rack", "exclusive-topology": "rack"}, []),
     ],
 )
-def test_annotations_that_jobset_does_not_read(
+def test_annotations_that_jobset_does_not_read_are_reported(
     annotations: dict[str, str], helps: list[str]
 ) -> None:
     manifest = jobset(replicated("a"))

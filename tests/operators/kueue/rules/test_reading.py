@@ -59,7 +59,7 @@ def messages(manifest: Json, *others: Json) -> list[str]:
     ]
 
 
-def test_queue_that_the_namespace_does_not_have() -> None:
+def test_a_queue_must_be_in_the_namespace() -> None:
     others = (local_queue("cpus"), local_queue("tpus"), local_queue("other", namespace="else"))
     (problem,) = findings(queued("cpu"), *others)
     assert (problem.name, problem.path) == ("missing-queue", ("metadata", "labels", QUEUE))
@@ -75,7 +75,7 @@ def test_queue_of_a_namespace_without_queues_is_unknown() -> None:
     assert findings(queued("gpus", namespace="else"), local_queue("cpus")) == []
 
 
-def test_cluster_queue_that_the_files_do_not_have() -> None:
+def test_a_missing_cluster_queue_is_reported_if_the_files_have_others() -> None:
     (problem,) = findings(queued(), local_queue(), cluster_queue("a"), cluster_queue("b"))
     assert (problem.name, problem.help) == ("missing-queue", "name one of a, b in the LocalQueue")
     assert problem.message.endswith("ClusterQueue research of LocalQueue gpus doesn't exist")

@@ -47,7 +47,7 @@ def test_the_number_of_processes_must_match_the_slots(
 
 
 @pytest.mark.parametrize(("works", "expected"), [(None, True), (False, True), (True, False)])
-def test_gpus_of_a_launcher_that_does_not_work(works: bool | None, expected: bool) -> None:
+def test_gpus_of_a_launcher_without_work_are_reported(works: bool | None, expected: bool) -> None:
     spec = {} if works is None else {"runLauncherAsWorker": works}
     manifest = mpijob(
         launcher={"command": ["mpirun", "python", "t.py"], **GPUS}, worker=GPUS, **spec

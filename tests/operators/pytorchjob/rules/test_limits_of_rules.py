@@ -62,7 +62,7 @@ def test_pods_are_counted_in_singular_and_plural(workers: int | None, text: str)
         (2, ["python", "t.py"], {}, False),
     ],
 )
-def test_workers_that_do_not_find_one_another(
+def test_workers_must_find_one_another(
     workers: int, command: list[str], spec: Json, expected: bool
 ) -> None:
     manifest = pytorchjob(worker=command, workers=workers, **spec)

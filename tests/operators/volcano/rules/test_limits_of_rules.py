@@ -161,7 +161,9 @@ def test_a_task_without_a_rank_becomes_the_worker_if_it_is_the_only_one(
         (False, 1, "65536", 1),
     ],
 )
-def test_a_port_that_no_pod_can_have(network: bool, containers: int, port: str, count: int) -> None:
+def test_a_port_that_no_pod_can_have_is_reported(
+    network: bool, containers: int, port: str, count: int
+) -> None:
     master = _task("master")
     master["template"]["spec"].update(
         hostNetwork=network, containers=[container(f"c{i}") for i in range(containers)]

@@ -107,6 +107,7 @@ def _references(subject: Subject) -> Iterator[tuple[Path, str, str]]:
 
 
 def _queue_references(subject: Subject) -> Iterator[tuple[Path, str, str]]:
+    """Yield the path, the kind and the name of each object that a ClusterQueue refers to."""
     for i, group in indexed_mappings(subject.spec.get("resourceGroups")):
         for j, flavor in indexed_mappings(group.get("flavors")):
             path = ("spec", "resourceGroups", i, "flavors", j, "name")

@@ -73,7 +73,7 @@ def test_a_runtime_of_another_kind_or_namespace_is_reported(
 
 
 @pytest.mark.parametrize(("nodes", "others"), [(1, False), (2, True)])
-def test_nodes_that_do_not_know_one_another(nodes: int, others: bool) -> None:
+def test_only_several_nodes_do_not_know_one_another(nodes: int, others: bool) -> None:
     own = runtime(mlPolicy={"torch": {}, "numNodes": nodes})
     (problem,) = problems_of("trainjob-without-trainer", trainjob(None, runtime="acme"), own)
     assert ("none knows the others" in problem.message) is others
