@@ -115,10 +115,9 @@ def capability_table() -> dict[str, JsonDict]:
 
 def _probe_target(probe: Probe, target: Target) -> Support:
     several = bool(_compile_probe({"nodes": 2}, {}, target)[0])
+    shape = {"nodes": 2}
     if any(field in probe.spec for field in _SHAPE_FIELDS) or not several:
         shape = {}
-    else:
-        shape = {"nodes": 2}
     manifests, warned = _compile_probe({**shape, **probe.spec}, probe.profile, target)
     if not manifests:
         return "no"

@@ -415,10 +415,9 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
 
 def _describe_rule(rule: Json) -> str:
     reasons = " or ".join(nested_strings(rule, "onJobFailureReasons")) or "any failure"
+    targets = ""
     if rule.get("targetReplicatedJobs"):
         targets = f" of {', '.join(nested_strings(rule, 'targetReplicatedJobs'))}"
-    else:
-        targets = ""
     return f"{reasons}{targets} -> {nested_string(rule, 'action')}"
 
 

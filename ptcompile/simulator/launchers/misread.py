@@ -80,10 +80,9 @@ def launch_words(launch: Invocation) -> tuple[tuple[GivenOption, ...], tuple[str
 def misread_word(launch: Invocation) -> MisreadWord | None:
     """Return the first word by which a launch certainly does not start what was meant, or None."""
     arguments = launch.arguments
+    module = None
     if launch.program != launch.launcher:
         module = _unknown_module(launch.program.split() or launch.entry)
-    else:
-        module = None
     if module is not None or not arguments:
         return module or _unknown_program(launch.entry[:1])
 

@@ -32,10 +32,9 @@ def check(subject: Subject) -> Findings:
 
         options = option_names(launch.arguments)
         if "help" not in options and OPTIONS.issuperset(options):
+            last = ""
             if launch.arguments:
                 last = f", and {launch.arguments[-1]!r} is the value of an option"
-            else:
-                last = ""
             yield found_at(
                 role.command_path,
                 f"torchrun has no script to start{last}",

@@ -42,10 +42,9 @@ def check(subject: Subject) -> Findings:
 
         if rendezvous.max_restarts == "0":
             reason = "with max-restarts 0 the first lost node ends the training on all nodes"
+            help = "raise it to 3"
             if first.source_of("max-restarts") == "default":
                 help = "add --max-restarts=3"
-            else:
-                help = "raise it to 3"
         elif "elasticPolicy" in subject.spec and _fails_with_a_pod(subject, first.expanded.name):
             reason = (
                 "with restartPolicy Never the first failed pod fails the job, and nothing "

@@ -57,10 +57,9 @@ def check(subject: Subject) -> Findings:
                 continue
 
             near = closest_match(name, sorted(_KNOWN_VARIABLES))
+            fix = None
             if near and near not in names:
                 fix = fix_setting(f"write {near}", path, near)
-            else:
-                fix = None
 
             yield found_at(
                 path,

@@ -35,10 +35,9 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 
 def check(subject: Subject) -> Findings:
     worker = subject.template_of("worker")
+    gpus = 0
     if worker is not None and worker.main_containers:
         gpus = worker.main_containers[0].accelerators
-    else:
-        gpus = 0
 
     slots = nested_int(subject.spec, "slotsPerWorker", default=1)
     if gpus and slots and slots != gpus:

@@ -36,12 +36,11 @@ def check(subject: Subject) -> Findings:
         return
 
     suggestion = closest_match(policy, _POLICIES)
+    fix = None
     if suggestion:
         fix = fix_setting(
             f"write {suggestion}", _PATH, suggestion, safe=suggestion.lower() == policy.lower()
         )
-    else:
-        fix = None
 
     yield found_at(
         _PATH,

@@ -54,10 +54,9 @@ def check(subject: Subject) -> Findings:
             continue  # the flag before `true` is true without it, so nothing is lost
 
         path = ("spec", "plugins", plugin, index)
+        lost = ""
         if index + 1 < len(args):
             lost = f", and the {len(args) - index - 1} after it are lost too"
-        else:
-            lost = ""
 
         corrected = _corrected_argument(args[index], flags)
         if corrected:

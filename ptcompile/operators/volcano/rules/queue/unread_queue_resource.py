@@ -54,10 +54,9 @@ def check(subject: Subject) -> Findings:
 
             path = ("spec", *keys, name)
             meant = _OTHER_NAMES.get(name.lower()) or closest_match(name, sorted(_NATIVE))
+            fix = None
             if meant:
                 fix = Fix(f"rename it to {meant}", (Edit("rename", path, meant),))
-            else:
-                fix = None
 
             yield found_at(
                 path,
