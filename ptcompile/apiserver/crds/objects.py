@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptcompile.apiserver.crds import Definition, definition_problems, shipped_definition
-from ptcompile.apiserver.crds.rules import explain_rule
 from ptcompile.apiserver.defaulting.schemas import property_schema
 from ptcompile.apiserver.structure import is_outside
 from ptcompile.apiserver.structure.json_schema import JsonSchema
@@ -47,7 +46,6 @@ def defined_kind_problems(
     problems = list(definition_problems(current, definition, context.kubernetes, budget))
     if operator_kind.rejects:
         problems += _shipped_problems(current, kind, definition, context, problems)
-        problems = [explain_rule(problem, operator_kind) for problem in problems]
     paths = {problem.path for problem in problems}
     embedded = FieldErrors()
     if not isinstance(definition, JsonSchema):

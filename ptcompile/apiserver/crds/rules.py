@@ -27,8 +27,9 @@ from ptcompile.apiserver.defaulting.schemas import (
     resolve_node,
     with_schema_defaults,
 )
-from ptcompile.diagnostics import Path, Problem, Problems, problem_at
-from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.diagnostics import Path, Problem, Problems, field_path, problem_at
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mapping, kind_of
+from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ def rule_problems(
         before = _ABSENT
     else:
         before = _to_cel_value(schema, document, with_schema_defaults(schema, document, old))
-    yield from _walk(schema, document, _Pair(new, before), (), _Run(fresh_budget(manifest), set()))
+    kind = kind_named(kind_of(as_mapping(manifest)))
+    run = _Run(fresh_budget(manifest), set(), kind)
+    yield from _walk(schema, document, _Pair(new, before), (), run)
 
 
 class _Run(NamedTuple):
@@ -60,6 +63,8 @@ class _Run(NamedTuple):
     budget: StepBudget
     unchecked: set[str]
     """Rules already reported as not checked; they are not tried again for this object."""
+    kind: Kind
+    """Knows the fields that its rules are about, and what helps."""
 
 
 class _Pair(NamedTuple):
@@ -125,35 +130,27 @@ def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Problems:
     try:
         if evaluate(expression, names, budget) is True:
             return
-        message = _message(rule, names, budget)
+        reason = message = _message(rule, names, budget)
     except CelError as error:
-        message = f"{error} evaluating rule: {_message(rule)}"
+        reason = _message(rule)
+        message = f"{error} evaluating rule: {reason}"
         if str(error) == "no such overload":
             why = "call arguments did not match a supported operator for rule"
-            message = f"'{error}': {why}: {_message(rule)}"
+            message = f"'{error}': {why}: {reason}"
     except (CostError, UncheckedError) as error:
         run.unchecked.add(expression)
         yield _unchecked_rule(rule_path, expression, str(error), isinstance(error, CostError))
         return
 
     budget[0] -= _FINDING_STEPS
-    text = f"Invalid value: {message}"
-    yield problem_at("invalid-value", rule_path, text, "see the rule in the CRD")
-
-
-_INVALID = "Invalid value: "
-
-
-def explain_rule(problem: Problem, kind: Kind) -> Problem:
-    """Return the problem of a CEL rule at the field that the rule is about and with a help, if
-    its kind has them.
-    """
-    if problem.name != "invalid-value" or _INVALID not in problem.message:
-        return problem
-    _, _, value = problem.message.partition(_INVALID)
-    _, _, reason = value.rpartition("evaluating rule: ")
-    field, help = kind.rule_helps.get(reason, ((), problem.help))
-    return problem._replace(path=(*problem.path, *field), field=problem.start, help=help)
+    field, help = run.kind.rule_helps.get(reason, ((), "see the rule in the CRD"))
+    yield problem_at(
+        "invalid-value",
+        (*rule_path, *field),
+        f"Invalid value: {message}",
+        help,
+        field=field_path(rule_path),
+    )
 
 
 _FINDING_STEPS = 100

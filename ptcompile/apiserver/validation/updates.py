@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.schema_files import load, load_table
 from ptcompile.apiserver.crds import NO_DEFINITIONS, Definition, Definitions, transition_problems
-from ptcompile.apiserver.crds.rules import explain_rule
 from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
 from ptcompile.apiserver.kinds import CUSTOM, is_built_in
 from ptcompile.apiserver.server_side_apply import REMOVED, merge_by_schema
@@ -113,8 +112,7 @@ def custom_update(
 
     definition = (definitions or NO_DEFINITIONS).find(kind)
     if isinstance(definition, Definition):
-        for problem in transition_problems(definition, update.new, update.old):
-            yield explain_rule(problem, kind_named(kind))
+        yield from transition_problems(definition, update.new, update.old)
 
 
 def _value_pairs(

@@ -160,7 +160,7 @@ def check_task_template(
                 is_missing_policy = (
                     key == "restartPolicy"
                     and isinstance(parent, int)
-                    and "Required" in problem.message
+                    and problem.name == "required-value"
                 )
                 if problem.severity == "error" and not is_missing_policy:
                     yield problem._replace(

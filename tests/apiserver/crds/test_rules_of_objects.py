@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.apiserver.crds.rules import explain_rule, rule_problems
-from ptcompile.diagnostics import Problem
+from ptcompile.apiserver.crds.rules import rule_problems
 from ptcompile.operators.table import kind_named
 
 Json = dict[str, Any]
@@ -132,16 +131,15 @@ def test_a_rule_names_the_field_that_it_is_about() -> None:
     assert problem.path == ()
 
 
-def test_only_known_rules_are_explained() -> None:
-    kind = kind_named(("jobset.x-k8s.io/v1alpha2", "JobSet"))
-    other = Problem("unknown-field", ("a",), "a: Invalid value: x", "help")
-    assert explain_rule(other, kind) is other
-    plain = Problem("invalid-value", ("a",), "a: Required value: x", "help")
-    assert explain_rule(plain, kind) is plain
-    unknown = Problem("invalid-value", ("a",), "a: Invalid value: nobody wrote this", "help")
-    assert (explain_rule(unknown, kind).path, explain_rule(unknown, kind).help) == (("a",), "help")
-    for reason, (field, help) in kind.rule_helps.items():
-        explained = explain_rule(
-            Problem("invalid-value", ("a",), f"a: Invalid value: {reason}", "help"), kind
-        )
-        assert (explained.path, explained.help) == (("a", *field), help)
+@pytest.mark.parametrize("rule", ["false", "self.p > 'x' && self.q"])
+def test_a_known_rule_is_reported_at_its_field_with_help(rule: str) -> None:
+    """Even if it fails on the values; the message begins with the node that has the rule."""
+    helps = kind_named(("kueue.x-k8s.io/v1beta1", "ClusterQueue")).rule_helps
+    assert helps
+    for reason, (field, help) in helps.items():
+        schema = _schema(TEXT, {"rule": rule, "message": reason})
+        manifest = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ClusterQueue", "p": "y"}
+        (problem,) = rule_problems(schema, "x.json", manifest)
+        assert (problem.path, problem.help, problem.start) == (field, help, "")
+        (other,) = rule_problems(schema, "x.json", {**manifest, "kind": "Other"})
+        assert (other.path, other.help) == ((), "see the rule in the CRD")
