@@ -290,18 +290,14 @@ def _problems_of_text(source: Source, unchecked: list[str]) -> Problems:
         if not (is_foreign and problem.name in _KUBERNETES_RULES)
     ]
     if not source.documents:
-        unchecked += ["a list" for problem in problems if _is_list(problem)]
-        problems = [problem for problem in problems if not _is_list(problem)]
+        lists = frozenset(source.lists)
+        unchecked += ["a list"] * len(source.lists)
+        problems = [problem for problem in problems if problem not in lists]
     yield from text_problems(source, problems)
 
 
 _KUBERNETES_RULES = frozenset({"unsupported-yaml", "duplicate-key"})
 """Rules that apply only to Kubernetes objects."""
-
-
-def _is_list(problem: Problem) -> bool:
-    """Return whether a problem is about a document that is a list."""
-    return problem.name == "not-a-mapping" and "is a list" in problem.message
 
 
 def _without_suppressed(

@@ -216,6 +216,7 @@ class Source:
         "filename",
         "is_json",
         "is_script",
+        "lists",
         "problems",
         "text",
     )
@@ -225,6 +226,8 @@ class Source:
         self.filename = filename
         self.documents: tuple[Document, ...] = ()
         self.problems: tuple[Problem, ...] = ()
+        self.lists: list[Problem] = []
+        """Those of the problems that are about a document that is a list."""
         self.is_json = self.is_script = False
         self._line_starts: array[int] | None = None
 
@@ -580,6 +583,8 @@ def _read_stream(
             documents.append(document_at(result, parsed, index, first_line + line - 1, begin, end))
         elif data is not None:
             problems.append(_not_a_mapping(result, begin, end, data))
+            if type(data) is list:
+                result.lists.append(problems[-1])
 
         index += data is not None or bool(parsed.findings)
 

@@ -111,7 +111,7 @@ class SpecViolation(NamedTuple):
     message: str = ""
     """Set for bounds and patterns."""
     expected: tuple[str, ...] = ()
-    """Allowed values of a `literal_error`."""
+    """Allowed values of a `literal_error`; the pattern of a `string_pattern_mismatch`."""
     error: ValueError | None = None
     """Error of an `x-check`, with a human-readable reason."""
 
@@ -444,7 +444,14 @@ def _text_reader(_file: str, schema: Schema) -> Reader:
             return _add_violation("string_type", location, value, violations)
         if search is not None and search(value) is None:
             message = f"String should match pattern '{pattern}'"
-            return _add_violation("string_pattern_mismatch", location, value, violations, message)
+            return _add_violation(
+                "string_pattern_mismatch",
+                location,
+                value,
+                violations,
+                message,
+                expected=(str(pattern),),
+            )
         return value
 
     return read_text

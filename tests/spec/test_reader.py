@@ -175,9 +175,14 @@ def of_models(document: Block, data: Any) -> tuple[BaseModel | None, list[SpecVi
 
 
 def _fault(detail: Mapping[str, Any], data: Any) -> SpecViolation:
-    words = str(detail.get("ctx", {}).get("expected", "")).replace(" or ", ", ").split(", ")
-    expected = tuple(word.strip("'") for word in words) if detail["type"] == "literal_error" else ()
-    error = detail.get("ctx", {}).get("error")
+    context = detail.get("ctx", {})
+    expected: tuple[str, ...] = ()
+    if detail["type"] == "literal_error":
+        words = str(context["expected"]).replace(" or ", ", ").split(", ")
+        expected = tuple(word.strip("'") for word in words)
+    elif detail["type"] == "string_pattern_mismatch":
+        expected = (context["pattern"],)
+    error = context.get("error")
     return SpecViolation(
         detail["type"], _path(detail["loc"], data), detail["input"], detail["msg"], expected, error
     )
