@@ -12,18 +12,18 @@ from tests.density import Figures, is_unrelated
 PACKAGE = Path(__file__).parent.parent / "ptcompile"
 
 HIGHEST = {
-    "tokens": 8300,
-    "comprehensions": 46.1,
+    "tokens": 8240,
+    "comprehensions": 45.8,
     "conditional expressions": 27.7,
     "conditionals within conditionals": 0,
     "unrelated values in one assignment": 0.3,
-    "items taken by a number": 11.2,
+    "items taken by a number": 8.6,
     "lines above 100 columns": 2.0,
 }
 """The most of each figure, in 1,000 lines that hold code. A change that lowers one lowers its number here; one that
 raises it says why in its commit.
 """
-UNBROKEN = 0.062
+UNBROKEN = 0.052
 """The highest share of the functions of 15 lines or more that have neither a blank line nor a comment."""
 USED_ONCE = 0.24
 """The highest share of all functions that are private and called at one place."""

@@ -36,8 +36,8 @@ MOST_FILES = {
 ROOM_TOKENS = {
     "_internal": 5_000,
     "adapters": 5_500,
-    "api": 28_750,
-    "apiserver": 139_950,
+    "api": 28_700,
+    "apiserver": 139_900,
     "cli": 50_900,
     "compiler": 42_950,
     "converter": 8_700,
@@ -70,7 +70,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 849_300
+MOST_TOKENS = 849_200
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""
