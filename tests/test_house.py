@@ -53,8 +53,8 @@ ROOM_TOKENS = {
     "importer": 31_800,
     "ir": 4_350,
     "kinds": 10_100,
-    "kubernetes": 14_350,
-    "linter": 75_700,
+    "kubernetes": 14_550,
+    "linter": 75_500,
     "mcp": 4_200,
     "operators": 153_000,
     "rehearsal": 23_750,
@@ -65,7 +65,7 @@ ROOM_TOKENS = {
     "simulator": 41_050,
     "source": 27_850,
     "spec": 16_100,
-    "world": 6_950,
+    "world": 7_000,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.

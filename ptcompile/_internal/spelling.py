@@ -1,4 +1,4 @@
-"""Plurals, and likely typing errors: the known name that a word misspells."""
+"""Plurals, names without marks and case, and the known name that a word misspells."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from ptcompile.diagnosis.first import consequences, find_origin, masked
 from ptcompile.diagnosis.lines import Logs
 from ptcompile.diagnosis.model import Diagnosis
 from ptcompile.diagnosis.pages import search
-from ptcompile.linter.rule import texts_of
+from ptcompile.kubernetes.unstructured import texts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def diagnose_inputs(
         read.read(name, content[:left])
         left -= len(content)
     tolerates = inputs is not None and any(
-        "tolerations" in texts_of(document.data)
+        "tolerations" in (document.texts or texts_of(document.data))
         for file in inputs.files
         for document in file.source.documents
     )

@@ -22,7 +22,7 @@ from ptcompile.differ.model import Apply
 from ptcompile.differ.pairing import is_created, same_objects
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import Json, kind_of, namespace_of, nested_map
-from ptcompile.operators.table import OPERATORS, main_kind
+from ptcompile.operators.table import BY_TARGET, main_kind
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -30,9 +30,7 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.extending import Extensions
 
-_TARGET_OF_KIND = {
-    main_kind(operator).key: operator.target_name for operator in OPERATORS if operator.target_name
-}
+_TARGET_OF_KIND = {main_kind(operator).key: target for target, operator in BY_TARGET.items()}
 """The target that emits each kind."""
 
 

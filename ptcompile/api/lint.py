@@ -291,7 +291,7 @@ def _problems_of_text(source: Source, unchecked: list[str]) -> Problems:
     ]
     if not source.documents:
         lists = frozenset(source.lists)
-        unchecked += ["a list"] * len(source.lists)
+        unchecked += ["a list" for problem in problems if problem in lists]
         problems = [problem for problem in problems if problem not in lists]
     yield from text_problems(source, problems)
 

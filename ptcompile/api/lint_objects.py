@@ -16,7 +16,6 @@ from ptcompile.kubernetes.unstructured import (
     nested_maps,
 )
 from ptcompile.linter import ANY_POD_RULES, Stream, run
-from ptcompile.linter.rule import subject_of
 from ptcompile.linter.unrendered import is_about_written_text, without_verdicts_on_marks
 from ptcompile.operators.pod import POD_RULES
 from ptcompile.operators.table import kind_named
@@ -142,10 +141,12 @@ class ObjectLinter:
         """Return the rejections of admission plugins, by the objects of the stream and the
         profile.
         """
-        if not self._has_cluster_state and _ADMISSION_KINDS.isdisjoint(self._stream.kinds):
-            texts = subject_of(manifest, self._stream).texts
-            if _PRIORITY_FIELDS.isdisjoint(texts):
-                return ()
+        if (
+            not self._has_cluster_state
+            and _ADMISSION_KINDS.isdisjoint(self._stream.kinds)
+            and _PRIORITY_FIELDS.isdisjoint(self._stream.texts_of(manifest))
+        ):
+            return ()
         from ptcompile.apiserver.admission import admission_problems
 
         valid = not has_error(rejections)

@@ -191,18 +191,18 @@ def _expand_all(
     for path in paths:
         matched = False
         problems = len(unreadable)
-        for file in expand(path, exclude, unreadable):
+        for file in _expand(path, exclude, unreadable):
             matched = True
             yield file
         if require_match and not matched and len(unreadable) == problems:
             unreadable.append(f"{path}: {_reason_for_no_match(path)}; --allow-empty accepts that")
 
 
-def expand(
+def _expand(
     path: str, exclude: Callable[[str], bool], unreadable: list[str]
 ) -> Iterator[tuple[str, bool]]:
     """Yield a file itself, or the manifests of a directory or glob in order; True for a path
-    that was named. A path without `*` that does not exist counts as a file.
+    that was named.
     """
     is_folder = os.path.isdir(path)
     globbed = not is_folder and "*" in path and not os.path.exists(path)
@@ -224,7 +224,7 @@ def expand(
 
 def _reason_for_no_match(path: str) -> str:
     """Return why a folder or glob matches no file."""
-    excluded = any(expand(path, lambda _: False, []))
+    excluded = any(_expand(path, lambda _: False, []))
     if not os.path.isdir(path):
         if excluded:
             return "all matching files are excluded"

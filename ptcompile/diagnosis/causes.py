@@ -168,8 +168,8 @@ class _Places:
                 yield index, expression
 
     def _line_that_differs(self, place: str) -> int:
-        """Return a line where `place` has another value than at its first occurrence, preferably
-        the value that the message names; 0 if all values are equal.
+        """Return a line where `place` has the value that the message names, else one where it
+        differs from its first occurrence; 0 if all values are equal.
         """
         values = {
             (index, expression): self._value_after(index, expression)

@@ -23,7 +23,7 @@ from ptcompile.apiserver.structure.checks import is_in_version
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json
-from ptcompile.operators.table import OPERATORS, main_kind
+from ptcompile.operators.table import BY_TARGET, main_kind
 
 Schema = Json
 
@@ -37,9 +37,7 @@ _POD_FIELDS: Mapping[str, tuple[str, bool]] = load_table("explainer/companions.j
 is a list of it.
 """
 
-_TARGET_KINDS = {
-    operator.target_name: main_kind(operator).key for operator in OPERATORS if operator.target_name
-}
+_TARGET_KINDS = {target: main_kind(operator).key for target, operator in BY_TARGET.items()}
 
 
 class SchemaNode(NamedTuple):

@@ -366,7 +366,10 @@ def _outcomes_of_copied(
 
     values = list(texts)
     evaluate = _evaluate_some([changes[number] for number in texts.values()], values, outcome)
-    paths_of_line = _outcomes_by_value(evaluate, values) or [None] * len(texts)
+    paths_of_line = _outcomes_by_value(evaluate, values)
+    if paths_of_line is None:
+        return {}
+
     return {
         number: paths
         for number, paths in zip(texts.values(), paths_of_line, strict=True)

@@ -181,7 +181,7 @@ class JobAdmission(NamedTuple):
             for victim in self.victims
         ]
         if self.advice:
-            out += [f"  help: {self.advice}"]
+            out.append(f"  help: {self.advice}")
         return out + [f"  note: {note}" for note in self.notes]
 
     def _summary(self) -> str:

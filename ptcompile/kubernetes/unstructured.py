@@ -304,3 +304,35 @@ def get(data: Any, path: Iterable[str | int], default: Any = None) -> Any:
 def has(data: Any, path: Iterable[str | int]) -> bool:
     """Return whether a value exists at a path, null included."""
     return get(data, path, MISSING) is not MISSING
+
+
+_COLLECTIONS = (list, tuple, Mapping)
+_LEAVES = frozenset({int, bool, float, type(None)})
+
+
+def texts_of(data: Any) -> frozenset[str]:
+    """Return all keys and texts of plain data, each once."""
+    texts: set[Any] = set()
+    collections = [data]
+    while collections:
+        collection = collections.pop()
+        if type(collection) is dict or (
+            type(collection) is not list and isinstance(collection, Mapping)
+        ):
+            texts.update(collection)
+            collection = collection.values()
+
+        for item in collection:
+            kind = type(item)
+            if kind is str:
+                texts.add(item)
+            elif (
+                kind is dict
+                or kind is list
+                or (kind not in _LEAVES and isinstance(item, _COLLECTIONS))
+            ):
+                collections.append(item)
+            elif isinstance(item, str):
+                texts.add(item)
+
+    return frozenset([item for item in texts if isinstance(item, str)])

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.schema_files import load_table
 from ptcompile.kinds.model import Kind, is_overridden
-from ptcompile.kubernetes.unstructured import JsonDict
-from ptcompile.linter.rule import Subject, texts_of
+from ptcompile.kubernetes.unstructured import JsonDict, texts_of
+from ptcompile.linter.rule import Subject
 from ptcompile.operators.table import KINDS
 
 

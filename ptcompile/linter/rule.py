@@ -62,7 +62,7 @@ class Subject(Workload):
     @cached_property
     def texts(self) -> frozenset[str]:
         """All keys and texts of the object, each once."""
-        return self.stream.texts.get(id(self.manifest)) or texts_of(self.manifest)
+        return self.stream.texts_of(self.manifest)
 
     @property
     def replicas(self) -> int:
@@ -284,38 +284,6 @@ def drop_subject(subject: Subject) -> None:
         from ptcompile.simulator.job import drop_job
 
         drop_job(job)
-
-
-_COLLECTIONS = (list, tuple, Mapping)
-_LEAVES = frozenset({int, bool, float, type(None)})
-
-
-def texts_of(data: Any) -> frozenset[str]:
-    """Return all keys and texts of plain data, each once."""
-    texts: set[Any] = set()
-    collections = [data]
-    while collections:
-        collection = collections.pop()
-        if type(collection) is dict or (
-            type(collection) is not list and isinstance(collection, Mapping)
-        ):
-            texts.update(collection)
-            collection = collection.values()
-
-        for item in collection:
-            kind = type(item)
-            if kind is str:
-                texts.add(item)
-            elif (
-                kind is dict
-                or kind is list
-                or (kind not in _LEAVES and isinstance(item, _COLLECTIONS))
-            ):
-                collections.append(item)
-            elif isinstance(item, str):
-                texts.add(item)
-
-    return frozenset([item for item in texts if isinstance(item, str)])
 
 
 def is_recreated(subject: Subject, template: ManifestTemplate) -> bool | None:

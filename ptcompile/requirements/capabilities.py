@@ -114,8 +114,8 @@ def capability_table() -> dict[str, JsonDict]:
 
 
 def _probe_target(probe: Probe, target: Target) -> Support:
-    several = bool(_compile_probe({"nodes": 2}, {}, target)[0])
     shape = {"nodes": 2}
+    several = bool(_compile_probe(shape, {}, target)[0])
     if any(field in probe.spec for field in _SHAPE_FIELDS) or not several:
         shape = {}
     manifests, warned = _compile_probe({**shape, **probe.spec}, probe.profile, target)

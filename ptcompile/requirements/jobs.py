@@ -272,7 +272,7 @@ def operators_of(
             operators.append(queue_operator(target, cluster))
         scheduler = _gang_scheduler(spec, cluster)
         if scheduler is not None:
-            operators += [scheduler]
+            operators.append(scheduler)
         operators += drivers(claimed_classes(spec, target, cluster))
 
     return list(dict.fromkeys(operators))

@@ -107,9 +107,7 @@ def _torchrun_value(pod: Pod, name: str) -> str | None:
         return AT_RENDEZVOUS
     if name == "MASTER_ADDR":
         return rendezvous.host
-
-    _, _, port = rendezvous.endpoint.rpartition(":")
-    return port
+    return rendezvous.port
 
 
 def _format_ranks(first: int, count: int) -> str:

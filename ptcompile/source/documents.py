@@ -227,7 +227,9 @@ class Source:
         self.documents: tuple[Document, ...] = ()
         self.problems: tuple[Problem, ...] = ()
         self.lists: list[Problem] = []
-        """Those of the problems that are about a document that is a list."""
+        """The problems of documents that are lists. An error of the text may have replaced them
+        in `problems`.
+        """
         self.is_json = self.is_script = False
         self._line_starts: array[int] | None = None
 

@@ -109,9 +109,9 @@ class SpecViolation(NamedTuple):
     value: Any
     """The value; for a missing field, the block that lacks it."""
     message: str = ""
-    """Set for bounds and patterns."""
+    """A sentence about a bound, or the pattern that a text does not match."""
     expected: tuple[str, ...] = ()
-    """Allowed values of a `literal_error`; the pattern of a `string_pattern_mismatch`."""
+    """Allowed values of a `literal_error`."""
     error: ValueError | None = None
     """Error of an `x-check`, with a human-readable reason."""
 
@@ -443,14 +443,8 @@ def _text_reader(_file: str, schema: Schema) -> Reader:
         if not isinstance(value, str):
             return _add_violation("string_type", location, value, violations)
         if search is not None and search(value) is None:
-            message = f"String should match pattern '{pattern}'"
             return _add_violation(
-                "string_pattern_mismatch",
-                location,
-                value,
-                violations,
-                message,
-                expected=(str(pattern),),
+                "string_pattern_mismatch", location, value, violations, str(pattern)
             )
         return value
 

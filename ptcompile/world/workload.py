@@ -18,6 +18,7 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     nested_map,
     nested_string,
+    texts_of,
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import RUNS_PODS, kind_named, templates_of
@@ -71,6 +72,10 @@ class Stream:
         self._cache: dict[Callable[[Stream], object], object] = {}
         self.subjects: dict[int, Any] = {}
         """The `Subject` of each object, by identity; a subject keeps its object alive."""
+
+    def texts_of(self, manifest: Json) -> frozenset[str]:
+        """Return all keys and texts of an object, each once."""
+        return self.texts.get(id(manifest)) or texts_of(manifest)
 
     def cached(self, compute: Callable[[Stream], T]) -> T:
         """Return `compute(self)`, computed once, such as an index for one rule."""
@@ -310,10 +315,10 @@ class Workload:
         role, and that pod.
         """
         for role in self.roles:
-            views = {(view.name, view.init): view for view in role.pod.containers}
             if role.template is None:
                 continue
 
+            views = {(view.name, view.init): view for view in role.pod.containers}
             for container in role.template.containers:
                 if (container.name, container.is_init) in views:
                     yield (

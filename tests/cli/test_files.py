@@ -316,7 +316,7 @@ def test_a_glob_finds_the_same_files_as_the_standard_library(
     for top in ("", f"{tmp_path}/"):
         matches = glob.glob(top + pattern, recursive=True)  # noqa: PTH207
         expected = sorted(match for match in matches if Path(match).is_file())
-        assert [path for path, _ in files.expand(top + pattern, lambda _: False, [])] == expected
+        assert [path for path, _ in files._expand(top + pattern, lambda _: False, [])] == expected
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links")

@@ -38,6 +38,12 @@ def test_foreign_documents_are_counted_and_not_checked(text: str, counted: str) 
     assert (report.diagnostics, report.unchecked) == ((), (counted,))
 
 
+def test_a_list_of_a_text_that_cannot_be_read_is_not_counted() -> None:
+    report = ptcompile.lint('{"apiVersion": v1\n---\n- a\n')
+    assert [finding.name for finding in report.diagnostics] == ["yaml-syntax"]
+    assert report.unchecked == ()
+
+
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n---\n"])
 def test_no_input_is_no_clean_result(text: str) -> None:
     (finding,) = ptcompile.lint(text).diagnostics

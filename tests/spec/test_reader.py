@@ -177,14 +177,15 @@ def of_models(document: Block, data: Any) -> tuple[BaseModel | None, list[SpecVi
 def _fault(detail: Mapping[str, Any], data: Any) -> SpecViolation:
     context = detail.get("ctx", {})
     expected: tuple[str, ...] = ()
+    message = detail["msg"]
     if detail["type"] == "literal_error":
         words = str(context["expected"]).replace(" or ", ", ").split(", ")
         expected = tuple(word.strip("'") for word in words)
     elif detail["type"] == "string_pattern_mismatch":
-        expected = (context["pattern"],)
+        message = context["pattern"]
     error = context.get("error")
     return SpecViolation(
-        detail["type"], _path(detail["loc"], data), detail["input"], detail["msg"], expected, error
+        detail["type"], _path(detail["loc"], data), detail["input"], message, expected, error
     )
 
 

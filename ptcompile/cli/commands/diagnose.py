@@ -58,8 +58,8 @@ def _diagnose_files(
 
     (manifest,) = manifests
     settings = config.of_run(options)
-    cluster = options.cluster
-    profile = read_profile(files.read(cluster) if cluster else None, filename=cluster)
+    path = options.cluster
+    profile = read_profile(files.read(path) if path else None, filename=path)
     judge = settings.lint_options(manifest.name, profile.profile)
     parsed = streams.read(manifest.content, manifest.name, kubectl=judge.versions.kubernetes)
 

@@ -59,9 +59,9 @@ def names_word(options: argparse.Namespace) -> bool:
     """Return whether a code, a field or a message is named, and no file."""
     if options.log or options.spec in (None, "-") or options.path is not None:
         return False
-    if os.path.exists(options.spec):
-        return False
-    return "*" not in options.spec or not any(files.expand(options.spec, lambda _: False, []))
+    # a message with a `*` has spaces
+    is_glob = "*" in options.spec and (" " not in options.spec or options.spec.endswith(SUFFIXES))
+    return not is_glob and not os.path.exists(options.spec)
 
 
 def _explain_file(file: InputFile, options: argparse.Namespace, findings: Reporter) -> int:

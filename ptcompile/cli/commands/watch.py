@@ -289,7 +289,8 @@ def _watch(live: Live, options: argparse.Namespace, paths: Sequence[str]) -> NoR
 
             live.show(html(page))
             if earlier is None:
-                # collections skip what the first page has loaded
+                gc.collect()
+                # later garbage collections skip what the first page has loaded
                 gc.freeze()
 
         time.sleep(_CHECK_SECONDS)

@@ -325,8 +325,7 @@ def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document
         message = f"{_describe_value(value)} is not {' or '.join(expected)}"
         return problem("spec-wrong-type", path, message, help, fix=fix and fix.at(path))
     if violation.kind == "string_pattern_mismatch":
-        (pattern,) = violation.expected
-        expectation, help = _TABLE["patterns"][pattern]
+        expectation, help = _TABLE["patterns"][violation.message]
         return invalid_field(path, f"{_describe_value(value)} is not {expectation}", help)
 
     return invalid_field(path, f"{violation.message[:1].lower()}{violation.message[1:]}", None)

@@ -18,6 +18,7 @@ from ptcompile.ir import job as device_claims
 from ptcompile.ir.job import CHANNEL, DOMAIN_LABEL, GPU, Context, Job, JobClaim, map_templates
 from ptcompile.ir.pods import Container, PodTemplate, Resources
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.pod_spec import REQUIRED
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.spec import devices as hardware
 
@@ -172,6 +173,6 @@ def _with_domain_affinity(template: PodTemplate, job: Job, cluster: ClusterProfi
         labels={**labels, **template.labels},
         affinity={
             **template.affinity,
-            "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]},
+            "podAffinity": {REQUIRED: [term]},
         },
     )

@@ -165,14 +165,15 @@ def _eviction_action(job: Job, failure_action: OnPodFailure) -> str | None:
 
 
 def _has_task_eviction_policies(job: Job) -> bool:
-    """Return whether each task has its own PodEvicted policy, because not all tasks need the same
-    one.
+    """Return whether PodEvicted policies are on the tasks and not on the job, because some tasks
+    return alone and need none.
     """
     return any(endings.returns_alone(role) for role in job.roles)
 
 
 def task_eviction_action(job: Job, cluster: ClusterProfile) -> str | None:
-    """Return the action that tasks have for a lost node, or None if the job's policies have it.
+    """Return the action that tasks have for a lost node, or None if the job's policies have it or
+    the controller's default is enough.
 
     A task whose pods the controller recreates one by one has no such action.
     """

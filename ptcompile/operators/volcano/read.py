@@ -94,11 +94,7 @@ def _only_training_task(tasks: Sequence[Json], plugins: Json) -> int | None:
     """
     if not _OTHER_LAUNCHERS.isdisjoint(plugins):
         return None
-    launched = [
-        index
-        for index, task in enumerate(tasks)
-        if any(launcher in str(task) for launcher in LAUNCHERS)
-    ]
+    launched = [index for index, task in enumerate(tasks) if _names_launcher(task)]
     candidates = [0] if len(tasks) == 1 else launched
     return candidates[0] if len(candidates) == 1 else None
 
@@ -106,11 +102,14 @@ def _only_training_task(tasks: Sequence[Json], plugins: Json) -> int | None:
 def _tasks_of_one_pod(tasks: Sequence[Json]) -> list[Json]:
     """Return the tasks that start torchrun in a single pod."""
     return [
-        task
-        for task in tasks
-        if pod_count(task.get("replicas")) == 1
-        and any(launcher in str(task) for launcher in LAUNCHERS)
+        task for task in tasks if pod_count(task.get("replicas")) == 1 and _names_launcher(task)
     ]
+
+
+def _names_launcher(task: Json) -> bool:
+    """Return whether a launcher is named anywhere in a task."""
+    text = str(task)
+    return any(launcher in text for launcher in LAUNCHERS)
 
 
 def _read_one_task(

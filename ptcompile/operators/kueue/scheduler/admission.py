@@ -9,6 +9,7 @@ from itertools import islice
 
 from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import pluralize
 from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.kinds.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, PreemptedJob
 from ptcompile.kubernetes.unstructured import (
@@ -334,8 +335,7 @@ def _advice(workload: Workload, scheduler: Scheduler, tried: Scheduler) -> str:
     if low == 0:
         return ""
 
-    noun = "pods" if low > 1 else "pod"
-    pods = f"{low} {noun} of {workload.pod_sets[scaled].name}"
+    pods = f"{pluralize(low, 'pod')} of {workload.pod_sets[scaled].name}"
     if tried is scheduler:
         return f"{pods} would fit now"
 

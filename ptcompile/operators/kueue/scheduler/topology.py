@@ -590,8 +590,8 @@ def _workers_and_leader(
 
     second, *_ = others
     if second.count > first.count:
-        return (second, first)
-    return (first, second)
+        return second, first
+    return first, second
 
 
 def _exclusion(
