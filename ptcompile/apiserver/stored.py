@@ -134,9 +134,10 @@ def _stages(
     """Yield the writers in the order of a request: decoding, admission plugins, webhooks,
     decoding again.
     """
+    operator = operator_of(kind) if kind in KINDS else None
     decoding: WritingStage = (API_SERVER, with_built_in_defaults)
     if not is_built_in(kind):
-        name = f"{operator_of(kind).authority} CRD" if kind in KINDS else "CRD"
+        name = "CRD" if operator is None else f"{operator.authority} CRD"
         decoding = (name, partial(with_crd_defaults, definitions=definitions))
     yield decoding
     if is_built_in(kind):
@@ -146,8 +147,7 @@ def _stages(
         for plugin, mutate in plugins_of(kind):
             yield plugin, partial(_mutate_object, mutate=mutate, state=state)
 
-    if kind in KINDS:
-        operator = operator_of(kind)
+    if operator is not None:
         yield (
             f"{operator.authority} webhook",
             partial(_after_webhook, release=operator.release_in(releases)),

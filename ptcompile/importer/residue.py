@@ -477,7 +477,9 @@ def _is_removable(field: str, block: SpecData) -> bool:
 
 
 def _without(data: Any, path: Sequence[str]) -> Any:
-    """Return the data without a value and the blocks that it empties, except `spec` and roles."""
+    """Return the data without a value and the blocks that it empties, except `spec`, `master` and
+    `worker`.
+    """
     if not path or not isinstance(data, dict):
         return data
     key, *rest = path

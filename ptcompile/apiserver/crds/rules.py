@@ -149,7 +149,7 @@ def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Problems:
         (*rule_path, *field),
         f"Invalid value: {message}",
         help,
-        field=field_path(rule_path),
+        field=field_path(rule_path) if field else None,
     )
 
 

@@ -142,4 +142,4 @@ def test_a_known_rule_is_reported_at_its_field_with_help(rule: str) -> None:
         (problem,) = rule_problems(schema, "x.json", manifest)
         assert (problem.path, problem.help, problem.start) == (field, help, "")
         (other,) = rule_problems(schema, "x.json", {**manifest, "kind": "Other"})
-        assert (other.path, other.help) == ((), "see the rule in the CRD")
+        assert (other.path, other.field, other.help) == ((), None, "see the rule in the CRD")

@@ -46,13 +46,11 @@ _COSTS_OF_GLOO = {
 
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
-        costs = {}
         if container.accelerators:
             costs = _COSTS
         elif _starts_python(container):
             costs = _COSTS_OF_GLOO
-
-        if not costs:
+        else:
             continue
 
         for entry in container.variables:

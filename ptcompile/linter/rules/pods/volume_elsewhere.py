@@ -84,8 +84,8 @@ def check(subject: Subject) -> Findings:
                 if values.isdisjoint(places):
                     yield found_at(
                         path,
-                        f"{owner} {_join_values(places)} ({label}), but {other} {_join_values(values)}: no "
-                        "node has both",
+                        f"{owner} {_join_values(places)} ({label}), "
+                        f"but {other} {_join_values(values)}: no node has both",
                         "run the pods where the volume is, or use storage that every zone mounts",
                     )
 
