@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, column
-from ptcompile.source.emitter import double_quote, scalar
+from ptcompile.source import emitter
 
 _MAX_KEY_LENGTH = 900
-
-# In brackets, these characters end a plain scalar in at least one parser (`?` in go-yaml).
-_ends_in_flow = re.compile(r"[,\[\]{}?]").search
 
 
 class Layout(NamedTuple):
@@ -64,25 +60,22 @@ def inline(value: Any, style: str = "", *, flow: bool = False, is_json: bool = F
     Multi-line text is written that way too: as a block scalar, it would absorb an indented comment
     below it.
     """
-    if isinstance(value, dict):
-        pairs = ((key_text(key, flow=True, is_json=is_json), item) for key, item in value.items())
-        return f"{{{', '.join(f'{key}: {inline(item, flow=True, is_json=is_json)}' for key, item in pairs)}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(inline(item, flow=True, is_json=is_json) for item in value)}]"
+    if isinstance(value, dict | list):
+        return emitter.inline(value, is_json=is_json)
     return _scalar(value, style, flow=flow, is_json=is_json)
 
 
 def _scalar(value: Any, style: str, *, flow: bool, is_json: bool) -> str:
     """Return a scalar on one line, in the given quotes if they can hold it."""
     if not isinstance(value, str):
-        return scalar(value)
-    if is_json or style == '"' or "\n" in value:
-        return double_quote(value)
-    if style == "'" and value.isprintable():
+        return emitter.scalar(value)
+    if style == '"' or "\n" in value:
+        return emitter.double_quote(value)
+    if style == "'" and value.isprintable() and not is_json:
         return "'" + value.replace("'", "''") + "'"
-    if flow and _ends_in_flow(value):
-        return double_quote(value)
-    return scalar(value)
+    if flow or is_json:
+        return emitter.inline(value, is_json=is_json)
+    return emitter.scalar(value)
 
 
 def is_block(value: Any) -> bool:

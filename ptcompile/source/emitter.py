@@ -9,7 +9,7 @@ literal block where that is safe.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal.lazy import Pattern, _Cache
 from ptcompile.source.scalars import needs_quotes
@@ -34,6 +34,9 @@ _escaped = Pattern(
 _unsafe_literal = Pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\xa0\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
+
+# these end a plain scalar within brackets, a `?` in PyYAML and go-yaml; nor can a colon come first
+_ends_in_flow = Pattern(r"\A:|[,\[\]{}?]").search
 
 
 def emit(data: Any) -> str:
@@ -108,11 +111,37 @@ def as_one_object(objects: Sequence[Any]) -> Any:
     return {"apiVersion": "v1", "kind": "List", "items": objects}
 
 
-def scalar(value: Any) -> str:
+def scalar(value: Any, indent: str = "  ") -> str:
     """Return a scalar or an empty collection as it follows `key: `; multi-line text as a literal
-    block.
+    block, whose lines have this indentation.
     """
-    return _scalar_text(value, "  ")
+    return _scalar_text(value, indent)
+
+
+def inline(value: Any, *, is_json: bool = False) -> str:
+    """Return a value on one line, quoted for the inside of brackets, or as JSON with all texts in
+    double quotes.
+    """
+    if isinstance(value, Mapping):
+        entries = [
+            f"{inline(key, is_json=is_json)}: {inline(inner, is_json=is_json)}"
+            for key, inner in value.items()
+        ]
+        return f"{{{', '.join(entries)}}}"
+
+    if isinstance(value, list | tuple):
+        return f"[{', '.join([inline(item, is_json=is_json) for item in value])}]"
+    if not isinstance(value, str):
+        return _scalar_text(value, "")
+    if is_json or "\n" in value or _ends_in_flow(value):
+        return double_quote(value)
+
+    return _lines[value]
+
+
+def key_with_colon(key: str) -> str:
+    """Return a key of a block mapping with its colon; empty if it is too long for its line."""
+    return _keys[key]
 
 
 def _emit_mapping(data: dict[Any, Any], first: str, indent: str, lines: list[str]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from ruamel.yaml import YAML
 
 from ptcompile.source.documents import read
-from ptcompile.source.emitter import emit, emit_all, line_ranges
+from ptcompile.source.emitter import emit, emit_all, inline, line_ranges
 from tests import kubectl
 
 # characters with a meaning in YAML, or special to readers and editors
@@ -74,7 +74,17 @@ def _legal(value: Any) -> Any:
 @given(st.dictionaries(KEYS, DATA, max_size=4))
 def test_all_readers_agree(data: dict[str, Any]) -> None:
     data = _legal(data)
-    text = emit(data)
+    _assert_read_back(emit(data), data)
+
+
+@settings(max_examples=5 * settings().max_examples, deadline=None)
+@given(st.dictionaries(KEYS, DATA, max_size=4))
+def test_all_readers_agree_on_values_in_brackets(data: dict[str, Any]) -> None:
+    data = _legal(data)
+    _assert_read_back(f"a: {inline(data)}\n", {"a": data})
+
+
+def _assert_read_back(text: str, data: dict[str, Any]) -> None:
     if data:
         source = read("---\n" + text)
         assert not source.problems
