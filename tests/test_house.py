@@ -46,7 +46,7 @@ ROOM_TOKENS = {
     "differ": 11_950,
     "explainer": 23_300,
     "extending": 4_400,
-    "fixer": 12_150,
+    "fixer": 12_110,
     "flyte": 25_300,
     "graph": 4_550,
     "hardware": 8_300,
@@ -63,8 +63,8 @@ ROOM_TOKENS = {
     "server": 17_600,
     "shell": 22_150,
     "simulator": 41_050,
-    "source": 27_850,
-    "spec": 16_100,
+    "source": 28_000,
+    "spec": 15_850,
     "world": 7_000,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from io import StringIO
+from collections.abc import Iterable, Mapping, Sequence
 
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.emitter import RoundTripEmitter
-from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
-
-from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.kubernetes.unstructured import Json, values_in
-from ptcompile.source.scalars import needs_quotes
+from ptcompile.source.emitter import double_quote, inline, key_with_colon, scalar
 
-Path = tuple[str | int, ...]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.diagnostics import Path
 
 _MAX_COLUMNS = 120
 """Maximum length of a line."""
@@ -25,11 +20,15 @@ _MAX_FLOW_COLUMNS = _MAX_COLUMNS - _MAX_WORD_LENGTH - 4
 """Maximum width of a collection on one line. Longer lists of short words continue on the next
 line.
 """
-_UNLIMITED_COLUMNS = 1 << 30
-"""Width that disables line breaks inside a text."""
-_PLAIN = re.compile(r"[\w./-][\w./:=@+-]*")
-"""Texts that need no quotes in any position, unless YAML reads them as another type."""
-_INDENT = 2
+_STEP = "  "
+"""What a mapping is indented by below its key."""
+
+
+class _Comments(NamedTuple):
+    lines: dict[Path, list[str]]
+    """The lines of each comment, by the path of the key that it belongs to."""
+    parents: frozenset[Path]
+    """The paths of all collections that have a comment inside."""
 
 
 def write_yaml(
@@ -42,29 +41,26 @@ def write_yaml(
 
     YAML 1.1 and 1.2 readers read it the same, as with `emit`.
     """
-    yaml = _Writer()
-    yaml.Emitter = _Emitter
-    yaml.width = _MAX_FLOW_COLUMNS
-    yaml.indent(mapping=_INDENT, sequence=_INDENT, offset=0)
-    yaml.allow_unicode = True
-    yaml.representer.add_representer(
-        type(None),
-        lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null"),
+    texts = comments or {}
+    lines = _mapping_lines(
+        document,
+        (),
+        _Comments(
+            lines={path: [*map(_printable, text.split("\n"))] for path, text in texts.items()},
+            parents=frozenset(path[:depth] for path in texts for depth in range(len(path))),
+        ),
     )
-    out = StringIO()
-    printable = {
-        path: "\n".join(map(_printable, text.split("\n")))
-        for path, text in (comments or {}).items()
-    }
-    yaml.dump(_round_trip_mapping(document, (), printable), out)
-    text = out.getvalue()
-    start, end, rest = text.partition("\n")
-    remarks = [_printable(line) for line in head]
-    first_line = " # ".join([start, *remarks])
-    if len(remarks) == 1 and len(first_line) <= _MAX_COLUMNS:
-        return first_line + end + rest
+    if not lines:
+        lines = ["{}"]
 
-    return "".join(f"# {remark}\n" for remark in remarks) + text
+    remarks = [_printable(remark) for remark in head]
+    first_line = " # ".join([lines[0], *remarks])
+    if len(remarks) == 1 and len(first_line) <= _MAX_COLUMNS:
+        lines[0] = first_line
+    else:
+        lines[:0] = _comment_lines(remarks)
+
+    return "\n".join([*lines, ""])
 
 
 def _printable(comment: str) -> str:
@@ -74,129 +70,103 @@ def _printable(comment: str) -> str:
     return "".join([sign if sign.isprintable() else repr(sign)[1:-1] for sign in comment])
 
 
-class _Writer(YAML):
-    """A writer without plug-ins, for which ruamel would search its folder at each document."""
+def _comment_lines(texts: list[str]) -> list[str]:
+    return [f"# {text}" for text in texts]
 
-    def official_plug_ins(self) -> Any:
+
+def _mapping_lines(mapping: Json, path: Path, comments: _Comments) -> list[str]:
+    """Return the entries of a mapping as lines, with the keys at the left margin."""
+    lines = []
+    for key, value in mapping.items():
+        place = (*path, key)
+        line = key_with_colon(key)
+        if not line:
+            lines.append(f"? {double_quote(key)}")
+            line = ":"
+
+        inline_lines = _inline_lines(value, place, comments)
+        if inline_lines:
+            line += f" {inline_lines[0]}"
+            below = _indented(inline_lines[1:])
+        elif isinstance(value, Mapping):
+            below = _indented(_mapping_lines(value, place, comments))
+        else:
+            below = _sequence_lines(value, place, comments)
+
+        comment = comments.lines.get(place, [])
+        line_with_comment = " # ".join([line, *comment])
+        fits_at_end = (
+            len(comment) == 1
+            and len(inline_lines) <= 1
+            and _column(place) + len(line_with_comment) <= _MAX_COLUMNS
+        )
+        if fits_at_end:
+            lines += [line_with_comment, *below]
+        else:
+            lines += [*_comment_lines(comment), line, *below]
+
+    return lines
+
+
+def _sequence_lines(items: Sequence[Any], path: Path, comments: _Comments) -> list[str]:
+    """Return the items of a list as lines, with the hyphens at the left margin."""
+    lines = []
+    for index, item in enumerate(items):
+        place = (*path, index)
+        item_lines = _inline_lines(item, place, comments)
+        if not item_lines and isinstance(item, Mapping):
+            item_lines = _mapping_lines(item, place, comments)
+        elif not item_lines:
+            item_lines = _sequence_lines(item, place, comments)
+
+        # a comment is on a line between the hyphen and the first entry
+        first = "" if item_lines[0].startswith("# ") else f" {item_lines.pop(0)}"
+        lines += [f"-{first}", *_indented(item_lines)]
+
+    return lines
+
+
+def _inline_lines(value: Any, path: Path, comments: _Comments) -> list[str]:
+    """Return the lines of a value that begins on the line of its key; empty if its entries are
+    on the lines below the key.
+    """
+    if not isinstance(value, Mapping | list | tuple):
+        return scalar(value, indent="").split("\n")
+    if not value:
+        return [inline(value)]
+    if path == ("spec",) or path in comments.parents:
+        return []
+    if any(isinstance(inner, str) and "\n" in inner for inner in values_in(value)):
         return []
 
-
-class _Emitter(RoundTripEmitter):
-    """An emitter that breaks lines between the items of a list and never inside a text."""
-
-    def process_scalar(self) -> None:
-        """Write a text on the line where it begins."""
-        width, self.best_width = self.best_width, _UNLIMITED_COLUMNS
-        super().process_scalar()
-        self.best_width = width
-
-
-def _round_trip_value(value: Any, path: Path, comments: Mapping[Path, str]) -> Any:
-    if isinstance(value, Mapping):
-        return _round_trip_mapping(value, path, comments)
-    if isinstance(value, list | tuple):
-        return _round_trip_sequence(value, path, comments)
-    return _round_trip_scalar(value)
-
-
-def _round_trip_mapping(value: Json, path: Path, comments: Mapping[Path, str]) -> CommentedMap:
-    out = CommentedMap()
-    for key, inner in value.items():
-        out[_round_trip_scalar(key)] = _round_trip_value(inner, (*path, key), comments)
-    if _fits_on_line(value, path, comments):
-        out.fa.set_flow_style()
-    for key in value:
-        if text := comments.get((*path, key)):
-            _add_comment(out, _round_trip_scalar(key), text, (*path, key))
-    return out
-
-
-def _round_trip_sequence(value: Any, path: Path, comments: Mapping[Path, str]) -> CommentedSeq:
-    out = CommentedSeq(
-        [_round_trip_value(inner, (*path, index), comments) for index, inner in enumerate(value)]
-    )
-    if _fits_on_line(value, path, comments):
-        out.fa.set_flow_style()
-    return out
-
-
-def _add_comment(mapping: CommentedMap, key: Any, text: str, path: Path) -> None:
-    """Put a comment at the end of the key's line, or above it if it has several lines, the line
-    would be too long or a block text begins there.
-    """
-    value = mapping[key]
-    block = isinstance(value, CommentedMap | CommentedSeq) and not value.fa.flow_style()
-    line = len(f"{key}:") if block else len(f"{key}: ") + _width(value)
-    if (
-        isinstance(value, LiteralScalarString)
-        or "\n" in text
-        or _column(path) + line + len(f" # {text}") > _MAX_COLUMNS
-    ):
-        mapping.yaml_set_comment_before_after_key(key, before=text, indent=_column(path))
-    else:
-        mapping.yaml_add_eol_comment(text, key, column=0)
-
-
-def _round_trip_scalar(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    if "\n" in value:
-        if _is_plain_text(value):
-            return LiteralScalarString(value)
-        return DoubleQuotedScalarString(value)
-    # PyYAML 6 ends a text in a flow collection at a `?`, and a colon cannot come first
-    breaks_flow = value.startswith(":") or any(sign in value for sign in ",[]{}?")
-    if breaks_flow or needs_quotes(value):
-        return DoubleQuotedScalarString(value)
-    return value
-
-
-def _is_plain_text(value: str) -> bool:
-    """Return whether every reader takes a literal block for the same text."""
-    lines = value.split("\n")
-    return (
-        not value[0].isspace()
-        and value.isprintable() is False
-        and all(line.isprintable() and not line.isspace() for line in lines)
-    )
-
-
-def _fits_on_line(value: Any, path: Path, comments: Mapping[Path, str]) -> bool:
-    if len(path) < 1 or path == ("spec",) or not value:
-        return bool(path) and not value
-    if any(
-        len(comment_path) > len(path) and comment_path[: len(path)] == path
-        for comment_path in comments
-    ):
-        return False
-    if any(isinstance(inner, str) and "\n" in inner for inner in values_in(value)):
-        return False
-
     key = "" if isinstance(path[-1], int) else f"{path[-1]}: "
-    return _column(path) + len(key) + _width(value) <= _MAX_FLOW_COLUMNS or _is_word_list(value)
+    margin = _column(path)
+    text = inline(value)
+    if margin + len(key) + len(text) <= _MAX_FLOW_COLUMNS:
+        return [text]
+    if _is_word_list(value):
+        return _filled_lines(value, len(key), _MAX_FLOW_COLUMNS - margin)
+
+    return []
 
 
-def _column(path: Path) -> int:
-    """Return the column where the line of a path begins: below a list, after its dash."""
-    names = sum(isinstance(part, str) for part in path)
-    return _INDENT * (names - isinstance(path[-1], str))
+def _filled_lines(words: Iterable[str], start: int, width: int) -> list[str]:
+    """Return a list of words as lines that each end with the first word past the width; the first
+    line begins at column `start`.
+    """
+    lines = []
+    line = " " * start + "["
+    for index, word in enumerate(words):
+        if index > 0:
+            line += ","
+        if len(line) > width:
+            lines.append(line)
+            line = _STEP
+        elif index > 0:
+            line += " "
+        line += inline(word)
 
-
-def _width(value: Any) -> int:
-    """Return the maximum width of a value on one line, in columns."""
-    if isinstance(value, Mapping):
-        return (
-            2
-            + sum(_width(key) + 2 + _width(inner) for key, inner in value.items())
-            + 2 * max(len(value) - 1, 0)
-        )
-    if isinstance(value, list):
-        return 2 + sum(map(_width, value)) + 2 * max(len(value) - 1, 0)
-    if isinstance(value, str):
-        return len(value) + (
-            0 if _PLAIN.fullmatch(value) and not needs_quotes(value) else 2 + value.count("'")
-        )
-    return len("null") if value is None else len(str(value))
+    return [text.strip() for text in (*lines, f"{line}]")]
 
 
 def _is_word_list(value: Any) -> bool:
@@ -204,3 +174,13 @@ def _is_word_list(value: Any) -> bool:
     return isinstance(value, list) and all(
         isinstance(item, str) and len(item) <= _MAX_WORD_LENGTH for item in value
     )
+
+
+def _column(path: Path) -> int:
+    """Return the column where the line of a path begins: below a list, after its dash."""
+    names = sum(isinstance(part, str) for part in path)
+    return len(_STEP) * (names - isinstance(path[-1], str))
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"{_STEP}{line}" if line else "" for line in lines]

@@ -85,3 +85,34 @@ def test_no_character_ends_a_comment(sign: str) -> None:
         6 if sign == "\n" else 4
     )  # several lines go above the key, each as a comment
     assert repr(sign)[1:-1] in text
+
+
+def test_a_comment_on_the_first_key_of_an_item_has_a_line_of_its_own() -> None:
+    document = {"spec": {"roles": [{"image": "i:1", "env": {"A": "x" * 90, "B": "y" * 90}}]}}
+    comments: dict[tuple[str | int, ...], str] = {("spec", "roles", 0, "image"): "one\ntwo"}
+    assert write_yaml(document, comments).splitlines()[2:6] == [
+        "  -",
+        "    # one",
+        "    # two",
+        "    image: i:1",
+    ]
+
+
+def test_a_text_is_written_as_in_manifests_outside_brackets() -> None:
+    text = 'say "a, b" {c}'
+    assert write_yaml({"spec": {"command": ["bash", "-c", f"{text}\n"], "script": text}}) == (
+        f"spec:\n  command:\n  - bash\n  - -c\n  - |\n    {text}\n  script: {text}\n"
+    )
+    assert write_yaml({"a": {"b": text}}) == """a: {b: "say \\"a, b\\" {c}"}\n"""
+
+
+@pytest.mark.parametrize("key", ["k" * 1000, "a\nb", "", "on", "-0.0"])
+def test_any_key_is_read_back(key: str) -> None:
+    document = {"spec": {key: {key: "v" * 120}, "list": [{key: ["w" * 120]}]}}
+    text = write_yaml(document)
+    assert yaml.safe_load(text) == document
+    assert YAML(typ="safe", pure=True).load(text) == document
+
+
+def test_an_empty_document_is_an_empty_mapping() -> None:
+    assert write_yaml({}, head=("nothing",)) == "{} # nothing\n"
