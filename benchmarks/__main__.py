@@ -47,6 +47,10 @@ def main() -> None:
         "--before", metavar="PATH", help="compare editor and waits with this checkout"
     )
     parser.add_argument("--torchx", metavar="PATH", help="compare with this torchx")
+    parser.add_argument(
+        "--kubeflow", metavar="PYTHON", help="compare with the Kubeflow SDK of this Python"
+    )
+    parser.add_argument("--flytekit", metavar="PYTHON", help="compare with flytekit of this Python")
     options = parser.parse_args()
     unknown = [name for name in options.names if name not in ALL]
     if unknown:
@@ -56,7 +60,7 @@ def main() -> None:
     for name in options.names or ALL:
         print(f"\n{name}", flush=True)
         if name == "peers":
-            peers.run(options.kubeconform, options.torchx)
+            peers.run(options.kubeconform, options.torchx, options.kubeflow, options.flytekit)
         elif name == "instructions":
             above = instructions.run()
         elif name in ("editor", "waits"):
