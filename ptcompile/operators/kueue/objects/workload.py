@@ -19,6 +19,7 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.operators.kueue.gates import check_gates, check_gates_update
 from ptcompile.operators.kueue.objects.quotas import parse_amount
 from ptcompile.operators.kueue.queues import ELASTIC, has_condition, is_elastic
+from ptcompile.operators.kueue.webhooks.pod_sets import max_pod_sets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,12 +28,10 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.requests import Update
-    from ptcompile.kubernetes.versions import Version, Versions
+    from ptcompile.kubernetes.versions import Versions
 
 
 _POD_SETS: Path = ("spec", "podSets")
-_MOST_POD_SETS: dict[Version, int] = {(0, 19): 18, (0, 18): 10, (0, 0): 8}
-"""Maximum number of pod sets since each release; the CRD of the newest release has it too."""
 
 
 def check_workload(manifest: Json, versions: Versions, problems: FieldErrors) -> None:
@@ -54,9 +53,10 @@ def check_workload(manifest: Json, versions: Versions, problems: FieldErrors) ->
             f"remove minCount, or the annotation {ELASTIC}",
         )
 
-    most = next(limit for since, limit in _MOST_POD_SETS.items() if versions.kueue >= since)
-    if isinstance(pod_sets, list) and len(pod_sets) > most:
-        problems.too_many(_POD_SETS, len(pod_sets), most, f"keep at most {most}, or split the job")
+    limit = max_pod_sets(versions)
+    if isinstance(pod_sets, list) and len(pod_sets) > limit:
+        help = f"keep at most {limit}, or split the job"
+        problems.too_many(_POD_SETS, len(pod_sets), limit, help)
     if versions.kueue >= (0, 19):
         check_gates(manifest, problems)
 

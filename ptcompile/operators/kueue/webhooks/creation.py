@@ -124,14 +124,14 @@ def _check_number_of_pod_sets(manifest: Json, versions: Versions) -> Problems:
     it.
     """
     count = len(pod_sets_of(manifest))
-    most = max_pod_sets(versions)
-    if count > most:
+    limit = max_pod_sets(versions)
+    if count > limit:
         yield controller_failure(
             "kueue",
             ("metadata", "labels", QUEUE),
             f"Kueue cannot create the Workload: spec.podSets: Too many: {count}: must have at "
-            f"most {most} items",
-            f"use at most {most} pod templates",
+            f"most {limit} items",
+            f"use at most {limit} pod templates",
         )
 
 

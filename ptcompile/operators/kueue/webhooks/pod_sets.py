@@ -165,8 +165,10 @@ def _ray(*path: str) -> Callable[[Json], Iterator[PodSetTemplate]]:
 
 
 def max_pod_sets(versions: Versions) -> int:
-    """Return the most pod sets of a Workload: 18 since Kueue 0.19, 10 in 0.18."""
-    return 18 if versions.kueue >= (0, 19) else 10
+    """Return the most pod sets of a Workload: 18 since Kueue 0.19, 10 in 0.18, 8 before."""
+    if versions.kueue >= (0, 19):
+        return 18
+    return 10 if versions.kueue >= (0, 18) else 8
 
 
 HEAD = "head"
