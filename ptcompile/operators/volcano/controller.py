@@ -53,7 +53,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
     if "pytorch" in plugins:
         yield from _check_pytorch_port(plugins["pytorch"], tasks)
     if "ray" in plugins:
-        flags, _ = parse(plugins["ray"], {"head": "head", "worker": "worker"})
+        flags, _ = parse(plugins["ray"], FLAGS["ray"])
         head = flags["head"]
         if not any(task.get("name") == head for task in tasks):
             why = f"no task is named {head!r}: the controller fails, and no pod is created"

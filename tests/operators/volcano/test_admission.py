@@ -379,6 +379,11 @@ LATER = [
         id="2.5: ray without head",
     ),
     pytest.param(
+        volcano(task("leader"), plugins={"ray": ["--port=6380", "--head=leader"]}),
+        None,
+        id="2.5: ray with a head after another flag",
+    ),
+    pytest.param(
         volcano(task("t"), queue="q" * 64), ("spec", "queue"), id="3.1: the queue is a label"
     ),
 ]
