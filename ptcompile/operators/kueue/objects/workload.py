@@ -124,9 +124,10 @@ def _check_slices(request: Json, path: Path, problems: FieldErrors) -> None:
 
 
 def check_workload_update(update: Update, problems: FieldErrors) -> None:
-    """Check what may not change: the pod sets of a Workload with reserved quota, and its gates. The
-    last pod set stays: an emptied list is refused by the CRD, except in a server-side apply, which
-    removes the list.
+    """Check what may not change: the pod sets of a Workload with reserved quota, and its gates.
+
+    The last pod set stays: the CRD rejects an empty list, and the webhook rejects the absent list
+    that a server-side apply leaves.
     """
     before, after = map(as_mappings, update.values("spec", "podSets"))
     if before and not after:
@@ -163,6 +164,6 @@ def _check_pod_sets_update(
 
 
 def _index(path: tuple[str, ...]) -> int:
-    """Return the index of the pod set that a changed path such as `spec podSets [0] name` is in."""
+    """Return the index of the pod set in a changed path, such as 0 of `spec podSets [0] name`."""
     position = str(path[len(_POD_SETS)]).strip("[]") if len(path) > len(_POD_SETS) else ""
     return int(position) if position.isdecimal() else 0

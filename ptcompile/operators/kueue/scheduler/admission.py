@@ -167,7 +167,7 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
 def _restore_workloads(
     request: AdmissionRequest, scheduler: Scheduler, state: ClusterState
 ) -> None:
-    """Restore the Workloads of a dump, except those of the jobs, which are created anew."""
+    """Restore the Workloads of a dump, except those of the jobs that are to be created."""
     jobs = {
         (nested_string(job, "kind"), namespace_of(job), object_name(job)) for job in request.jobs
     }

@@ -85,7 +85,7 @@ class Scheduler:
             self._blocked.setdefault(name, set()).add(workload)
 
     def opens(self, workload: Workload) -> bool:
-        """Return whether a workload's queue takes it, which becomes its ClusterQueue."""
+        """Set the workload's ClusterQueue by its LocalQueue, and return whether the queue takes it."""
         workload.cluster_queue, why = why_closed(self.cluster, workload)
         return not why
 
@@ -139,7 +139,7 @@ class Scheduler:
         return [head for head in heads if head not in self._blocked.get(head.cluster_queue, ())]
 
     def _nominate(self, workload: Workload) -> _Entry:
-        """Return what a workload would get, with fewer pods if it lets some go."""
+        """Return what a workload would get; with fewer pods if not all fit and it allows that."""
         self.state.steps.spend(_STEPS_OF_A_ROUND)
         assignment, targets = self._try(workload, ())
         if assignment.fit == Fit.FIT or targets:

@@ -182,7 +182,7 @@ def assign(
 
 
 def _assign_group(search: _Search, members: Sequence[int], counts: Sequence[int]) -> bool:
-    """Assign flavors to pod sets that share them, and return whether there are any."""
+    """Assign flavors to pod sets that share them, and return whether each pod set has some."""
     items = []
     requests = dict[str, int]()
     for i in members:
@@ -358,7 +358,7 @@ def node_mismatch(pod_set: PodSet, flavor: Flavor) -> str:
         parts = [nested_string(taint, key) for key in ("key", "value", "effect")]
         return f"untolerated taint {{{' '.join(parts)} <nil>}} in flavor {flavor.name}"
 
-    # only labels of the flavor count, so a term without any matches each flavor
+    # a term without matchExpressions names no label of a flavor, so it matches every flavor
     has_empty_term = not all(term.get("matchExpressions") for term in terms_of(pod_set.spec))
     spec = {**pod_set.spec, "affinity": None} if has_empty_term else pod_set.spec
     labels = {key: (value,) for key, value in flavor.labels.items()}

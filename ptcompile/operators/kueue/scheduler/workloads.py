@@ -128,6 +128,7 @@ class Workload:
         """Name of the LocalQueue."""
         self.priority = priority
         self.pod_sets = tuple(pod_sets)
+
         self.cluster_queue = ""
         self.order: tuple[str, int] = ("", 0)
         """Time of creation; an older workload is considered first."""
@@ -259,7 +260,10 @@ def _runtime_templates(
     for role in expand(manifest, versions=versions, related=stream).roles:
         if role.count:
             pod = role.pod(0)
-            template = {"metadata": {"annotations": pod.annotations}, "spec": pod.spec}
+            template = {
+                "metadata": {"annotations": pod.annotations},
+                "spec": pod.spec,
+            }
             yield PodSetTemplate(role.name, ("spec",), template, role.count)
 
 
@@ -321,7 +325,12 @@ def _shape(spec: Json) -> str:
         shapes: list[dict[str, object]] = []
         for item in nested_maps(spec, key):
             requests = nested_map(item, "resources", "requests") or None
-            shapes.append({"ports": item.get("ports"), "resources": {"requests": requests}})
+            shapes.append(
+                {
+                    "ports": item.get("ports"),
+                    "resources": {"requests": requests},
+                }
+            )
         return shapes or None
 
     tolerations = [
@@ -405,8 +414,8 @@ def _out_of_bounds(
     requests: Mapping[str, Quantity],
     limits: Mapping[str, Quantity],
 ) -> Iterator[tuple[list[str], str]]:
-    """Yield the resources whose limits are above the maximum of LimitRanges, and those whose
-    requests are below the minimum, both in Kueue's words.
+    """Yield the resources with limits above the maximum of LimitRanges, then the resources with
+    requests below the minimum, both in Kueue's words.
     """
     highest = bounds.get("max", {})
     lowest = bounds.get("min", {})

@@ -216,4 +216,8 @@ def _gate_pod(pod: Json, versions: Versions) -> Json:
         added = [ADMISSION_GATE]
 
     missing = [{"name": name} for name in added if name not in names]
-    return {**pod, "metadata": metadata, "spec": {**spec, "schedulingGates": [*gates, *missing]}}
+    return {
+        **pod,
+        "metadata": metadata,
+        "spec": {**spec, "schedulingGates": [*gates, *missing]},
+    }
