@@ -214,11 +214,10 @@ def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bo
         return
 
     for item in templates_of(kind_of(runtime), runtime):
-        yield (
-            (item._replace(replicas=nodes), False)
-            if item.role == "node"
-            else (item, _is_child_job(runtime, item))
-        )
+        if item.role == "node":
+            yield item._replace(replicas=nodes), False
+        else:
+            yield item, _is_child_job(runtime, item)
 
 
 def _is_child_job(manifest: Json, template: Template) -> bool:
@@ -243,10 +242,10 @@ def _selector(name: str, role: str, following: Following) -> str | None:
     """
     if not following.pods_label:
         return None
-    whole = f"{following.pods_label}={name}"
+    selector = f"{following.pods_label}={name}"
     if role and following.role_label:
-        return f"{whole},{following.role_label}={role.lower()}"
-    return whole
+        return f"{selector},{following.role_label}={role.lower()}"
+    return selector
 
 
 def _reference(manifest: Json) -> Reference:

@@ -95,14 +95,14 @@ def test_expressions_agree_with_status(name: str) -> None:
         if kind.key == (live["apiVersion"], live["kind"])
     )
     job_handle = handle("nodes: 1", target)
-    for condition_of, wanted in (
+    for condition_of, expected in (
         (job_handle.succeeded, "succeeded"),
         (job_handle.failed, "failed"),
     ):
-        assert evaluate(condition_of.cel, {"object": live}, [100_000]) is (state == wanted), (
+        assert evaluate(condition_of.cel, {"object": live}, [100_000]) is (state == expected), (
             condition_of.cel
         )
-        assert (_at_path(condition_of.jsonpath, live) in condition_of.values) is (state == wanted)
+        assert (_at_path(condition_of.jsonpath, live) in condition_of.values) is (state == expected)
         assert len(condition_of.kubectl) == len({*condition_of.kubectl}) >= 1
     if state in ("created", "queued"):
         assert evaluate(job_handle.running, {"object": live}, [100_000]) is False
@@ -151,16 +151,16 @@ def _finished(live: Json, state: str) -> Json:
 
 
 def _argo(requirement: str, live: Json) -> bool:
-    path, _, wanted = requirement.partition(" ")
+    path, _, expected = requirement.partition(" ")
     value: Any = live
     for key in path.split("."):
         if isinstance(value, list):
             value = value[int(key)] if int(key) < len(value) else None
         else:
             value = (value or {}).get(key)
-    if not wanted:
+    if not expected:
         return value is not None
-    return value in re.findall(r"\w+", wanted.removeprefix("in"))
+    return value in re.findall(r"\w+", expected.removeprefix("in"))
 
 
 def test_a_trainjob_created_suspended_completes_by_its_second_condition() -> None:
@@ -223,7 +223,7 @@ def test_a_handle_names_the_required_objects() -> None:
     envFrom: [{configMapRef: {name: settings}}]
     volumes: [{name: d, persistentVolumeClaim: {claimName: corpus}}, {name: s, secret: {secretName: certificate}}]
     """
-    wanted = {
+    expected = {
         ("ServiceAccount", "trainer"),
         ("Secret", "registry"),
         ("Secret", "hf"),
@@ -234,9 +234,9 @@ def test_a_handle_names_the_required_objects() -> None:
     spec = smallest(re.sub("^    ", "", body, flags=re.M))
     for target in SUSPEND:
         result = ptcompile.compile(spec, target=target)
-        assert {(need.kind, need.name) for need in result.handle.needs} == wanted, target
+        assert {(need.kind, need.name) for need in result.handle.needs} == expected, target
         required = ptcompile.requires(spec, target=target).requirements
-        assert {f"{kind}/{name}" for kind, name in wanted} <= {
+        assert {f"{kind}/{name}" for kind, name in expected} <= {
             one.name for one in required if one.kind == "object"
         }
 

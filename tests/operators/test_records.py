@@ -103,8 +103,8 @@ def test_every_method_of_the_base_classes_is_called() -> None:
 def test_classes_only_override_documented_attributes() -> None:
     for operator in operators.OPERATORS:
         for record, base in ((operator, Operator), *((kind, Kind) for kind in operator.kinds)):
-            own = {name for name in dir(type(record)) if not name.startswith("__")}
-            assert own <= {*dir(base), *base.__annotations__}, operator.folder
+            attributes = {name for name in dir(type(record)) if not name.startswith("__")}
+            assert attributes <= {*dir(base), *base.__annotations__}, operator.folder
 
 
 def test_unknown_kind_has_no_behavior() -> None:

@@ -495,7 +495,7 @@ def test_a_job_queued_by_kueue_waits_for_its_workload(version: str) -> None:
     )
 
 
-def test_pods_that_are_not_ready_are_told() -> None:
+def test_pods_that_are_not_ready_are_reported() -> None:
     """The counts of a Job, JobSet and TrainJob do not show a missing image or node, only that pods are not ready."""
     message = "not all pods are ready: they may wait for a node or an image"
     for live_object in (

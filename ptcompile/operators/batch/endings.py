@@ -41,13 +41,16 @@ def check_success_policy_support(job: Job, cluster: ClusterProfile, kind: str) -
     1.33.
     """
     if endings.ends_with_node_0(job) and not has_feature("job-success-policy", cluster.versions()):
-        is_set = job.run_policy.success_policy is not None
+        path = endings.SUCCESS_POLICY
+        help = "use AllNodes"
+        if job.run_policy.success_policy is None:
+            path = (*SPEC, "elastic", "nnodes")
+            help = "use a fixed number of nodes"
         yield unsupported_by_target(
-            endings.SUCCESS_POLICY if is_set else (*SPEC, "elastic", "nnodes"),
+            path,
             f"{kind} ends with node 0 through a Job's success policy, which Kubernetes has since "
             "1.33",
-            f"{'use AllNodes' if is_set else 'use a fixed number of nodes'}, or use the target "
-            "pytorchjob or volcano",
+            f"{help}, or use the target pytorchjob or volcano",
         )
 
 

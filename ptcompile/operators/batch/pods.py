@@ -132,10 +132,7 @@ class PodBuilder:
         hostname = nested_string(self.pod, "hostname") or None
         labels = {**self.labels, **extra, **job_labels(job)}
         # JobSet adds its keys as labels and as annotations
-        annotations = {
-            **self.annotations,
-            **extra,
-        }
+        annotations = {**self.annotations, **extra}
         if self.indexed:
             hostname = f"{job}-{within}"
             annotations = {**annotations, COMPLETION_INDEX: str(within)}
@@ -190,12 +187,15 @@ def describe_spec_failures(spec: Json, restart: str = "Never") -> Iterator[str]:
         yield f"backoffLimitPerIndex {spec.get('backoffLimitPerIndex')}: retries of each index"
     else:
         limit = nested_int(spec, "backoffLimit", default=6)
-        yield (
-            "backoffLimit 0: the first failure fails the Job"
-            if limit == 0
-            else f"backoffLimit {limit}: that many failures are retried, then the Job fails; only "
-            "the failed pod is recreated"
-        )
+        if limit == 0:
+            effect = "the first failure fails the Job"
+        else:
+            effect = (
+                "that many failures are retried, then the Job fails; only the failed pod is "
+                "recreated"
+            )
+        yield f"backoffLimit {limit}: {effect}"
+
     if rules := nested_maps(spec, "podFailurePolicy", "rules"):
         actions = ", ".join(nested_string(rule, "action") for rule in rules)
         yield f"podFailurePolicy: the first rule that matches decides ({actions})"

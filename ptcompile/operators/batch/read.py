@@ -27,7 +27,7 @@ from ptcompile.kubernetes.unstructured import (
 _JOB_LABEL = "batch.kubernetes.io/job-name"
 
 
-def read(manifest: Json, others: Objects) -> Iterator[Read]:
+def read(manifest: Json, related: Objects) -> Iterator[Read]:
     """Yield the pods as equal nodes. A Job that runs its indexes one after the other is
     rejected.
     """
@@ -67,7 +67,7 @@ def read(manifest: Json, others: Objects) -> Iterator[Read]:
     subdomain = nested_string(template, "spec", "subdomain")
     if subdomain not in {"", object_name(manifest)}:
         fields["names"] = {**fields.get("names", {}), "service": subdomain}
-    service = _headless_service(manifest, subdomain, others)
+    service = _headless_service(manifest, subdomain, related)
     if service is None:
         fields["manifest"] = {"job/Service": None}
     yield Read("job", (pods,), fields, () if service is None else (_with_current_label(service),))
@@ -79,12 +79,15 @@ def _with_current_label(service: Json) -> Json:
     """
     selector = nested_map(service, "spec", "selector")
     renamed = {_JOB_LABEL if key == "job-name" else key: value for key, value in selector.items()}
-    return {**service, "spec": {**nested_map(service, "spec"), "selector": renamed}}
+    return {
+        **service,
+        "spec": {**nested_map(service, "spec"), "selector": renamed},
+    }
 
 
-def _headless_service(manifest: Json, subdomain: str, others: Objects) -> Json | None:
+def _headless_service(manifest: Json, subdomain: str, related: Objects) -> Json | None:
     """Return the Service that names the pods, or None if the stream has none: the pods get no
     names then.
     """
-    services = others.in_namespace(namespace_of(manifest)).by_name(SERVICE, subdomain)
+    services = related.in_namespace(namespace_of(manifest)).by_name(SERVICE, subdomain)
     return next(filter(is_headless, services), None)

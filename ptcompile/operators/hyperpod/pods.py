@@ -108,19 +108,20 @@ def describe_failures(manifest: Json) -> Iterator[str]:
     policy = nested_map(manifest, "spec", "runPolicy")
     limits = nested_map(policy, "restartPolicy")
     retries = policy.get("jobMaxRetryCount")
-    first = limits.get("numRestartBeforeFullJobRestart")
+    process_restarts = limits.get("numRestartBeforeFullJobRestart")
+    job_restarts = limits.get("maxFullJobRestarts")
 
     yield "a process that fails or hangs: the operator restarts the processes in their pods"
     if retries is not None:
         yield f"jobMaxRetryCount {retries}: so many restarts of the processes at most"
-    if first is not None:
+    if process_restarts is not None:
         period = limits.get("evalPeriodSeconds")
         yield (
-            f"numRestartBeforeFullJobRestart {first}: after so many within {period} seconds the "
-            "whole job restarts"
+            f"numRestartBeforeFullJobRestart {process_restarts}: after so many within {period} "
+            "seconds the whole job restarts"
         )
-    if (full := limits.get("maxFullJobRestarts")) is not None:
-        yield f"maxFullJobRestarts {full}: after so many restarts of the whole job it fails"
+    if job_restarts is not None:
+        yield f"maxFullJobRestarts {job_restarts}: after so many restarts of the whole job it fails"
 
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:

@@ -203,11 +203,11 @@ def _report_on_job(problems: list[Problem], path: Path) -> Problems:
     size = len(path) + 1
     for problem in problems:
         in_template = problem.path[:size] == (*path, "template")
-        at = path if in_template else problem.path
-        yield Problem(problem.name, at, problem.text, problem.help, field=problem.start)
+        job_path = path if in_template else problem.path
+        yield Problem(problem.name, job_path, problem.text, problem.help, field=problem.start)
 
 
-_IMMUTABLE_MESSAGE = "Value is immutable"
+_IMMUTABLE_BY_CRD = "Value is immutable"
 FIXED_FIELDS = (
     "failurePolicy",
     "network",
@@ -230,7 +230,7 @@ _MUTABLE_WHILE_SUSPENDED = {
 on resume.
 """
 
-_IMMUTABLE = "Invalid value: field is immutable"
+_IMMUTABLE_BY_WEBHOOK = "Invalid value: field is immutable"
 _RECREATE_HELP = "delete the JobSet and apply again, or give it another name for each run"
 
 
@@ -245,20 +245,24 @@ def validate_update(update: Update) -> Problems:
         if path[:2] == ("spec", "managedBy"):
             yield _rejection(
                 ("spec", "managedBy"),
-                _IMMUTABLE,
+                _IMMUTABLE_BY_WEBHOOK,
                 "remove the change: the manager of a JobSet is set once",
             )
         if path[:2] != ("spec", "replicatedJobs") or gates.is_resize(path, update):
             continue
         if not (suspended and path[3:8] in _MUTABLE_WHILE_SUSPENDED):
-            yield _rejection(("spec", "replicatedJobs"), _IMMUTABLE, _RECREATE_HELP)
+            yield _rejection(("spec", "replicatedJobs"), _IMMUTABLE_BY_WEBHOOK, _RECREATE_HELP)
             return
 
 
 _match_rule_name = re.compile(r"[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?").fullmatch
 _REASONS = (
-    "BackoffLimitExceeded", "DeadlineExceeded", "FailedIndexes", "MaxFailedIndexesExceeded", "PodFailurePolicy",
-)  # fmt: skip
+    "BackoffLimitExceeded",
+    "DeadlineExceeded",
+    "FailedIndexes",
+    "MaxFailedIndexesExceeded",
+    "PodFailurePolicy",
+)
 
 
 def check_failure_policy(
@@ -309,8 +313,8 @@ def check_claim_templates(spec: Json, name: str, path: Path, rejection: ProblemF
     """
     seen: set[str] = set()
     pods = [
-        nested_map(j, "template", "spec", "template", "spec")
-        for j in nested_maps(spec, "replicatedJobs")
+        nested_map(job, "template", "spec", "template", "spec")
+        for job in nested_maps(spec, "replicatedJobs")
     ]
     for i, policy in enumerate(nested_maps(spec, "volumeClaimPolicies")):
         for j, template in enumerate(nested_maps(policy, "templates")):
@@ -405,11 +409,10 @@ def default(manifest: Json, *, complete: bool) -> Json:
     _fill_field(spec, "network", "publishNotReadyAddresses", True)
     if isinstance(spec.get("replicatedJobs"), list):
         spec["replicatedJobs"] = [_default_replicated_job(job) for job in spec["replicatedJobs"]]
-    if isinstance(spec.get("failurePolicy"), Mapping) and isinstance(
-        spec["failurePolicy"].get("rules"), list
-    ):
-        rules = [_with_rule_name(rule, i) for i, rule in enumerate(spec["failurePolicy"]["rules"])]
-        spec["failurePolicy"] = {**spec["failurePolicy"], "rules": rules}
+    rules = nested_value(spec, "failurePolicy", "rules")
+    if isinstance(rules, list):
+        named_rules = [_with_rule_name(rule, i) for i, rule in enumerate(rules)]
+        spec["failurePolicy"] = {**spec["failurePolicy"], "rules": named_rules}
 
     return {**manifest, "spec": spec}
 
@@ -424,8 +427,7 @@ def _fill_field(spec: JsonDict, key: str, field: str, value: Any) -> None:
 
 
 def _with_rule_name(rule: Any, index: int) -> Any:
-    unnamed = isinstance(rule, Mapping) and not rule.get("name")
-    if unnamed:
+    if isinstance(rule, Mapping) and not rule.get("name"):
         return {**rule, "name": f"failurePolicyRule{index}"}
     return rule
 
@@ -441,7 +443,11 @@ def _default_replicated_job(job: Any) -> Any:
     if not pod.get("restartPolicy"):
         pod = {**pod, "restartPolicy": "OnFailure"}
     mode = "Indexed" if job_spec.get("completionMode") is None else job_spec["completionMode"]
-    job_spec = {**job_spec, "completionMode": mode, "template": {**pod_template, "spec": pod}}
+    job_spec = {
+        **job_spec,
+        "completionMode": mode,
+        "template": {**pod_template, "spec": pod},
+    }
     filled = {"groupName": "default", "replicas": 1, **without_none(job)}
 
     return {**filled, "template": {**template, "spec": job_spec}}
@@ -462,7 +468,7 @@ def check_jobset_spec(
     """Check a JobSet spec at `path` + `spec`. Trainer creates such specs too."""
     spec_path = (*path, "spec")
     jobs = nested_maps(spec, "replicatedJobs")
-    known = [nested_string(j, "name") for j in jobs]
+    job_names = [nested_string(job, "name") for job in jobs]
     yield from _check_network(nested_map(spec, "network"), (*spec_path, "network"), rejection)
     yield from _check_managed_by(spec.get("managedBy"), (*spec_path, "managedBy"), rejection)
     for i, job in enumerate(jobs):
@@ -472,7 +478,7 @@ def check_jobset_spec(
             nested_string(job, "groupName"), (*job_path, "groupName"), rejection
         )
         yield from check_job_names(job, name, job_path, rejection)
-        yield from _check_depends_on(job, known, i, (*job_path, "dependsOn"), rejection)
+        yield from _check_depends_on(job, job_names, i, (*job_path, "dependsOn"), rejection)
         if versions.jobset < _SEVERAL_DEPENDENCIES and len(nested_maps(job, "dependsOn")) > 1:
             yield rejection(
                 (*job_path, "dependsOn"),
@@ -482,7 +488,7 @@ def check_jobset_spec(
 
     targets = nested_value(spec, "successPolicy", "targetReplicatedJobs")
     yield from _check_targets(
-        targets, known, (*spec_path, "successPolicy", "targetReplicatedJobs"), rejection
+        targets, job_names, (*spec_path, "successPolicy", "targetReplicatedJobs"), rejection
     )
     policy = nested_map(spec, "failurePolicy")
     policy_path = (*spec_path, "failurePolicy")
@@ -492,7 +498,7 @@ def check_jobset_spec(
             rule, jobs, (*policy_path, "rules", i), rejection, versions
         )
 
-    yield from check_failure_policy(policy, known, policy_path, rejection)
+    yield from check_failure_policy(policy, job_names, policy_path, rejection)
     yield from _check_coordinator(
         spec, name, jobs, (*spec_path, "coordinator"), rejection, versions
     )
@@ -659,7 +665,7 @@ def _missing_coordinator(
     does.
     """
     job_name = nested_string(coordinator, "replicatedJob")
-    job = next((j for j in jobs if nested_string(j, "name") == job_name), None)
+    job = next((job for job in jobs if nested_string(job, "name") == job_name), None)
     if job is None:
         return rejection(
             (*path, "replicatedJob"),
@@ -701,6 +707,6 @@ REJECTIONS = Rejections(
     validate=validate,
     controller_errors=controller_errors,
     check_children=check_children,
-    immutable_fields=tuple((f"spec.{path}", _IMMUTABLE_MESSAGE) for path in FIXED_FIELDS),
+    immutable_fields=tuple((f"spec.{path}", _IMMUTABLE_BY_CRD) for path in FIXED_FIELDS),
     validate_update=validate_update,
 )

@@ -124,14 +124,13 @@ def _replicated_jobs(job: Job) -> list[tuple[Role, str, int, int]]:
     """Return the replicatedJobs, each as its role, its name, its number of Jobs and the pods of
     each Job.
     """
-    auxiliary = [(role, role.name, 1, role.replicas) for role in job.auxiliary_roles]
     if _has_two_roles(job):
         job_names = {"master": job.names.master, "worker": job.names.worker}
-        return [
-            *((role, job_names[role.name], role.replicas, 1) for role in job.training_roles),
-            *auxiliary,
-        ]
-    return [(job.roles[0], job.names.node, 1, job.nodes), *auxiliary]
+        training = [(role, job_names[role.name], role.replicas, 1) for role in job.training_roles]
+    else:
+        training = [(job.roles[0], job.names.node, 1, job.nodes)]
+
+    return training + [(role, role.name, 1, role.replicas) for role in job.auxiliary_roles]
 
 
 def _groups(job: Job) -> list[IndexedGroup]:
@@ -145,33 +144,28 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         spec["suspend"] = True
     spec |= managed_by(job, cluster)
     spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
-    if success := endings.success_policy(
-        job, [name for role, name, _, _ in _replicated_jobs(job) if role.trains]
-    ):
+    deadline = policy.active_deadline_seconds
+    training_jobs = [name for role, name, _, _ in _replicated_jobs(job) if role.trains]
+    if success := endings.success_policy(job, training_jobs):
         spec["successPolicy"] = success
-    if failure := endings.failure_policy(job, policy.active_deadline_seconds):
+    if failure := endings.failure_policy(job, deadline):
         spec["failurePolicy"] = failure
     if policy.ttl_seconds_after_finished is not None:
         spec["ttlSecondsAfterFinished"] = policy.ttl_seconds_after_finished
-    spec["replicatedJobs"] = [
-        {
-            "name": name,
-            "replicas": jobs,
-            "template": {
-                **(kai_min_member(job, cluster) if role.trains else {}),
-                "spec": {
-                    "completionMode": "Indexed",
-                    "completions": pods,
-                    "parallelism": pods,
-                    **endings.child_job(
-                        job, role, policy.active_deadline_seconds, by_role=_has_two_roles(job)
-                    ),
-                    "template": _pod_template(role, job, cluster),
-                },
-            },
+
+    spec["replicatedJobs"] = []
+    for role, name, jobs, pods in _replicated_jobs(job):
+        child = {
+            "completionMode": "Indexed",
+            "completions": pods,
+            "parallelism": pods,
+            **endings.child_job(job, role, deadline, by_role=_has_two_roles(job)),
+            "template": _pod_template(role, job, cluster),
         }
-        for role, name, jobs, pods in _replicated_jobs(job)
-    ]
+        metadata = kai_min_member(job, cluster) if role.trains else {}
+        template = {**metadata, "spec": child}
+        spec["replicatedJobs"].append({"name": name, "replicas": jobs, "template": template})
+
     manifest = {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",

@@ -62,14 +62,20 @@ def check_endings(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool
 def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> JsonDict:
     """Return the fields of a child Job that decide how it ends. `deadline` is in seconds."""
     in_place = endings.restarts_in_place(role)
+    if in_place:
+        backoff_limit = endings.restarts(job, role)
+    else:
+        by_pod = endings.on_pod_failure(job) == "RestartPod"
+        backoff_limit = endings.retries(job) if by_pod else 0
+
     disruption_action = endings.on_disruption(job)
-    by_pod = endings.on_pod_failure(job) == "RestartPod"
-    retries = endings.retries(job) if by_pod else 0
+    # the failed Job makes the JobSet restart all Jobs, by a rule of `failure_policy`
+    if disruption_action == "Ignore" and not endings.restarts_alone(job):
+        disruption_action = "FailJob"
+
     spec = batch_endings.ending_fields(
-        endings.restarts(job, role) if in_place else retries,
-        "FailJob"
-        if disruption_action == "Ignore" and not endings.restarts_alone(job)
-        else disruption_action,
+        backoff_limit,
+        disruption_action,
         in_place=in_place,
         node_0=role.trains and not by_role and endings.ends_with_node_0(job),
     )
@@ -84,37 +90,34 @@ def failure_policy(job: Job, deadline: int | None) -> JsonDict | None:
     that of a Job, in seconds.
     """
     in_place = all(endings.restarts_in_place(role) for role in job.roles)
-    whole = not in_place and endings.on_pod_failure(job) == "RestartJob"
+    restarts_all = not in_place and endings.on_pod_failure(job) == "RestartJob"
     disruption_action = endings.on_disruption(job)
     rules: list[JsonDict] = []
     if disruption_action == "Ignore" and not endings.restarts_alone(job) and not in_place:
         rules.append(
             _failure_rule("disruption", "RestartJobSetAndIgnoreMaxRestarts", "PodFailurePolicy")
         )
-    if disruption_action == "FailJob" and whole:
+    if disruption_action == "FailJob" and restarts_all:
         rules.append(_failure_rule("disruption", "FailJobSet", "PodFailurePolicy"))
-    if deadline is not None and (whole or rules):
+    if deadline is not None and (restarts_all or rules):
         rules.append(_failure_rule("deadline", "FailJobSet", "DeadlineExceeded"))
-    if whole and (auxiliary := [role.name for role in job.roles if endings.returns_alone(role)]):
-        rules.append(
-            {
-                **_failure_rule("beside", "FailJobSet", "BackoffLimitExceeded"),
-                "targetReplicatedJobs": auxiliary,
-            }
-        )
+    auxiliary = [role.name for role in job.roles if endings.returns_alone(role)]
+    if restarts_all and auxiliary:
+        rule = _failure_rule("beside", "FailJobSet", "BackoffLimitExceeded")
+        rules.append({**rule, "targetReplicatedJobs": auxiliary})
+    if not restarts_all and not rules:
+        return None
 
-    policy: JsonDict = {"maxRestarts": endings.retries(job) if whole else 0}
+    policy: JsonDict = {"maxRestarts": endings.retries(job) if restarts_all else 0}
     if rules:
         policy["rules"] = rules
-
-    return policy if whole or rules else None
+    return policy
 
 
 def success_policy(job: Job, training_jobs: list[str]) -> JsonDict | None:
-    """Return the JobSet's successPolicy, or None if all replicatedJobs must succeed. `trainers` are
-    the training ones.
+    """Return the JobSet's successPolicy, or None if all replicatedJobs must succeed.
 
-    If there are two, the first is the master's.
+    `training_jobs` are the names of the training ones; of two, the first is the master's.
     """
     node_0 = len(training_jobs) > 1 and endings.ends_with_node_0(job)
     if not (node_0 or job.auxiliary_roles):

@@ -20,6 +20,7 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.kubernetes.versions import Versions, is_on, stage_in
 
+_rejection = webhook_rejection("jobset")
 _MAX_INT32 = 2**31 - 1
 _REPLICAS_MAX = 1024
 _RESTART_JOB = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
@@ -42,9 +43,11 @@ def check_restart_strategy(
     if policy.get("restartStrategy") != "InPlaceRestart":
         return
     if not _is_on("InPlaceRestart", versions):
-        yield _needs_gate("InPlaceRestart", "InPlaceRestart", (*path, "failurePolicy", "restartStrategy"), rejection,
-                          "use Recreate or BlockingRecreate")  # fmt: skip
+        strategy_path = (*path, "failurePolicy", "restartStrategy")
+        help = "use Recreate or BlockingRecreate"
+        yield _needs_gate("InPlaceRestart", "InPlaceRestart", strategy_path, rejection, help)
         return
+
     for index, job in enumerate(jobs):
         spec = nested_map(job, "template", "spec")
         job_path = (*path, "replicatedJobs", index, "template", "spec")
@@ -89,10 +92,10 @@ def check_restart_action(
         )
 
 
-def _needs_gate(word: str, gate: str, path: Path, rejection: ProblemFactory, help: str) -> Problem:
+def _needs_gate(value: str, gate: str, path: Path, rejection: ProblemFactory, help: str) -> Problem:
     return rejection(
         path,
-        f"Forbidden: {word} needs the feature gate {gate}, which is off by default",
+        f"Forbidden: {value} needs the feature gate {gate}, which is off by default",
         f"{help}; if the gate is on, set spec.featureGates.jobset.{gate} in the profile",
     )
 
@@ -135,29 +138,28 @@ def resize_problems(update: Update) -> Problems:
 
 def _check_size(changed: list[str], spec: Json, path: Path, update: Update) -> Problems:
     conditions = nested_maps(update.old, "status", "conditions")
-    if any(
-        c.get("type") in ("Completed", "Failed") and c.get("status") == "True" for c in conditions
-    ):
+    has_ended = any(
+        item.get("type") in ("Completed", "Failed") and item.get("status") == "True"
+        for item in conditions
+    )
+    if has_ended:
         why = (
             "Cannot mutate parallelism or completions when JobSet is in a terminal state "
             "(Completed or Failed)"
         )
-        yield _rejected_size(path, f"Forbidden: {why}", "delete the JobSet and apply again")
+        yield _rejection(path, f"Forbidden: {why}", "delete the JobSet and apply again")
         return
 
     for field in changed:
         value = spec.get(field)
         if type(value) is int and value < 1:
-            yield _rejected_size(
+            yield _rejection(
                 (*path, field), f"Invalid value: {value}: {field} must be >= 1", "use 1 or more"
             )
 
     parallelism, completions = (spec.get(field) for field in _SIZE_FIELDS)
     if parallelism is not None and completions is not None and parallelism != completions:
         why = "completions must be equal to parallelism for Elastic Indexed Jobs"
-        yield _rejected_size(
+        yield _rejection(
             (*path, "completions"), f"Invalid value: {completions}: {why}", "set both to one number"
         )
-
-
-_rejected_size = webhook_rejection("jobset")

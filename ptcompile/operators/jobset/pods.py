@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from ptcompile.apiserver.admission.priority import priority_of
 from ptcompile.diagnostics import Path
@@ -127,13 +127,15 @@ class _JobSetExpansion:
 
     def jobs(self) -> tuple[Json, ...]:
         """Return the child Jobs, at most 100 per replicatedJob; they differ only in their index."""
-        return tuple(
-            {**job_summary(f"{self.name}-{name}-{i}", name, nested_map(rj, "template", "spec")),
-             "replicatedJob": name, "index": i}
-            for rj, count in zip(self.replicated, self.replicas, strict=True)
-            for name in (nested_string(rj, "name"),)
-            for i in range(min(count, 100))
-        )  # fmt: skip
+        jobs: list[Json] = []
+        for replicated, count in zip(self.replicated, self.replicas, strict=True):
+            name = nested_string(replicated, "name")
+            spec = nested_map(replicated, "template", "spec")
+            for i in range(min(count, 100)):
+                summary = job_summary(f"{self.name}-{name}-{i}", name, spec)
+                jobs.append({**summary, "replicatedJob": name, "index": i})
+
+        return tuple(jobs)
 
     def role(self, position: int) -> ExpandedRole:
         replicated = self.replicated[position]
@@ -211,33 +213,28 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
     spec = nested_map(manifest, "spec")
     replicated = [*indexed_mappings(spec.get("replicatedJobs"))]
     names = [nested_string(job, "name") for _, job in replicated]
-    pods = {
-        nested_string(job, "name"): nested_int(job, "replicas", default=1)
-        * pod_count(nested_map(job, "template", "spec"))
-        for _, job in replicated
-    }
+    pods: dict[str, int] = {}
+    for name, (_, job) in zip(names, replicated, strict=True):
+        pods_per_job = pod_count(nested_map(job, "template", "spec"))
+        pods[name] = nested_int(job, "replicas", default=1) * pods_per_job
+
     if nested_value(spec, "startupPolicy", "startupPolicyOrder") == "InOrder":
-        order = ("spec", "startupPolicy", "startupPolicyOrder")
-        for position, name in enumerate(names[:-1]):
-            text = f"InOrder creates {names[position + 1]} when {name} is ready"
-            yield StartOrder(
-                order, name, sum(pods[each] for each in names[: position + 1]), text, "remove it"
-            )
+        path: Path = ("spec", "startupPolicy", "startupPolicyOrder")
+        existing = 0
+        for name, following in pairwise(names):
+            existing += pods[name]
+            text = f"InOrder creates {following} when {name} is ready"
+            yield StartOrder(path, name, existing, text, "remove it")
 
     for index, job in replicated:
         for position, dependency in enumerate(nested_maps(job, "dependsOn")):
             first = nested_string(dependency, "name")
             if dependency.get("status") == "Ready" and first in pods:
                 later = _started_after(first, replicated)
-                exist = sum(count for name, count in pods.items() if name not in later)
+                existing = sum(count for name, count in pods.items() if name not in later)
+                path = ("spec", "replicatedJobs", index, "dependsOn", position)
                 text = f"{nested_string(job, 'name')} is created when {first} is ready"
-                yield StartOrder(
-                    ("spec", "replicatedJobs", index, "dependsOn", position),
-                    first,
-                    exist,
-                    text,
-                    "remove it",
-                )
+                yield StartOrder(path, first, existing, text, "remove it")
 
 
 def _started_after(first: str, replicated: Sequence[tuple[int, Json]]) -> set[str]:
@@ -246,10 +243,8 @@ def _started_after(first: str, replicated: Sequence[tuple[int, Json]]) -> set[st
     """
     later = {first}
     for _, job in replicated:
-        if any(
-            nested_string(dependency, "name") in later
-            for dependency in nested_maps(job, "dependsOn")
-        ):
+        required_jobs = {nested_string(item, "name") for item in nested_maps(job, "dependsOn")}
+        if not later.isdisjoint(required_jobs):
             later.add(nested_string(job, "name"))
     return later - {first}
 
@@ -315,11 +310,8 @@ def restarts(spec: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
     """
     replicated = _replicated_job(spec, role)
     child = nested_map(replicated, "template", "spec")
-    size = (
-        nested_int(child, "parallelism", default=1)
-        if nested_int(replicated, "replicas", default=1) > 1
-        else 0
-    )
+    has_several_jobs = nested_int(replicated, "replicas", default=1) > 1
+    size = nested_int(child, "parallelism", default=1) if has_several_jobs else 0
     by_job = batch_pods.restarts(child, exit_code, "OnFailure", size)
     if spec.get("failurePolicy") is None:
         return by_job
@@ -331,14 +323,10 @@ def restarts(spec: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
     if scope == "none":
         return by_job
 
-    most = nested_int(spec, "failurePolicy", "maxRestarts")
-    limit, text = (
-        (most, f"maxRestarts {most}")
-        if action in _COUNTED_ACTIONS
-        else (None, f"failurePolicy {action}")
-    )
-
-    return (*by_job, Retry(scope, limit, "job", text, size=size))
+    if action not in _COUNTED_ACTIONS:
+        return (*by_job, Retry(scope, None, "job", f"failurePolicy {action}", size=size))
+    limit = nested_int(spec, "failurePolicy", "maxRestarts")
+    return (*by_job, Retry(scope, limit, "job", f"maxRestarts {limit}", size=size))
 
 
 def retries(manifest: Json) -> int:
@@ -392,9 +380,8 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
         rules = "; ".join(_describe_rule(rule) for rule in nested_maps(policy, "rules"))
         limit = nested_int(policy, "maxRestarts")
         effect = f"starts all Jobs again, at most {limit} times" if limit else "fails the JobSet"
-        yield f"failurePolicy: a failed Job {effect}" + (
-            f"; rules before that: {rules}" * bool(rules)
-        )
+        exceptions = f"; rules before that: {rules}" if rules else ""
+        yield f"failurePolicy: a failed Job {effect}{exceptions}"
     if nested_value(policy, "restartStrategy") == "InPlaceRestart":
         yield (
             "restartStrategy InPlaceRestart: the pods stay, and the agent in each of them restarts "
@@ -426,8 +413,8 @@ def annotated_parts(manifest: Json) -> Iterator[tuple[Path, dict[str, str], list
     that they are about.
     """
     jobs = nested_maps(manifest, "spec", "replicatedJobs")
-    whole = nested_string_map(manifest, "metadata", "annotations")
-    yield ("metadata", "annotations"), whole, list(range(len(jobs)))
+    shared = nested_string_map(manifest, "metadata", "annotations")
+    yield ("metadata", "annotations"), shared, list(range(len(jobs)))
     for index, job in enumerate(jobs):
         path = ("spec", "replicatedJobs", index, "template", "metadata", "annotations")
         yield path, nested_string_map(job, "template", "metadata", "annotations"), [index]
@@ -440,11 +427,11 @@ def placement_notes(manifest: Json) -> Iterator[str]:
         label = values.get(EXCLUSIVE)
         if label:
             if path[0] == "metadata":
-                which = "each Job"
+                subject = "each Job"
             else:
-                which = f"each Job of {jobs[indexes[0]].get('name')}"
+                subject = f"each Job of {jobs[indexes[0]].get('name')}"
             how = "the nodes must be labeled for it" if NODE_SELECTOR in values else _FOLLOWERS
-            yield f"{which} runs alone in one domain of {label}: {how}"
+            yield f"{subject} runs alone in one domain of {label}: {how}"
 
 
 _FOLLOWERS = "its other pods are created when pod 0 has a node, and go to nodes with the same value"

@@ -27,7 +27,7 @@ from ptcompile.kubernetes.unstructured import (
 )
 
 
-def read(manifest: Json, _others: Objects) -> Iterator[Read]:
+def read(manifest: Json, _related: Objects) -> Iterator[Read]:
     """Yield the first replicatedJob that trains as the nodes, or it and the next one as master and
     workers; other roles do not train.
     """

@@ -149,9 +149,11 @@ def _why_unsupported(cluster: ClusterProfile, target: str) -> tuple[str, str] | 
             "use another gangScheduler, or a newer Kubernetes",
         )
 
-    others = "use the target job or jobset"
     if target == "pytorchjob":
-        return "a PyTorchJob has the pods of Kubernetes 1.31, which cannot name a PodGroup", others
+        return (
+            "a PyTorchJob has the pods of Kubernetes 1.31, which cannot name a PodGroup",
+            "use the target job or jobset",
+        )
     if versions.kubernetes < _FIRST_POD_GROUP and target not in {"job", "pod"}:
         return (
             "on Kubernetes 1.35, only the pods of a Job can name a Workload",
@@ -170,11 +172,11 @@ def _why_unsupported(cluster: ClusterProfile, target: str) -> tuple[str, str] | 
 
 def _gate_off(path: tuple[str, ...], effect: str, gates: list[str]) -> Problem:
     listed = " and ".join(gates)
-    is_off = "gate {} is" if len(gates) == 1 else "gates {} are"
+    are_off = f"gate {listed} is off" if len(gates) == 1 else f"gates {listed} are off"
     return problem_at(
         "gate-off",
         path,
-        f"{effect} while the feature {is_off.format(listed)} off, which is the default",
+        f"{effect} while the feature {are_off}, which is the default",
         f"if the cluster enables it, set {listed} to true in spec.featureGates.kubernetes of the "
         "profile",
         "warning",

@@ -22,11 +22,12 @@ def profile_fields(by_kind: ObjectsByKind) -> JsonDict:
     """Return `queueFrameworks` and `multiKueue`, if the objects, by kind, show more than their
     defaults.
     """
-    frameworks = _frameworks(by_kind)
-    return {
-        **({"queueFrameworks": frameworks} if frameworks else {}),
-        **({"multiKueue": True} if _is_manager(by_kind) else {}),
-    }
+    fields: JsonDict = {}
+    if frameworks := _frameworks(by_kind):
+        fields["queueFrameworks"] = frameworks
+    if _is_manager(by_kind):
+        fields["multiKueue"] = True
+    return fields
 
 
 def _frameworks(by_kind: ObjectsByKind) -> list[str]:
@@ -35,11 +36,9 @@ def _frameworks(by_kind: ObjectsByKind) -> list[str]:
 
     from ptcompile.spec.cluster_profile import QueueFramework
 
-    frameworks = {
-        name
-        for configuration in _configurations(by_kind)
-        for name in nested_strings(configuration, "integrations", "frameworks")
-    }
+    frameworks: set[str] = set()
+    for configuration in _configurations(by_kind):
+        frameworks.update(nested_strings(configuration, "integrations", "frameworks"))
 
     return [name for name in get_args(QueueFramework) if name in frameworks]
 
@@ -61,6 +60,7 @@ def _is_manager(by_kind: ObjectsByKind) -> bool:
         if nested_value(check, "spec", "controllerName") == "kueue.x-k8s.io/multikueue"
     }
     queues = by_kind.get("ClusterQueue", ())
-    return bool(queues) and all(
-        not checks.isdisjoint(admission_checks(nested_map(queue, "spec"))) for queue in queues
-    )
+    for queue in queues:
+        if checks.isdisjoint(admission_checks(nested_map(queue, "spec"))):
+            return False
+    return bool(queues)

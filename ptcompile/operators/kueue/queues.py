@@ -119,10 +119,10 @@ def has_condition(manifest: Json, name: str) -> bool:
 
 def admission_checks(spec: Json) -> list[str]:
     """Return the names of a ClusterQueue's admission checks."""
-    written = nested_maps(spec, "admissionChecksStrategy", "admissionChecks")
+    strategy = nested_maps(spec, "admissionChecksStrategy", "admissionChecks")
     return [
         *nested_strings(spec, "admissionChecks"),
-        *(nested_string(check, "name") for check in written),
+        *(nested_string(check, "name") for check in strategy),
     ]
 
 
@@ -183,9 +183,9 @@ def _admit(request: AdmissionRequest) -> list[JobAdmission | None]:
 
 
 def _mark(manifest: Json, role: ExpandedRole, request: KindContext) -> ExpandedRole:
-    from ptcompile.operators.kueue.webhooks.pod_sets import marked
+    from ptcompile.operators.kueue.webhooks.pod_sets import mark_role
 
-    return marked(manifest, role, request)
+    return mark_role(manifest, role, request)
 
 
 QUEUES = QueueSystem(

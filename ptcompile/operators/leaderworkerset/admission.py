@@ -81,20 +81,25 @@ def _check_subgroups(manifest: Json, size: int) -> Problems:
             )
         return
 
-    part = nested_int(policy, "subGroupSize")
-    text = ""
-    if part < 1:
+    subgroup_size = nested_int(policy, "subGroupSize")
+    if subgroup_size < 1:
         text = "subGroupSize must be equal or greater than 1"
-    elif part > size:
+    elif subgroup_size > size:
         text = "subGroupSize cannot be larger than size"
-    elif policy.get("subGroupPolicyType") == "LeaderExcluded" and (size - 1) % part:
+    elif (size - 1) % subgroup_size == 0:
+        return
+    elif policy.get("subGroupPolicyType") == "LeaderExcluded":
         text = "size-1 must be divisible by subGroupSize when using LeaderExcluded"
-    elif size % part and (size - 1) % part:
+    elif size % subgroup_size:
         text = "size or size - 1 must be divisible by subGroupSize"
-    if text:
-        yield _rejection(
-            path, f"Invalid value: {part}: {text}", f"use a size that divides {size}, or {size - 1}"
-        )
+    else:
+        return
+
+    yield _rejection(
+        path,
+        f"Invalid value: {subgroup_size}: {text}",
+        f"use a size that divides {size}, or {size - 1}",
+    )
 
 
 def controller_errors(manifest: Json, _request: KindContext) -> Problems:

@@ -44,39 +44,38 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
     """
     spec = nested_map(manifest, "spec")
     path = ("spec", "leaderWorkerTemplate")
-    both = nested_map(spec, "leaderWorkerTemplate")
-    size = group_size(manifest)
+    pair = nested_map(spec, "leaderWorkerTemplate")
     groups = nested_int(spec, "replicas", default=1)
-    has_leader = bool(both.get("leaderTemplate"))
+    workers = group_size(manifest)
 
-    if has_leader:
-        yield Template((*path, "leaderTemplate"), both.get("leaderTemplate"), "leader", groups)
-    if both.get("workerTemplate") is not None:
-        yield Template(
-            (*path, "workerTemplate"),
-            both.get("workerTemplate"),
-            "worker",
-            groups * (size - has_leader),
-        )
+    if pair.get("leaderTemplate"):
+        yield Template((*path, "leaderTemplate"), pair.get("leaderTemplate"), "leader", groups)
+        workers -= 1
+    if pair.get("workerTemplate") is not None:
+        worker_path = (*path, "workerTemplate")
+        yield Template(worker_path, pair.get("workerTemplate"), "worker", groups * workers)
 
 
 def expand(manifest: Json) -> Expansion:
     """Return the pods of the first group and their headless Service.
 
-    Each group is a world: its pods know only their own leader. Groups of one pod are expanded all,
-    because such pods can only meet one another, by the names that the StatefulSet gives them.
+    Each group is a separate world: its pods know only their own leader. All groups of one pod are
+    expanded, since such pods can meet by the names that the StatefulSet gives them.
     """
     groups = _Groups(manifest)
-    shown = groups.count if groups.size == 1 else min(groups.count, 1)
-    roles = [ExpandedRole("worker", shown * groups.size, groups.pod)]
+    expanded = groups.count if groups.size == 1 else min(groups.count, 1)
     if groups.has_leader:
-        workers = ExpandedRole(
-            "worker", shown * (groups.size - 1), partial(groups.pod, role="worker", first=1)
-        )
-        roles = [ExpandedRole("leader", shown, partial(groups.pod, role="leader")), workers]
+        leader = partial(groups.pod, role="leader")
+        worker = partial(groups.pod, role="worker", first=1)
+        roles = [
+            ExpandedRole("leader", expanded, leader),
+            ExpandedRole("worker", expanded * (groups.size - 1), worker),
+        ]
+    else:
+        roles = [ExpandedRole("worker", expanded * groups.size, groups.pod)]
 
     notes = ["the controller never ends a group: containers that exit are started again"]
-    if shown < groups.count:
+    if expanded < groups.count:
         notes.append(
             f"{groups.count} groups of {groups.size} pods, each with its own leader: only the "
             "first is shown"
@@ -174,18 +173,16 @@ class _Groups:
         if not self.is_shared:
             selector[f"{_PREFIX}group-index"] = "0"
         spec = {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": selector}
-        return {"metadata": {"name": self.subdomain(0), "namespace": self.namespace}, "spec": spec}
+        return {
+            "metadata": {"name": self.subdomain(0), "namespace": self.namespace},
+            "spec": spec,
+        }
 
 
 def _with_variables(container: Json, added: Sequence[Json]) -> JsonDict:
     names = {entry["name"] for entry in added}
-    return {
-        **container,
-        "env": [
-            *added,
-            *(e for e in nested_maps(container, "env") if e.get("name") not in names),
-        ],
-    }
+    kept = [entry for entry in nested_maps(container, "env") if entry.get("name") not in names]
+    return {**container, "env": [*added, *kept]}
 
 
 def restart_policy(manifest: Json) -> str:

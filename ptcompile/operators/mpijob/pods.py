@@ -121,23 +121,24 @@ class _MPIJob:
         """Return a pod of a replica type; a Job creates the launcher's, whose name ends in
         random characters.
         """
-        launcher = kind == "Launcher"
-        name = f"{self.name}-launcher" if launcher else f"{self.name}-worker-{index}"
+        is_launcher = kind == "Launcher"
+        name = f"{self.name}-launcher" if is_launcher else f"{self.name}-worker-{index}"
         metadata, spec = template_parts(self.replicas[kind].get("template"))
+        dns = None
+        # the Service selects the launcher only if it is a worker
+        if not is_launcher or self.launcher_works:
+            dns = cluster_host_name(name, self.name, self.namespace)
 
         return PodView(
             name=name,
             role=kind.lower(),
             index=index,
             namespace=self.namespace,
-            random_suffix=launcher,
+            random_suffix=is_launcher,
             hostname=name,
             subdomain=self.name,
-            dns=cluster_host_name(name, self.name, self.namespace)
-            # the Service selects the launcher only if it is a worker
-            if kind == "Worker" or self.launcher_works
-            else None,
-            job=name if launcher else None,
+            dns=dns,
+            job=name if is_launcher else None,
             labels={**nested_string_map(metadata, "labels"), **self.labels(kind, index)},
             annotations=nested_string_map(metadata, "annotations"),
             spec=self.pod_spec(kind, spec, name),
@@ -155,11 +156,19 @@ class _MPIJob:
         mode = {"defaultMode": 0o600} if folder == _SSH_PATH else {}
         mounts = [{"name": "ssh-auth", "mountPath": folder}]
         volumes: list[Json] = [
-            {"name": "ssh-auth", "secret": {"secretName": f"{self.name}-ssh", **mode}}
+            {
+                "name": "ssh-auth",
+                "secret": {"secretName": f"{self.name}-ssh", **mode},
+            }
         ]
         if is_launcher:
             mounts.append({"name": "mpi-job-config", "mountPath": _CONFIG_PATH})
-            volumes.append({"name": "mpi-job-config", "configMap": {"name": f"{self.name}-config"}})
+            volumes.append(
+                {
+                    "name": "mpi-job-config",
+                    "configMap": {"name": f"{self.name}-config"},
+                }
+            )
         first, *sidecars = nested_maps(spec, "containers") or [{}]
         container = with_env(with_items(first, "volumeMounts", mounts), self.env(kind))
         if not is_launcher and not first.get("command") and not first.get("args"):
@@ -214,11 +223,13 @@ class _MPIJob:
 
     def labels(self, kind: str, index: int) -> dict[str, str]:
         """Return a pod's labels; workers count from 1 if the launcher is worker 0."""
+        if kind == "Worker" and self.launcher_works:
+            index += 1
         return {
             f"{_PREFIX}job-name": self.name,
             f"{_PREFIX}operator-name": "mpi-operator",
             f"{_PREFIX}job-role": kind.lower(),
-            f"{_PREFIX}replica-index": str(index + (kind == "Worker" and self.launcher_works)),
+            f"{_PREFIX}replica-index": str(index),
         }
 
     def service(self) -> Json:
@@ -229,15 +240,16 @@ class _MPIJob:
         spec: JsonDict = {"clusterIP": "None", "selector": selector}
         if self.launcher_works:
             spec["publishNotReadyAddresses"] = True
-        return {"metadata": {"name": self.name, "namespace": self.namespace}, "spec": spec}
+        return {
+            "metadata": {"name": self.name, "namespace": self.namespace},
+            "spec": spec,
+        }
 
     def config_map(self) -> Json:
         """Return the ConfigMap with mpirun's hostfile; workers beyond a limit are left out."""
+        workers = min(self.counts.get("Worker", 0), MAX_NAMED_HOSTS)
         hosts = [f"{self.name}-launcher"] if self.launcher_works else []
-        hosts += [
-            f"{self.name}-worker-{i}"
-            for i in range(min(self.counts.get("Worker", 0), MAX_NAMED_HOSTS))
-        ]
+        hosts += [f"{self.name}-worker-{i}" for i in range(workers)]
         suffix = f" slots={self.slots}" if self.implementation == "OpenMPI" else f":{self.slots}"
         lines = "".join(f"{host}.{self.name}.{self.namespace}.svc{suffix}\n" for host in hosts)
 

@@ -18,6 +18,7 @@ from ptcompile.operators.shared.emitting import (
     SPEC,
     check_restart_policies,
     object_metadata,
+    plain_env,
     reject_auxiliary_roles,
     role_path,
     unsupported_by_target,
@@ -33,14 +34,8 @@ DERIVED = (Derived("the pod's host name", "{job}", "facts/kubernetes, Kubernetes
 
 
 def _wiring(job: Job) -> Wiring:
-    env = {
-        "MASTER_ADDR": "localhost",
-        "MASTER_PORT": str(job.master_port),
-        "WORLD_SIZE": "1",
-        "RANK": "0",
-    }
-    plain = tuple({"name": k, "value": v} for k, v in env.items()) if job.launch is None else ()
-    return Wiring(host="localhost", node_rank="0", rank_from={"value": "0"}, env=plain)
+    env = plain_env(job, "localhost", None)
+    return Wiring(host="localhost", node_rank="0", rank_from={"value": "0"}, env=env)
 
 
 def _unsupported(job: Job, _cluster: ClusterProfile) -> Problems:
@@ -85,7 +80,8 @@ def _unsupported_endings(job: Job) -> Problems:
         yield unsupported_by_target(
             endings.ON_POD_FAILURE, reason, "use the target job, or restartPolicy OnFailure"
         )
-    if (path := endings.survival_path(job)) == endings.ON_DISRUPTION:
+    path = endings.survival_path(job)
+    if path == endings.ON_DISRUPTION:
         yield unsupported_by_target(path, f"{reason} when its node is lost", "use the target job")
     elif path is not None and job.nodes == 1:
         yield endings.approximation(

@@ -26,7 +26,6 @@ from ptcompile.kinds.templates import (
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import (
     Json,
-    as_string,
     namespace_of,
     nested_int,
     nested_map,
@@ -52,6 +51,9 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     hostname = nested_string(spec, "hostname") or None
     subdomain = nested_string(spec, "subdomain") or None
     service = find_headless_service(request.related, subdomain, labels, namespace)
+    dns = None
+    if service and subdomain and hostname:
+        dns = templates.cluster_host_name(hostname, subdomain, namespace)
     view = PodView(
         name=name,
         role="pod",
@@ -59,9 +61,7 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         namespace=namespace,
         hostname=hostname,
         subdomain=subdomain,
-        dns=templates.cluster_host_name(hostname, subdomain, namespace)
-        if service and subdomain and hostname
-        else None,
+        dns=dns,
         labels=labels,
         annotations=nested_string_map(metadata, "annotations"),
         spec=spec,
@@ -82,32 +82,37 @@ def expand_replicas(manifest: Json, request: KindContext) -> Expansion:
     metadata, pod = template_parts(spec.get("template"))
     count = min(max(0, nested_int(spec, "replicas", default=1)), MAX_PODS_PER_ROLE)
     is_stateful = manifest.get("kind") == "StatefulSet"
-    subdomain = (
-        as_string((spec if is_stateful else pod).get("serviceName" if is_stateful else "subdomain"))
-        or None
-    )
-    first = nested_int(spec, "ordinals", "start") if is_stateful else 0
+    if is_stateful:
+        subdomain = nested_string(spec, "serviceName") or None
+    else:
+        subdomain = nested_string(pod, "subdomain") or None
+    first = nested_int(spec, "ordinals", "start")
     labels = nested_string_map(metadata, "labels")
 
     def view(index: int) -> PodView:
-        hostname = (
-            f"{name}-{first + index}" if is_stateful else nested_string(pod, "hostname") or None
-        )
-        own = {**labels, _POD_NAME: hostname} if is_stateful and hostname else labels
-        service = find_headless_service(request.related, subdomain, own, namespace)
+        if is_stateful:
+            pod_name = f"{name}-{first + index}"
+            hostname = pod_name
+            pod_labels = {**labels, _POD_NAME: pod_name}
+        else:
+            pod_name = name
+            hostname = nested_string(pod, "hostname")
+            pod_labels = labels
+
+        dns = None
+        if hostname and find_headless_service(request.related, subdomain, pod_labels, namespace):
+            dns = templates.cluster_host_name(hostname, subdomain, namespace)
 
         return PodView(
-            name=hostname if is_stateful and hostname else name,
+            name=pod_name,
             role="pod",
             index=index,
             random_suffix=not is_stateful,
             namespace=namespace,
-            hostname=hostname,
+            hostname=hostname or None,
             subdomain=subdomain,
-            dns=templates.cluster_host_name(hostname, subdomain, namespace)
-            if service and hostname
-            else None,
-            labels=own,
+            dns=dns,
+            labels=pod_labels,
             annotations=nested_string_map(metadata, "annotations"),
             spec={**pod, "subdomain": subdomain} if is_stateful else pod,
         )
@@ -154,7 +159,7 @@ REPLACED_POD = LostPod("pod", "the pod is created again, however often it is los
 """What happens when a pod of a Deployment or a StatefulSet is lost."""
 
 
-def read(manifest: Json, _others: Objects) -> Iterator[Read]:
+def read(manifest: Json, _related: Objects) -> Iterator[Read]:
     """Yield the pod as a job of one node, with the object's labels and annotations."""
     template = {"spec": nested_map(manifest, "spec")}
     main = main_container(template, MAIN_CONTAINER)

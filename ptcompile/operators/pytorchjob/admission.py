@@ -279,9 +279,12 @@ def _check_service_ports(replica: Json, path: Path) -> Problems:
         return
 
     ports = nested_maps(containers[container_index], "ports")
-    has_own_port = any(p.get("name") == PORT_NAME for p in ports)
-    numbers = set() if has_own_port else {PORT}
-    needs_names = len(ports) + (not has_own_port) > 1
+    numbers: set[int] = set()
+    needs_names = len(ports) > 1
+    if all(port.get("name") != PORT_NAME for port in ports):
+        # the operator adds its port
+        numbers.add(PORT)
+        needs_names = bool(ports)
     for i, port in enumerate(ports):
         port_path = (*path, container_index, "ports", i)
         number = nested_int(port, "containerPort")

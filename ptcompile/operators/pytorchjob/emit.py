@@ -110,13 +110,14 @@ def _replica_specs(job: Job) -> list[tuple[str, int, Role]]:
     """Return the operator's replica types, each as its key, its number of pods and the role that
     describes them.
     """
-    first, *rest = job.training_roles
+    first, *_ = job.training_roles
     if job.elastic:
         return [("Worker", job.nodes, first)]
-    workers = [("Worker", role.replicas, role) for role in rest]
-    if not rest:
-        workers = [("Worker", first.replicas - 1, first)]
-    return [("Master", 1, first), *(entry for entry in workers if entry[1] > 0)]
+    specs = [("Master", 1, first)]
+    workers = job.nodes - 1
+    if workers > 0:
+        specs.append(("Worker", workers, job.training_roles[-1]))
+    return specs
 
 
 def _needs_elastic_nproc(job: Job, cluster: ClusterProfile) -> bool:
@@ -140,14 +141,13 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     if job.elastic and job.launch is not None:
         spec["elasticPolicy"] = _elastic_policy(job, job.launch, sets_nproc=needs_elastic_nproc)
 
-    spec["pytorchReplicaSpecs"] = {
-        key: {
+    spec["pytorchReplicaSpecs"] = {}
+    for key, count, role in _replica_specs(job):
+        spec["pytorchReplicaSpecs"][key] = {
             "replicas": count,
             "restartPolicy": endings.restart_policy(job, role),
             "template": pod_template.write(_with_port(role.template, job.master_port)),
         }
-        for key, count, role in _replica_specs(job)
-    }
 
     return [
         {

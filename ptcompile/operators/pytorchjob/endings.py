@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.ir.job import RestartPolicy
 
-_BATCH = "use the target job, jobset or volcano"
+_OTHER_TARGETS = "the target job, jobset or volcano"
 
 
 def unsupported(job: Job) -> Problems:
@@ -37,14 +37,14 @@ def unsupported(job: Job) -> Problems:
     yield from endings.reject_restart_job(job, "a PyTorchJob")
     roles = job.training_roles
     never = [role for role in roles if restart_policy(job, role) == "Never"]
-    # a pod that never restarts is not recreated either: a lost node fails the job
-    counts = len(never) == len(roles)
-    if policy.on_disruption in {"Count", "FailJob"} and not counts:
+    # a pod that never restarts is not recreated either
+    lost_node_fails = len(never) == len(roles)
+    if policy.on_disruption in {"Count", "FailJob"} and not lost_node_fails:
         why = (
             "the operator recreates a pod whose node is lost and does not count it "
             "(training-operator issue 2045)"
         )
-        yield unsupported_by_target(endings.ON_DISRUPTION, why, f"use Ignore, or {_BATCH[4:]}")
+        yield unsupported_by_target(endings.ON_DISRUPTION, why, f"use Ignore, or {_OTHER_TARGETS}")
 
     if never and (path := endings.survival_path(job)) is not None:
         why = (
@@ -73,17 +73,20 @@ def unsupported(job: Job) -> Problems:
 
 def _unsupported_success_policy(job: Job) -> Problems:
     success_policy = job.run_policy.success_policy
+
     if success_policy == "AllNodes":
         deciding_pod = "the first worker that does" if job.elastic else "its Master"
         yield unsupported_by_target(
-            endings.SUCCESS_POLICY, f"a PyTorchJob succeeds with {deciding_pod}", _BATCH
+            endings.SUCCESS_POLICY,
+            f"a PyTorchJob succeeds with {deciding_pod}",
+            f"use {_OTHER_TARGETS}",
         )
     elif success_policy == "Node0" and job.elastic:
         yield endings.approximation(
             endings.SUCCESS_POLICY,
             "a PyTorchJob with a range of nodes has no Master and succeeds with the first worker "
             "that does",
-            _BATCH,
+            f"use {_OTHER_TARGETS}",
             "training-operator",
         )
 

@@ -168,20 +168,18 @@ class _PyTorchJob:
 
     def service(self, role: ExpandedRole, index: int) -> Json:
         kind = role.name.capitalize()
-        ports = nested_maps(_main_container(self.templates[kind]), "ports")
+        ports = []
+        # the operator does not copy the protocol of a port
+        for port in nested_maps(_main_container(self.templates[kind]), "ports"):
+            fields = {"name": port.get("name"), "port": nested_int(port, "containerPort")}
+            ports.append(without_falsy(fields))
 
         return {
             "metadata": {"name": f"{self.name}-{role.name}-{index}", "namespace": self.namespace},
             "spec": {
                 "clusterIP": "None",
                 "selector": self.labels(kind, index),
-                # the operator does not copy the protocol of a port
-                "ports": [
-                    without_falsy(
-                        {"name": port.get("name"), "port": nested_int(port, "containerPort")}
-                    )
-                    for port in ports
-                ],
+                "ports": ports,
             },
         }
 
@@ -250,32 +248,30 @@ class _PyTorchJob:
     def env_of_elastic(self) -> list[Json]:
         policy = as_mapping(self.elastic)
         low, high = elastic_range(policy, self.counts["Worker"])
-        if policy.get("rdzvHost") is None:
-            host = f"{self.name}-worker-0"
-        else:
+        host = f"{self.name}-worker-0"
+        port = _master_port(self.templates["Worker"])
+        backend = "c10d"
+        if policy.get("rdzvHost") is not None:
             host = nested_string(policy, "rdzvHost")
+        if policy.get("rdzvPort") is not None:
+            port = as_int(policy["rdzvPort"])
+        if policy.get("rdzvBackend") is not None:
+            backend = nested_string(policy, "rdzvBackend")
 
-        port = policy.get("rdzvPort")
-        port = _master_port(self.templates["Worker"]) if port is None else as_int(port)
         variables = [
             ("PET_RDZV_ENDPOINT", f"{host}:{port}"),
-            (
-                "PET_RDZV_BACKEND",
-                "c10d"
-                if policy.get("rdzvBackend") is None
-                else nested_string(policy, "rdzvBackend"),
-            ),
+            ("PET_RDZV_BACKEND", backend),
             ("PET_NNODES", f"{low}:{high}"),
         ]
         for key, name in _ELASTIC_OPTIONS:
             if policy.get(key) is not None:
                 variables.append((name, str(policy[key])))
         if policy.get("rdzvConf") is not None:
-            pairs = [
-                f"{nested_string(i, 'key')}={nested_string(i, 'value')}"
-                for i in nested_maps(policy, "rdzvConf")
+            settings = [
+                f"{nested_string(setting, 'key')}={nested_string(setting, 'value')}"
+                for setting in nested_maps(policy, "rdzvConf")
             ]
-            variables.append(("PET_RDZV_CONF", ",".join(pairs)))
+            variables.append(("PET_RDZV_CONF", ",".join(settings)))
         if policy.get("standalone") is True:
             variables.append(("PET_STANDALONE", ""))
 
@@ -295,9 +291,9 @@ def elastic_range(policy: Json, workers: int) -> tuple[int, int]:
     """
     low = policy.get("minReplicas")
     high = policy.get("maxReplicas")
-    return as_int(high if low is None else low, workers), as_int(
-        low if high is None else high, workers
-    )
+    fewest = high if low is None else low
+    most = low if high is None else high
+    return as_int(fewest, workers), as_int(most, workers)
 
 
 def _main_container(spec: Json) -> Json:
@@ -332,11 +328,8 @@ def _master_port(spec: Json) -> int:
 
 def is_recreated(manifest: Json, template: Template) -> bool:
     """Return whether a lost pod of a replica type is recreated."""
-    spec = nested_map(manifest, "spec")
-    policy = (
-        nested_string(spec, "pytorchReplicaSpecs", template.role, "restartPolicy") or "OnFailure"
-    )
-    return policy != "Never" and nested_value(spec, "runPolicy", "backoffLimit") != 0
+    is_never = _restart_policy(manifest, template.role) == "Never"
+    return not is_never and nested_value(manifest, "spec", "runPolicy", "backoffLimit") != 0
 
 
 def lost_pod(manifest: Json, role: str) -> LostPod:
@@ -371,18 +364,18 @@ def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, .
     docs/facts/training-operator.md#restarts-and-the-end).
     """
     policy = _restart_policy(manifest, role)
-    if policy == "Never" or (
-        policy == "ExitCode" and exit_code is not None and exit_code < _RETRYABLE_EXIT
-    ):
+    is_permanent = exit_code is not None and exit_code < _RETRYABLE_EXIT
+    if policy == "Never" or (policy == "ExitCode" and is_permanent):
         return ()
     if exit_code is None or policy == "ExitCode":
         return (Retry("pod", None, "pod", f"restartPolicy {policy}"),)
 
-    most = nested_value(manifest, "spec", "runPolicy", "backoffLimit")
-    if most is None:
+    limit = nested_value(manifest, "spec", "runPolicy", "backoffLimit")
+    if limit is None:
         return (kubelet_retry(None, "job", f"restartPolicy {policy}"),)
 
-    return (kubelet_retry(max(as_int(most) - 1, 0), "job", f"backoffLimit {as_int(most)}"),)
+    limit = as_int(limit)
+    return (kubelet_retry(max(limit - 1, 0), "job", f"backoffLimit {limit}"),)
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
@@ -414,9 +407,9 @@ def describe_failures(manifest: Json, release: Version) -> Iterator[str]:
     """
     spec = nested_map(manifest, "spec")
     policy = nested_map(spec, "runPolicy")
-    replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "pytorchReplicaSpecs").items()}
-    for name, replica in replicas.items():
-        restart = nested_string(replica, "restartPolicy") or "OnFailure"
+    roles = [str(name) for name in nested_map(spec, "pytorchReplicaSpecs")]
+    for name in roles:
+        restart = _restart_policy(manifest, name)
         yield f"{name} restartPolicy {restart}: {_RESTART_SENTENCES.get(restart, 'unknown policy')}"
         yield f"{name}, a lost node: {lost_pod(manifest, name).text}"
 
@@ -430,7 +423,7 @@ def describe_failures(manifest: Json, release: Version) -> Iterator[str]:
             f"backoffLimit {limit}: the job fails when its running pods count that many container "
             "restarts"
         )
-    if "Master" in replicas:
+    if "Master" in roles:
         yield (
             "the job succeeds with its Master, even while workers run or have failed, and if its "
             "process exits 0 on SIGTERM when its node is drained"
@@ -472,10 +465,10 @@ def gang_scheduler(manifest: Json) -> str:
     names = {
         nested_string(replica, "template", "spec", "schedulerName")
         for replica in nested_map(spec, "pytorchReplicaSpecs").values()
-    } - {""}
+    }
     if not nested_map(spec, "runPolicy", "schedulingPolicy"):
         return "volcano" if "volcano" in names else ""
-    return "volcano" if names <= {"volcano"} else "scheduler-plugins"
+    return "volcano" if names <= {"volcano", ""} else "scheduler-plugins"
 
 
 def lacks_rendezvous(manifest: Json, options: Mapping[str, str]) -> bool:

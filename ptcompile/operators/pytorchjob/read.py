@@ -29,7 +29,7 @@ from ptcompile.kubernetes.unstructured import (
 _PORT = 23456
 
 
-def read(manifest: Json, _others: Objects) -> Iterator[Read]:
+def read(manifest: Json, _related: Objects) -> Iterator[Read]:
     """Yield Master and workers as nodes, or only workers as a range of nodes, which needs an
     elasticPolicy.
     """
@@ -90,14 +90,10 @@ def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
             }
 
     run = nested_map(spec, "runPolicy")
+    copied = ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend")
     fields["runPolicy"] = {
         "cleanPodPolicy": nested_string(run, "cleanPodPolicy") or "None",
-        **without_empty(
-            {
-                field: run.get(field)
-                for field in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend")
-            }
-        ),
+        **without_empty({field: run.get(field) for field in copied}),
     }
     if (number := nested_int(run, "schedulingPolicy", "minAvailable")) > 0:
         fields["minAvailable"] = number
@@ -112,17 +108,16 @@ def _read_elastic(spec: Json, policy: Json) -> JsonDict:
         nested_string(item, "key"): nested_string(item, "value")
         for item in nested_maps(policy, "rdzvConf")
     }
-    host = policy.get("rdzvHost")
+    endpoint = {}
+    if host := policy.get("rdzvHost"):
+        port = nested_int(policy, "rdzvPort", default=29400)
+        endpoint = {"rdzvEndpoint": f"{host}:{port}"}
 
     return {
         "nprocPerNode": _nproc_per_node(spec),
         "maxRestarts": nested_int(policy, "maxRestarts"),
         "rdzvBackend": nested_string(policy, "rdzvBackend") or None,
-        **(
-            {"rdzvEndpoint": f"{host}:{nested_int(policy, 'rdzvPort', default=29400)}"}
-            if host
-            else {}
-        ),
+        **endpoint,
         "rdzvId": policy.get("rdzvId"),
         "rdzvConfigs": {**NO_TIMEOUTS, **conf},
         "monitorInterval": None,
@@ -138,22 +133,12 @@ def _nproc_per_node(spec: Json) -> int | str:
 
 def _custom_master_port(pods: ReadRole) -> int | None:
     """Return the port of the rendezvous, or None if it is the operator's default."""
-    main = next(
-        (
-            item
-            for item in nested_maps(pods.template, "spec", "containers")
-            if item.get("name") == pods.main
-        ),
-        {},
-    )
-    ports = nested_maps(main, "ports")
-    number = next(
-        (
-            nested_int(item, "containerPort")
-            for item in ports
-            if item.get("name") == "pytorchjob-port"
-        ),
-        _PORT,
-    )
+    for container in nested_maps(pods.template, "spec", "containers"):
+        if container.get("name") != pods.main:
+            continue
+        for port in nested_maps(container, "ports"):
+            if port.get("name") == "pytorchjob-port":
+                number = nested_int(port, "containerPort")
+                return number if number != _PORT else None
 
-    return number if number != _PORT else None
+    return None

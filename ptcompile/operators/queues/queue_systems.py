@@ -189,9 +189,10 @@ def _framework_setting(
 
     framework = BY_QUEUE_SYSTEM["kueue"].queues().framework
     configuration = framework(kind, versions, switched_on) if framework is not None else None
-    if configuration is not None:
-        return configuration[1].partition(":")[0]
-    return ""
+    if configuration is None:
+        return ""
+    _, text = configuration
+    return text.partition(":")[0]
 
 
 def run_policy_group(spec: Json, pods: int) -> Json:

@@ -148,9 +148,9 @@ def pod_annotations(job: Job, cluster: ClusterProfile, target: Target) -> dict[s
         return {}
     strictness = "required" if job.topology.required else "preferred"
     annotations = {KUEUE_TOPOLOGY[strictness]: level_of(job, cluster).node_label or ""}
-    return annotations | (
-        {KUEUE_POD_SET_GROUP: "nodes"} if can_share_domain(target.groups(job)) else {}
-    )
+    if can_share_domain(target.groups(job)):
+        annotations[KUEUE_POD_SET_GROUP] = "nodes"
+    return annotations
 
 
 def network_topology(job: Job, cluster: ClusterProfile, target: str) -> dict[str, str | int] | None:

@@ -46,10 +46,10 @@ def validate(manifest: Json, _request: KindContext) -> Problems:
         yield _rejection(path, f'Invalid value: "{name}": {why}', "use a simpler name")
 
     groups = [group for group in groups_of(manifest) if not group.is_head]
-    seen = Counter[str]()
+    counts = Counter[str]()
     for group in groups:
-        seen[group.name] += 1
-        if seen[group.name] == 2:
+        counts[group.name] += 1
+        if counts[group.name] == 2:
             text = "Invalid value: worker group names must be unique"
             yield _rejection((*group.path, "groupName"), text, "give the group its own name")
 
@@ -72,22 +72,22 @@ def _check_group(group: RayGroup) -> Problems:
     if group.is_head:
         return
 
-    least = group.spec.get("minReplicas")
-    most = group.spec.get("maxReplicas")
-    for key, value in (("minReplicas", least), ("maxReplicas", most)):
+    low = group.spec.get("minReplicas")
+    high = group.spec.get("maxReplicas")
+    for key, value in (("minReplicas", low), ("maxReplicas", high)):
         if isinstance(value, int) and value < 0:
             text = f"worker group {group.name} has a negative {key}: {value}"
             yield _failure((*group.path, key), text, "use 0 or more")
             return
 
-    if isinstance(least, int) and isinstance(most, int) and least > most:
-        text = f"worker group {group.name} has minReplicas {least} greater than maxReplicas {most}"
-        edit = Edit("set", (*group.path, "maxReplicas"), least)
+    if isinstance(low, int) and isinstance(high, int) and low > high:
+        text = f"worker group {group.name} has minReplicas {low} greater than maxReplicas {high}"
+        edit = Edit("set", (*group.path, "maxReplicas"), low)
         yield _failure(
             (*group.path, "minReplicas"),
             text,
-            f"set maxReplicas to at least {least}",
-            Fix(f"set maxReplicas to {least}", (edit,)),
+            f"set maxReplicas to at least {low}",
+            Fix(f"set maxReplicas to {low}", (edit,)),
         )
 
 
@@ -115,12 +115,12 @@ def _check_autoscaler(manifest: Json) -> Problems:
             yield from _check_restart_policy(group, "the autoscaler v2")
 
 
-def _check_restart_policy(group: RayGroup, what: str) -> Problems:
+def _check_restart_policy(group: RayGroup, feature: str) -> Problems:
     policy = nested_value(group.template, "spec", "restartPolicy")
     if policy not in (None, "", "Never"):
         yield _failure(
             (*group.path, "template", "spec", "restartPolicy"),
-            f"restartPolicy must be Never or unset with {what}",
+            f"restartPolicy must be Never or unset with {feature}",
             "remove it",
         )
 

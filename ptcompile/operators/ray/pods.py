@@ -20,7 +20,6 @@ from ptcompile.kubernetes.resources import count
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_int,
     namespace_of,
     nested_int,
     nested_map,
@@ -76,8 +75,8 @@ class RayGroup(NamedTuple):
     @property
     def gpus(self) -> int:
         """Number of GPUs that Ray offers in each pod: num-gpus, else those of the limits."""
-        written = self.parameters.get("num-gpus") or nested_value(self.spec, "resources", "GPU")
-        return self.devices if written is None else count_of(str(written))
+        gpus = self.parameters.get("num-gpus") or nested_value(self.spec, "resources", "GPU")
+        return self.devices if gpus is None else count_of(str(gpus))
 
     @property
     def started_pods(self) -> int:
@@ -89,18 +88,18 @@ class RayGroup(NamedTuple):
         """The largest number of pods: with an autoscaler, maxReplicas."""
         if self.is_head:
             return 1
-        most = nested_int(self.spec, "maxReplicas", default=2**31 - 1)
-        return max(1, nested_int(self.spec, "numOfHosts", default=1)) * max(self.replicas, most)
+        high = nested_int(self.spec, "maxReplicas", default=2**31 - 1)
+        return max(1, nested_int(self.spec, "numOfHosts", default=1)) * max(self.replicas, high)
 
     @property
     def replicas(self) -> int:
         """The number of replicas that KubeRay starts: within the limits of the group."""
         if self.is_head:
             return 1
-        least = nested_int(self.spec, "minReplicas")
-        most = nested_int(self.spec, "maxReplicas", default=2**31 - 1)
-        written = self.spec.get("replicas")
-        return max(0, min(max(least, least if written is None else as_int(written)), most))
+        low = nested_int(self.spec, "minReplicas")
+        high = nested_int(self.spec, "maxReplicas", default=2**31 - 1)
+        replicas = max(low, nested_int(self.spec, "replicas", default=low))
+        return max(0, min(replicas, high))
 
 
 def count_of(text: str) -> int:
@@ -175,13 +174,12 @@ def _pod(group: RayGroup, cluster: str, namespace: str, index: int) -> PodView:
         "ray.io/group": "headgroup" if group.is_head else group.name,
         "ray.io/is-ray-node": "yes",
     }
-    first, *others = nested_maps(spec, "containers") or [{}]
+    first, *sidecars = nested_maps(spec, "containers") or [{}]
     host = templates.cluster_host_name(f"{cluster}-head-svc", None, namespace)
-    changed: JsonDict = {**spec, "containers": [_ray_container(group, first, host), *others]}
+    changed: JsonDict = {**spec, "containers": [_ray_container(group, first, host), *sidecars]}
     if not _mounts_shm(first):
-        changed = templates.with_items(
-            changed, "volumes", [{"name": "shared-mem", "emptyDir": {"medium": "Memory"}}]
-        )
+        volume = {"name": "shared-mem", "emptyDir": {"medium": "Memory"}}
+        changed = templates.with_items(changed, "volumes", [volume])
 
     return PodView(
         name=name,
@@ -199,8 +197,7 @@ def _ray_container(group: RayGroup, first: Json, host: str) -> JsonDict:
     """Return the Ray container with KubeRay's variables and its command, which runs the user's
     first.
     """
-    words = [*nested_strings(first, "command"), *nested_strings(first, "args")]
-    users = " ".join(words)
+    user_command = " ".join([*nested_strings(first, "command"), *nested_strings(first, "args")])
     env = [
         ("RAY_ADDRESS", "127.0.0.1:6379" if group.is_head else f"{host}:6379"),
         ("RAY_PORT", "6379"),
@@ -213,10 +210,12 @@ def _ray_container(group: RayGroup, first: Json, host: str) -> JsonDict:
     if not _mounts_shm(first):
         mount = {"name": "shared-mem", "mountPath": SHM_PATH}
         container["volumeMounts"] = [*nested_maps(first, "volumeMounts"), mount]
-    if "ray start" in users:
+    if "ray start" in user_command:
         return container
 
-    start = f"{users} && {_start_command(group, host)}" if users else _start_command(group, host)
+    start = _start_command(group, host)
+    if user_command:
+        start = f"{user_command} && {start}"
     return {**container, "command": ["/bin/bash", "-c", "--"], "args": [start]}
 
 
@@ -227,17 +226,20 @@ def _mounts_shm(container: Json) -> bool:
 
 
 def _start_command(group: RayGroup, host: str) -> str:
-    parameters = (
-        {"block": "true", "dashboard-host": "0.0.0.0"} if group.is_head else {"block": "true"}  # noqa: S104
-    )
-    if not group.is_head:
+    command = ["ray start"]
+    parameters = {"block": "true"}
+    if group.is_head:
+        command.append("--head")
+        parameters["dashboard-host"] = "0.0.0.0"  # noqa: S104
+    else:
         parameters["address"] = f"{host}:6379"
     if group.devices:
         parameters["num-gpus"] = str(group.devices)
-    options = [
-        f"--{name}" if value == "true" else f"--{name}={quote(value)}"
-        for name, value in sorted({**parameters, **group.parameters}.items())
-        if value != "false"
-    ]
 
-    return " ".join(["ray start", *(["--head"] if group.is_head else []), *options])
+    for name, value in sorted({**parameters, **group.parameters}.items()):
+        if value == "true":
+            command.append(f"--{name}")
+        elif value != "false":
+            command.append(f"--{name}={quote(value)}")
+
+    return " ".join(command)

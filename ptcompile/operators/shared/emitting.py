@@ -83,12 +83,13 @@ def object_metadata(job: Job, cluster: ClusterProfile | None = None, target: str
     ):
         if not job_values and not added:
             continue
-        combined = {**job_values, **added}
-        if values := {
-            name: text
-            for name, text in combined.items()
-            if text is not None and job_values.get(name, "") is not None
-        }:
+
+        values = {**job_values, **added}
+        # null in the job removes what would be added
+        for name, text in job_values.items():
+            if text is None:
+                del values[name]
+        if values:
             metadata[field] = values
 
     return metadata
@@ -169,12 +170,12 @@ def auxiliary_hosts(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
     """Return the host names of each auxiliary role's pods in the job's headless Service; `between`
     precedes the index.
     """
-    return {
-        role.name: tuple(
-            f"{job.name}-{role.name}{between}-{i}.{job.name}" for i in range(role.replicas)
-        )
-        for role in job.auxiliary_roles
-    }
+    hosts: dict[str, tuple[str, ...]] = {}
+    for role in job.auxiliary_roles:
+        prefix = f"{job.name}-{role.name}{between}"
+        hosts[role.name] = tuple(f"{prefix}-{i}.{job.name}" for i in range(role.replicas))
+
+    return hosts
 
 
 def check_service_name(job: Job, object_name: str) -> Problems:
@@ -193,28 +194,29 @@ def check_container_name(job: Job, name: str, kind: str) -> Problems:
     """Yield a warning if the spec names the training container differently than the kind
     requires.
     """
-    names = job.names
     fields = {
-        "container": names.container,
-        "masterContainer": names.master_container,
-        "workerContainer": names.worker_container,
+        "container": job.names.container,
+        "masterContainer": job.names.master_container,
+        "workerContainer": job.names.worker_container,
     }
 
-    for field in (field for field, written in fields.items() if written not in {None, name}):
-        yield problem_at(
-            "done-differently",
-            (*SPEC, "names", field),
-            f"{kind} requires the training container to be named {name!r}, so ptcompile renames it",
-            f"write {name}, or remove it",
-            "warning",
-            "run",
-        )
+    for field, container in fields.items():
+        if container not in {None, name}:
+            yield problem_at(
+                "done-differently",
+                (*SPEC, "names", field),
+                f"{kind} requires the training container to be named {name!r}, so ptcompile renames "
+                "it",
+                f"write {name}, or remove it",
+                "warning",
+                "run",
+            )
 
 
 def check_equal_roles(job: Job, kind: str) -> Problems:
     """Yield an error if the roles' templates differ but the kind has only one template."""
-    first, *rest = job.training_roles
-    for role in rest:
+    first, *others = job.training_roles
+    for role in others:
         if role.template != first.template or role.restart_policy != first.restart_policy:
             yield unsupported_by_target(
                 ("spec", role.name),
@@ -391,14 +393,12 @@ def pod_group_policy(job: Job, cluster: ClusterProfile) -> JsonDict | None:
 
 
 def volcano_fields(job: Job, cluster: ClusterProfile) -> JsonDict:
-    """Return queue and priority class of a Volcano PodGroup, None if a different system queues
-    the job.
+    """Return queue and priority class of a Volcano PodGroup, both None if a different system
+    queues the job.
     """
-    queued = cluster.spec.queue_system == "volcano"
-    return {
-        "queue": queue_of(job, cluster) if queued else None,
-        "priorityClassName": job.priority if queued else None,
-    }
+    if cluster.spec.queue_system != "volcano":
+        return {"queue": None, "priorityClassName": None}
+    return {"queue": queue_of(job, cluster), "priorityClassName": job.priority}
 
 
 def minimum_resources(job: Job) -> dict[str, dict[str, str]]:

@@ -193,12 +193,12 @@ def node_0_fails_all(job: Job, *, each: bool) -> Problems:
     if path is None or not meets_by_c10d(job) or job.launch is None or not job.launch.max_restarts:
         return  # without maxRestarts, losing any node fails the others: see peers_fail_too
 
-    if (
-        (each or restarts_alone(job))
-        and retries(job) < job.peak_nodes - 1
-        and job.run_policy.on_pod_failure != "RestartJob"
-    ):
-        other_nodes = job.peak_nodes - 1
+    other_nodes = job.peak_nodes - 1
+    pods_restart_alone = each or restarts_alone(job)
+    if job.run_policy.on_pod_failure == "RestartJob" or not pods_restart_alone:
+        return
+
+    if retries(job) < other_nodes:
         yield problem_at(
             "node-0-fails-all",
             path,
@@ -230,11 +230,9 @@ def crash_ends_job(job: Job, crash: str, authority: Authority) -> Problems:
     policy = job.run_policy
     if launch is None or job.runtime is not None or not (job.elastic or launch.max_restarts):
         return
-    if (
-        retries(job)
-        or policy.on_pod_failure is not None
-        or any(map(restarts_in_place, job.training_roles))
-    ):
+    if policy.on_pod_failure is not None or retries(job):
+        return
+    if any(map(restarts_in_place, job.training_roles)):
         return
 
     path = (*SPEC, "elastic", "nnodes" if job.elastic else "maxRestarts")
@@ -273,7 +271,7 @@ def check_restart_rules(job: Job, cluster: ClusterProfile) -> Problems:
     if rule is None:
         return
 
-    for gate, what, since in (
+    for gate, feature, since in (
         ("ContainerRestartRules", "restart rules of containers", "1.35"),
         ("RestartAllContainersOnContainerExits", "the action RestartAllContainers", "1.36"),
     ):
@@ -282,7 +280,7 @@ def check_restart_rules(job: Job, cluster: ClusterProfile) -> Problems:
             release = version_text(versions.kubernetes)
             yield unsupported_by_target(
                 (*RUN_POLICY, "restartInPlace"),
-                f"Kubernetes {release} lacks {what}: the feature gate {gate} is on since {since}",
+                f"Kubernetes {release} lacks {feature}: the feature gate {gate} is on since {since}",
                 f"use Kubernetes {since}; if the gate is on, set "
                 f"spec.featureGates.kubernetes.{gate} in the profile",
             )

@@ -189,7 +189,10 @@ _rejection = webhook_rejection("trainer")
 _TRAINER_CONTAINERS = ("node", "dataset-initializer", "model-initializer")
 _ENV_SHAPE = [roundtrip.POD_SPEC["containers"][0]["env"][0]]
 SPEC: roundtrip.FieldShapes = {
-    "initializer": {"dataset": {"env": _ENV_SHAPE}, "model": {"env": _ENV_SHAPE}},
+    "initializer": {
+        "dataset": {"env": _ENV_SHAPE},
+        "model": {"env": _ENV_SHAPE},
+    },
     "trainer": {"env": _ENV_SHAPE, "command": roundtrip.STRINGS, "args": roundtrip.STRINGS},
 }
 LOOSE: roundtrip.FieldShapes = {}
@@ -243,9 +246,8 @@ def validate(manifest: Json, request: KindContext) -> Problems:
     if runtime.assumed and nested_string(ref, "name") not in runtimes.BUILTIN:
         return  # the requirements of a runtime in no file are unknown
 
-    is_example = ref.get("name") not in runtimes.BUILTIN and all(
-        runtime.source is not o for o in request.related
-    )
+    is_in_file = any(runtime.source is item for item in request.related)
+    is_example = not is_in_file and ref.get("name") not in runtimes.BUILTIN
     for problem in _check_with_runtime(manifest, runtime.source, request.versions):
         # the cluster's runtime may have no more than the name in common with an example of Trainer
         yield problem._replace(severity="warning") if is_example else problem
@@ -270,19 +272,22 @@ def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Prob
 
         path = ("spec", "initializer", step)
         job = runtimes.find_job(runtime, name)
-        container = runtimes.find_container(job, name) if job else None
         help = "use a runtime that has it, or remove the initializer"
         if job is None:
             yield _rejection(
                 path, f"Invalid value: the runtime must have a replicatedJob {name}", help
             )
-        elif container is None:
+            continue
+
+        container = runtimes.find_container(job, name)
+        if container is None:
             yield _rejection(
                 path, f"Invalid value: the runtime's job {name} must have a container {name}", help
             )
-        elif needs_mount and not any(
-            m.get("name") == "initializer" for m in nested_maps(container, "volumeMounts")
-        ):
+            continue
+
+        mounts = [mount.get("name") for mount in nested_maps(container, "volumeMounts")]
+        if needs_mount and "initializer" not in mounts:
             yield _rejection(
                 path,
                 f"Invalid value: the runtime's container {name} must have a volumeMount with name "
@@ -296,8 +301,10 @@ def _check_torch(spec: Json, runtime: Json) -> Problems:
         name = nested_string(entry, "name")
         if name in runtimes.RESERVED_ENV:
             message = f"Forbidden: {name} is reserved: the runtime's torch policy sets it"
-            # PET_NNODES, PET_NPROC_PER_NODE and PET_NODE_RANK follow from fields of the trainer
-            help = "remove it; use numNodes and numProcPerNode" if "N" in name[4:6] else "remove it"
+            if name.startswith("PET_MASTER_"):
+                help = "remove it"
+            else:
+                help = "remove it; use numNodes and numProcPerNode"
             yield _rejection(("spec", "trainer", "env", i, "name"), message, help)
 
     for target in nested_maps(runtime, "spec", "mlPolicy", "torch", "envInjection", "targets"):

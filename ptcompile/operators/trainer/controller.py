@@ -75,14 +75,12 @@ def _check_node(trainer: Json, runtime: Json) -> Problems:
         )
 
     resources = nested_map(trainer, "resourcesPerNode")
-    jobs = [j for j in runtimes.replicated_jobs(runtime) if runtimes.step_label(j) == "trainer"]
-    runtime_limits = [
-        nested_map(runtimes.find_container(j, "node") or {}, "resources", "limits") for j in jobs
-    ]
-    limits = {
-        *nested_map(resources, "limits"),
-        *(name for names_ in runtime_limits for name in names_),
-    }
+    limits = {*nested_map(resources, "limits")}
+    for job in runtimes.replicated_jobs(runtime):
+        if runtimes.step_label(job) == "trainer":
+            node = runtimes.find_container(job, "node")
+            limits.update(nested_map(node, "resources", "limits"))
+
     for name in nested_map(resources, "requests"):
         if "/" in name and name not in limits:
             yield child_rejection(
@@ -208,10 +206,10 @@ def check_train_job(manifest: Json, context: ApiServer, problems: FieldErrors) -
     check_runtime_patches(spec.get("runtimePatches"), ("spec", "runtimePatches"), context, problems)
 
 
-_ADDED_VOLUMES = (
-    ("mpi", ("mpi-ssh-auth", "mpi-hostfile")),
-    ("flux", ("flux-install", "flux-config")),
-)
+_ADDED_VOLUMES = {
+    "mpi": ("mpi-ssh-auth", "mpi-hostfile"),
+    "flux": ("flux-install", "flux-config"),
+}
 """Volumes that a policy's plugin adds to the pods, so a container may mount them (Trainer 2.3,
 mpi.go and flux.go).
 """
@@ -225,9 +223,10 @@ def check_runtime(manifest: Json, context: ApiServer, problems: FieldErrors) -> 
     jobs = nested_map(spec, "template", "spec")
     counted = type(spec.get("mlPolicy")) is dict
     policy = nested_map(spec, "mlPolicy")
-    volumes = frozenset(
-        name for key, added in _ADDED_VOLUMES if policy.get(key) is not None for name in added
-    )
+    volumes: set[str] = set()
+    for key, added in _ADDED_VOLUMES.items():
+        if policy.get(key) is not None:
+            volumes.update(added)
     check_replicated_jobs(
-        jobs, ("spec", "template", "spec"), None, counted, context, problems, volumes
+        jobs, ("spec", "template", "spec"), None, counted, context, problems, frozenset(volumes)
     )

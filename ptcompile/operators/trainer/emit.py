@@ -52,7 +52,7 @@ from ptcompile.ir.job import (
     map_templates,
 )
 from ptcompile.kubernetes.commands import PROCESS_WORDS
-from ptcompile.kubernetes.unstructured import JsonDict, without_falsy
+from ptcompile.kubernetes.unstructured import JsonDict, without_falsy, without_none
 from ptcompile.operators.jobset import endings as jobset_endings
 from ptcompile.operators.jobset.emit import kai_min_member
 from ptcompile.operators.queues.queue_systems import VOLCANO_QUEUE
@@ -171,23 +171,17 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from reject_host_names(job, "Trainer's JobSet")
     yield from check_service_name(job, "a TrainJob and its Service")
     yield from check_container_name(job, NODE, "a TrainJob")
-    if job.elastic and pod_group_policy(job, cluster) is not None:
-        message = f"Trainer's PodGroup waits for all {job.nodes} nodes, not for {job.min_nodes}"
-        yield done_differently(
-            (*SPEC, "elastic", "nnodes"),
-            message,
-            "use the target jobset, job or pytorchjob",
-            "trainer",
-        )
-    if (
-        job.min_pods != job.nodes
-        and job.min_available is not None
-        and pod_group_policy(job, cluster) is not None
-    ):
-        message = f"Trainer's PodGroup waits for all {job.nodes} nodes, not for {job.min_available}"
-        yield unsupported_by_target(
-            (*SPEC, "minAvailable"), message, "use the target jobset, job or pytorchjob"
-        )
+    if pod_group_policy(job, cluster) is not None:
+        waits = f"Trainer's PodGroup waits for all {job.nodes} nodes, not for"
+        help = "use the target jobset, job or pytorchjob"
+        if job.elastic:
+            yield done_differently(
+                (*SPEC, "elastic", "nnodes"), f"{waits} {job.min_nodes}", help, "trainer"
+            )
+        if job.min_available is not None and job.min_pods != job.nodes:
+            yield unsupported_by_target(
+                (*SPEC, "minAvailable"), f"{waits} {job.min_available}", help
+            )
     if job.runtime is not None:
         yield from _unsupported_over_runtime(job, cluster)
 
@@ -221,7 +215,7 @@ def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Problems:
         "successPolicy": policy.success_policy,
         "restartInPlace": policy.restart_in_place,
     }
-    for field in [field for field, value in fields.items() if value is not None]:
+    for field in without_none(fields):
         yield unsupported_by_target(
             (*RUN_POLICY, field),
             "the runtime decides how it ends",
@@ -242,20 +236,18 @@ def _groups(job: Job) -> list[IndexedGroup]:
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
-    trainer_parts = _over_builtin_runtime(job, cluster)
+    runtimes: list[JsonDict] = []
     if job.runtime is not None:
-        runtimes = []
         ref = dict(job.runtime)
-        trainer, changes = split_template(job.roles[0].template, cluster.versions()) or ({}, {})
-    elif trainer_parts is None:
-        runtimes = [_emit_runtime(job, cluster)]
-        ref = {"apiGroup": GROUP, "kind": "TrainingRuntime", "name": job.name}
-        trainer = {}
-        changes = {}
+        parts = split_template(job.roles[0].template, cluster.versions())
     else:
-        runtimes = []
         ref = {"apiGroup": GROUP, "kind": "ClusterTrainingRuntime", "name": _RUNTIME}
-        trainer, changes = trainer_parts
+        parts = _over_builtin_runtime(job, cluster)
+        if parts is None:
+            ref = {"apiGroup": GROUP, "kind": "TrainingRuntime", "name": job.name}
+            runtimes = [_emit_runtime(job, cluster)]
+
+    trainer, changes = parts or ({}, {})
     if not job.runtime_nodes:
         trainer["numNodes"] = job.nodes
     if (processes := _num_proc_per_node(job, cluster)) is not None:
@@ -295,14 +287,11 @@ def _over_builtin_runtime(job: Job, cluster: ClusterProfile) -> TrainerParts | N
     role, *_ = job.roles
     if role.restart_policy != "OnFailure" or policy.backoff_limit is not None:
         return None
-
-    plain = not (job.auxiliary_roles or job.elastic or endings.ends_with_node_0(job))
-    if (
-        not plain
-        or pod_group_policy(job, cluster)
-        or _pod_groups(job, cluster)
-        or _runtime_deadline(job, cluster) is not None
-    ):
+    if job.auxiliary_roles or job.elastic or endings.ends_with_node_0(job):
+        return None
+    if _runtime_deadline(job, cluster) is not None:
+        return None
+    if pod_group_policy(job, cluster) or _pod_groups(job, cluster):
         return None
 
     return split_template(role.template, versions)
@@ -324,9 +313,10 @@ def _emit_runtime(job: Job, cluster: ClusterProfile) -> JsonDict:
     deadline = _runtime_deadline(job, cluster)
     policy = pod_group_policy(job, cluster)
     by_volcano = policy is not None and "volcano" in policy
-    mark = with_priority if by_volcano else with_pod_group
-    if policy is None or by_volcano:
-        pods = map_templates(job, lambda template: mark(template, job, cluster))
+    if by_volcano:
+        pods = map_templates(job, lambda template: with_priority(template, job, cluster))
+    elif policy is None:
+        pods = map_templates(job, lambda template: with_pod_group(template, job, cluster))
     else:
         pods = job
 
@@ -341,16 +331,21 @@ def _emit_runtime(job: Job, cluster: ClusterProfile) -> JsonDict:
         },
     }
     auxiliary = [
-        {"name": role.name, "replicas": 1, "template": {"spec": _child_job(job, role, deadline)}}
+        {
+            "name": role.name,
+            "replicas": 1,
+            "template": {"spec": _child_job(job, role, deadline)},
+        }
         for role in pods.auxiliary_roles
     ]
     jobset: JsonDict = {}
     if by_volcano and cluster.spec.queue_system == "volcano" and job.queue:
         jobset["metadata"] = {"annotations": {VOLCANO_QUEUE: job.queue}}
-    success = jobset_endings.success_policy(job, [NODE])
-    failure = jobset_endings.failure_policy(job, deadline)
-    ends = {"successPolicy": success, "failurePolicy": failure}
-    jobset["spec"] = {**without_falsy(ends), "replicatedJobs": [node, *auxiliary]}
+    policies = {
+        "successPolicy": jobset_endings.success_policy(job, [NODE]),
+        "failurePolicy": jobset_endings.failure_policy(job, deadline),
+    }
+    jobset["spec"] = {**without_falsy(policies), "replicatedJobs": [node, *auxiliary]}
     spec: JsonDict = {"mlPolicy": {"torch": {}}}
     if policy is not None:
         spec["podGroupPolicy"] = policy
@@ -373,8 +368,8 @@ def _child_job(job: Job, role: Role, deadline: int | None, main: str | None = No
         role.template, main=main, restartPolicy=role.restart_policy or "Never"
     )
     count = {} if role.trains else {"completions": role.replicas, "parallelism": role.replicas}
-    ends = jobset_endings.child_job(job, role, deadline, by_role=False)
-    return {"completionMode": "Indexed", **count, **ends, "template": template}
+    ending = jobset_endings.child_job(job, role, deadline, by_role=False)
+    return {"completionMode": "Indexed", **count, **ending, "template": template}
 
 
 _PET = ("NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")

@@ -95,29 +95,18 @@ def apply_runtime_patches(
     template: JsonDict = dict(nested_map(runtime, "spec", "template"))
     for i, patch in enumerate(nested_maps(manifest, "spec", "runtimePatches")):
         change = nested_value(patch, "trainingRuntimeSpec", "template")
-        if isinstance(change, Mapping):
-            start = (
-                "spec",
-                "runtimePatches",
-                i,
-                "trainingRuntimeSpec",
-                "template",
-                "spec",
-                "replicatedJobs",
-            )
-            for k, job in indexed_mappings(nested_value(change, "spec", "replicatedJobs")):
-                for part in ("metadata", "spec"):
-                    written = written_path((*start, k, *_POD_TEMPLATE, part), version)
-                    place = (
-                        "spec",
-                        "replicatedJobs",
-                        nested_string(job, "name"),
-                        *_POD_TEMPLATE,
-                        part,
-                    )
-                    origins.append((place, FieldOrigin(written)))
+        if not isinstance(change, Mapping):
+            continue
 
-            template = merge(template, change)
+        patch_path = ("spec", "runtimePatches", i, "trainingRuntimeSpec", "template")
+        for k, job in indexed_mappings(nested_value(change, "spec", "replicatedJobs")):
+            name = nested_string(job, "name")
+            for part in ("metadata", "spec"):
+                path = ("spec", "replicatedJobs", name, *_POD_TEMPLATE, part)
+                source = (*patch_path, "spec", "replicatedJobs", k, *_POD_TEMPLATE, part)
+                origins.append((path, FieldOrigin(written_path(source, version))))
+
+        template = merge(template, change)
 
     return template
 
@@ -166,7 +155,10 @@ def _to_runtime_patch(override: Json, index: int, patch_field: str) -> JsonDict:
     if patch_field == "podSpecOverrides":
         template = {"spec": template}
     jobs = [
-        {"name": nested_string(job, "name"), "template": {"spec": {"template": template}}}
+        {
+            "name": nested_string(job, "name"),
+            "template": {"spec": {"template": template}},
+        }
         for job in nested_maps(override, "targetJobs")
     ]
     spec = {"template": {"spec": {"replicatedJobs": jobs}}}
@@ -179,10 +171,12 @@ def written_path(path: Path, version: Version) -> Path:
         return path
     patch_field = _PATCH_FIELDS.get(version, "podSpecOverrides")
     start = ("spec", patch_field, *path[2:3])
-    rest = path[_POD_TEMPLATE_DEPTH:]
     if path[8:9] == ("name",):
         return (*start, "targetJobs", path[7], "name")
-    return (*start, *(rest[1:] if patch_field == "podSpecOverrides" else rest))
+    in_template = path[_POD_TEMPLATE_DEPTH:]
+    if patch_field == "podSpecOverrides":
+        return (*start, *in_template[1:])
+    return (*start, *in_template)
 
 
 NODE = "node"

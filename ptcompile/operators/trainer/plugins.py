@@ -61,7 +61,7 @@ class Build:
     version: Version = (2, 3)
     configmaps: list[Json] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    own: frozenset[str] = frozenset()
+    set_fields: frozenset[str] = frozenset()
     """Fields of the trainer's container that the policy has already set."""
     pod_group: Json | None = None
     failure: str | None = None
@@ -141,18 +141,17 @@ class Build:
                 continue
 
             for entry in env:
-                path = (*container_place(replicated, name), "env", entry["name"])
-                self.origins.append(
-                    (path, FieldOrigin(fields.get(entry["name"], TRAINER), "Trainer"))
-                )
+                path = (*container_path(replicated, name), "env", entry["name"])
+                field_path = fields.get(entry["name"], TRAINER)
+                self.origins.append((path, FieldOrigin(field_path, "Trainer")))
 
     def on_pod(self, change: Callable[[Json], Json], *, job: str | None = None) -> None:
         """Apply `change` to the pod spec of the trainer's job, or of the job named `job`."""
         self._change(job, lambda replicated: change_pod(replicated, change))
 
 
-def container_place(replicated: Json, name: str) -> Path:
-    """Return the path of a container in the JobSet, by the keys of items."""
+def container_path(replicated: Json, name: str) -> Path:
+    """Return the path of a container in the JobSet, with names instead of indexes."""
     return (
         "spec",
         "replicatedJobs",
@@ -178,7 +177,10 @@ def change_pod(replicated: Json, change: Callable[[Json], Json]) -> Json:
     template = nested_map(replicated, "template")
     job = nested_map(replicated, "template", "spec")
     pod_template = nested_map(job, "template")
-    job = {**job, "template": {**pod_template, "spec": change(nested_map(pod_template, "spec"))}}
+    job = {
+        **job,
+        "template": {**pod_template, "spec": change(nested_map(pod_template, "spec"))},
+    }
     return {**replicated, "template": {**template, "spec": job}}
 
 
@@ -222,11 +224,10 @@ def apply_mpi(build: Build) -> None:
     trainer_env = (build.trainer or {}).get("env")
     build.add_env(env)
     build.on_container(lambda c: with_env_merged(c, trainer_env), job="node")
-    build.origins += [
-        ((*container_place(job, "node"), "env"), FieldOrigin((*TRAINER, "env")))
-        for job in build.jobs
-        if job.get("name") == "node"
-    ]
+    for job in build.jobs:
+        if job.get("name") == "node":
+            path = (*container_path(job, "node"), "env")
+            build.origins.append((path, FieldOrigin((*TRAINER, "env"))))
 
     hosts = [
         f"{build.name}-node-0-{i}.{build.name} slots={slots}\n"
@@ -235,7 +236,10 @@ def apply_mpi(build: Build) -> None:
     if as_node:
         hosts.append(f"{build.name}-launcher-0-0.{build.name} slots={slots}\n")
     build.configmaps.append(
-        {"metadata": {"name": f"{build.name}-mpi-hostfile"}, "data": {"hostfile": "".join(hosts)}}
+        {
+            "metadata": {"name": f"{build.name}-mpi-hostfile"},
+            "data": {"hostfile": "".join(hosts)},
+        }
     )
 
 
@@ -252,9 +256,16 @@ def _mpi_slots(build: Build, policy: Json) -> int:
 
 
 def _add_mpi_mounts(build: Build, path: str) -> None:
-    keys = {"name": "mpi-ssh-auth", "secret": {"secretName": f"{build.name}-mpi-ssh-auth"}}
-    hosts = {"name": "mpi-hostfile", "configMap": {"name": f"{build.name}-mpi-hostfile"}}
+    keys = {
+        "name": "mpi-ssh-auth",
+        "secret": {"secretName": f"{build.name}-mpi-ssh-auth"},
+    }
+    hosts = {
+        "name": "mpi-hostfile",
+        "configMap": {"name": f"{build.name}-mpi-hostfile"},
+    }
     keys_mount = [{"name": "mpi-ssh-auth", "mountPath": path}]
+
     for job in ("node", None):
         build.on_pod(lambda s: with_items(s, "volumes", [keys]), job=job)
         build.on_container(lambda c: with_items(c, "volumeMounts", keys_mount), job=job)
@@ -298,7 +309,7 @@ def apply_flux(build: Build) -> None:
     build.on_container(
         lambda container: with_items({**container, "command": command}, "volumeMounts", mounts)
     )
-    build.own = frozenset({"command"})
+    build.set_fields = frozenset({"command"})
 
 
 def _flux_mount(path: str) -> JsonDict:
@@ -327,11 +338,11 @@ def apply_torchtune(build: Build) -> None:
     container = runtimes.find_container(node, "node") or {}
     # the TrainJob's command replaces that of the runtime, whose paths stay
     overrides = [
-        word for word in nested_strings(container, "command") if word.startswith(_RUNTIME_OPTIONS)
+        part for part in nested_strings(container, "command") if part.startswith(_RUNTIME_OPTIONS)
     ]
     arguments += [recipe, "--config", config, *overrides]
     command = [*nested_strings(trainer, "command"), *arguments]
-    build.own = frozenset({"command"})
+    build.set_fields = frozenset({"command"})
     build.on_container(lambda c: {**c, "command": command})
 
 

@@ -28,6 +28,7 @@ from ptcompile.operators.jobset import pods
 from ptcompile.operators.jobset.pods import describe_spec_failures, templates_of_spec
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import (
+    NODE,
     apply_runtime_patches,
     to_current_fields,
     with_env_merged,
@@ -37,7 +38,7 @@ from ptcompile.operators.trainer.plugins import (
     TRAINER,
     Build,
     change_pod,
-    container_place,
+    container_path,
     with_pod_count,
 )
 
@@ -92,7 +93,10 @@ def _build(manifest: Json, runtime: Json, version: Version) -> Build:
         runtime, to_current_fields(manifest, version), origins, version
     )
     spec: JsonDict = dict(nested_map(template, "spec"))
-    patched_runtime = {**runtime, "spec": {**nested_map(runtime, "spec"), "template": template}}
+    patched_runtime = {
+        **runtime,
+        "spec": {**nested_map(runtime, "spec"), "template": template},
+    }
     build = Build(
         manifest,
         patched_runtime,
@@ -138,18 +142,17 @@ def _with_container_fields(replicated: Json, name: str, **fields: Any) -> Json:
 
 def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
     """Apply `spec.trainer` to the container `node` of the trainer's job."""
+    if runtimes.step_label(replicated) != "trainer":
+        return replicated
+
     trainer = nested_value(build.manifest, "spec", "trainer")
-    node = runtimes.find_container(replicated, "node")
-    if (
-        runtimes.step_label(replicated) != "trainer"
-        or node is None
-        or not isinstance(trainer, Mapping)
-    ):
+    node = runtimes.find_container(replicated, NODE)
+    if node is None or not isinstance(trainer, Mapping):
         return replicated
 
     fields: JsonDict = {}
     for key in ("image", "command", "args"):
-        if trainer.get(key) is not None and key not in build.own:
+        if trainer.get(key) is not None and key not in build.set_fields:
             fields[key] = trainer[key]
     if resources and isinstance(trainer.get("resourcesPerNode"), Mapping):
         fields["resources"] = _merge_resources(
@@ -157,13 +160,12 @@ def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
         )
 
     fields["env"] = with_env_merged(node, trainer.get("env")).get("env")
-    place = container_place(replicated, "node")
+    path = container_path(replicated, NODE)
     renamed = {"resources": "resourcesPerNode"}
-    build.origins += [
-        ((*place, key), FieldOrigin((*TRAINER, renamed.get(key, key)))) for key in fields
-    ]
+    for key in fields:
+        build.origins.append(((*path, key), FieldOrigin((*TRAINER, renamed.get(key, key)))))
 
-    return _with_container_fields(replicated, "node", **without_none(fields))
+    return _with_container_fields(replicated, NODE, **without_none(fields))
 
 
 def _merge_resources(runtime: Json, user_resources: Json, version: Version) -> Json:
@@ -193,10 +195,10 @@ def _apply_initializer(replicated: Json, build: Build) -> Json:
     if config.get("storageUri") is not None:
         env.insert(0, {"name": "STORAGE_URI", "value": nested_string(config, "storageUri")})
     fields = {"env": with_env_merged(container, env).get("env", [])}
-    place = (*container_place(replicated, name), "env")
+    env_path = (*container_path(replicated, name), "env")
     build.origins += [
-        ((*place, "STORAGE_URI"), FieldOrigin((*path, "storageUri"), "Trainer")),
-        (place, FieldOrigin((*path, "env"))),
+        ((*env_path, "STORAGE_URI"), FieldOrigin((*path, "storageUri"), "Trainer")),
+        (env_path, FieldOrigin((*path, "env"))),
     ]
     if isinstance(config.get("secretRef"), Mapping):
         fields["envFrom"] = [
@@ -208,26 +210,29 @@ def _apply_initializer(replicated: Json, build: Build) -> Json:
 
 
 def _add_pod_group(build: Build, runtime_jobs: Sequence[Json]) -> None:
-    """Set the gang over all pods, including the initializers'.
+    """Set the PodGroup of all pods, including the initializers'.
 
-    Before Trainer 2.2 it asks for the resources of the runtime's pods, not the TrainJob's
+    Before Trainer 2.2 it requests the resources of the runtime's pods, not the TrainJob's
     (kubeflow/trainer#2980).
     """
     policy = nested_map(build.runtime, "spec", "podGroupPolicy")
-    kind = next(
-        (k for k in ("coscheduling", "volcano") if isinstance(policy.get(k), Mapping)), None
+    scheduler = next(
+        (name for name in ("coscheduling", "volcano") if isinstance(policy.get(name), Mapping)),
+        None,
     )
-    if kind is None:
+    if scheduler is None:
         return
 
     counts = [nested_map(rj, "template", "spec").get("parallelism", 1) for rj in build.jobs]
-    total = sum(c for c in counts if isinstance(c, int))
-    build.pod_group = {"name": object_name(build.manifest), "scheduler": kind, "minMember": total}
+    total = sum(count for count in counts if isinstance(count, int))
+    group: JsonDict = {"name": build.name, "scheduler": scheduler, "minMember": total}
+    build.pod_group = group
     if build.version < (2, 2):
         specs = [nested_map(job, "template", "spec", "template", "spec") for job in runtime_jobs]
         requests = [amounts.pod_requests(spec, defaulted=False) for spec in specs]
-        least = amounts.as_text(amounts.total(zip(requests, map(as_int, counts), strict=True)))
-        build.pod_group = {**build.pod_group, "minResources": least}
+        group["minResources"] = amounts.as_text(
+            amounts.total(zip(requests, map(as_int, counts), strict=True))
+        )
         build.notes.append(
             "before Trainer 2.2 minResources are what the runtime requests, not resourcesPerNode"
         )
@@ -246,10 +251,6 @@ def gang_scheduler(manifest: Json, related: Sequence[Json]) -> str:
     """
     policy = nested_map(runtimes.find_runtime(manifest, related).source, "spec", "podGroupPolicy")
     return next((scheduler for field, scheduler in _GANG_SCHEDULERS.items() if field in policy), "")
-
-
-NODE = "node"
-"""Trainer's name for the training replicatedJob and its container."""
 
 
 def runtime_templates(manifest: Json) -> Iterator[Template]:

@@ -25,9 +25,7 @@ from ptcompile.kubernetes.unstructured import (
     without_keys,
 )
 from ptcompile.operators.trainer import runtimes
-from ptcompile.operators.trainer.patches import MANAGER
-
-_NODE = "node"
+from ptcompile.operators.trainer.patches import MANAGER, NODE
 
 
 def read(manifest: Json, related: Objects) -> Iterator[Read]:
@@ -41,7 +39,7 @@ def read(manifest: Json, related: Objects) -> Iterator[Read]:
     elif (
         not assumed
         and nested_value(manifest, "spec", "trainer", "image")
-        and any(item.get("name") == _NODE for item in jobs)
+        and any(item.get("name") == NODE for item in jobs)
     ):
         template = _trainjob_template(nested_map(manifest, "spec"))
         nodes = runtimes.node_count(manifest, runtime)
@@ -64,7 +62,7 @@ def read_with_runtime(manifest: Json, related: Objects) -> Read | None:
     if assumed or len(jobs) != 1 or runtimes.policy_of(runtime) != "torch":
         return None
     (job,) = jobs
-    if job.get("name") != _NODE:
+    if job.get("name") != NODE:
         return None
 
     template = merge(
@@ -87,11 +85,11 @@ def read_with_runtime(manifest: Json, related: Objects) -> Read | None:
 
 def _node_role(nodes: int, template: Json) -> ReadRole:
     return ReadRole(
-        role=_NODE,
+        role=NODE,
         replicas=nodes,
         template=template,
         path=None,
-        main=_NODE,
+        main=NODE,
         restart=restart_policy(template, "OnFailure"),
     )
 
@@ -136,7 +134,7 @@ def _runtime_role(manifest: Json, runtime: Json, index: int, replicated: Json) -
         "spec",
         "template",
     )
-    if name != _NODE:
+    if name != NODE:
         restart = restart_policy(template, "OnFailure")
         return ReadRole(
             name,
@@ -153,7 +151,7 @@ def _runtime_role(manifest: Json, runtime: Json, index: int, replicated: Json) -
     nodes = runtimes.node_count(manifest, runtime)
     restart = restart_policy(template, "OnFailure")
 
-    return ReadRole(_NODE, nodes, template, path, _NODE, restart, holder=1)
+    return ReadRole(NODE, nodes, template, path, NODE, restart, holder=1)
 
 
 def _read_over_runtime(manifest: Json) -> Read:
@@ -166,7 +164,7 @@ def _read_over_runtime(manifest: Json) -> Read:
     }
     if nodes is not None:
         fields["nodes"] = nodes
-    pods = ReadRole(_NODE, pod_count(nodes), _trainjob_template(spec), None, _NODE, None)
+    pods = ReadRole(NODE, pod_count(nodes), _trainjob_template(spec), None, NODE, None)
 
     return Read("trainjob", (pods,), fields)
 
@@ -178,7 +176,7 @@ def _trainjob_template(spec: Json) -> JsonDict:
     trainer = nested_map(spec, "trainer")
     fields = {field: trainer.get(field) for field in ("image", "command", "args", "env")}
     container = {
-        "name": _NODE,
+        "name": NODE,
         **without_empty({**fields, "resources": trainer.get("resourcesPerNode")}),
     }
     template: JsonDict = {"spec": {"containers": [container]}}

@@ -106,13 +106,19 @@ def _mpi_runtime(framework: str) -> Json:
         **user,
         command=["/usr/sbin/sshd"],
         args=["-De", "-f", "/home/mpiuser/.sshd_config"],
-        readinessProbe={"tcpSocket": {"port": 2222}, "initialDelaySeconds": 5},
+        readinessProbe={
+            "tcpSocket": {"port": 2222},
+            "initialDelaySeconds": 5,
+        },
     )
     launcher = _replicated_job(
         "launcher", image, step="trainer", after=(("node", "Ready"),), pod=pod, **user
     )
     success = {"operator": "All", "targetReplicatedJobs": ["launcher"]}
-    spec = {"network": {"publishNotReadyAddresses": True}, "successPolicy": success}
+    spec = {
+        "network": {"publishNotReadyAddresses": True},
+        "successPolicy": success,
+    }
 
     return _runtime(framework, {"mpi": policy}, [node, launcher], spec)
 
@@ -138,30 +144,40 @@ def _torchtune_runtime(model: str, recipe: str, *tokenizer: str) -> Json:
     """Return a TorchTune runtime: two initializers fill a volume that the trainer reads."""
     mounts = [{"name": "initializer", "mountPath": "/workspace"}]
     steps = (("dataset-initializer", _DATA), ("model-initializer", f"hf://{model}-Instruct"))
-    jobs = [
-        _replicated_job(
-            s, _IMAGES + s, step=s, env=[{"name": "STORAGE_URI", "value": uri}], volumeMounts=mounts
-        )
-        for s, uri in steps
-    ]
+    jobs = []
+    for step, uri in steps:
+        env = [{"name": "STORAGE_URI", "value": uri}]
+        jobs.append(_replicated_job(step, _IMAGES + step, step=step, env=env, volumeMounts=mounts))
+
     command = [
-        "tune", "run", "--rdzv_endpoint=localhost:29500", "full_finetune_distributed", "--config", f"{recipe}_full",
-        "dataset=torchtune.datasets.instruct_dataset", "dataset.source=parquet",
-        "dataset.data_dir=/workspace/dataset/data", "output_dir=/workspace/output", *tokenizer,
+        "tune",
+        "run",
+        "--rdzv_endpoint=localhost:29500",
+        "full_finetune_distributed",
+        "--config",
+        f"{recipe}_full",
+        "dataset=torchtune.datasets.instruct_dataset",
+        "dataset.source=parquet",
+        "dataset.data_dir=/workspace/dataset/data",
+        "output_dir=/workspace/output",
+        *tokenizer,
         "checkpointer.checkpoint_dir=/workspace/model",
-    ]  # fmt: skip
+    ]
     trainer = _replicated_job(
         "node",
         f"{_IMAGES}torchtune-trainer",
         step="trainer",
-        after=tuple((s, "Complete") for s, _ in steps),
+        after=tuple((step, "Complete") for step, _ in steps),
         command=command,
         resources={"limits": {"nvidia.com/gpu": 2}},
         volumeMounts=mounts,
     )
     claim = {
         "metadata": {"name": "initializer"},
-        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "20Gi"}}},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "20Gi"}},
+        },
     }
 
     return _runtime(

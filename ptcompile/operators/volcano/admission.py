@@ -36,6 +36,7 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.volcano.controller import check_children, controller_errors
 from ptcompile.operators.volcano.facts import DEFAULT_MAX_RETRY, default_plugins
+from ptcompile.operators.volcano.plugins import FLAGS
 
 _ANY_EVENT = "*"
 EVENTS = (
@@ -49,11 +50,15 @@ EVENTS = (
     "JobUpdated",
 )
 ACTIONS = (
-    "AbortJob", "RestartJob", "RestartTask", "RestartPod", "RestartPartition", "TerminateJob", "CompleteJob",
+    "AbortJob",
+    "RestartJob",
+    "RestartTask",
+    "RestartPod",
+    "RestartPartition",
+    "TerminateJob",
+    "CompleteJob",
     "ResumeJob",
-)  # fmt: skip
-
-
+)
 _SINCE = {"PodPending": (1, 12), "RestartPod": (1, 12), "RestartPartition": (1, 14)}
 
 
@@ -148,27 +153,29 @@ def check_task_template(
     """
     spec = nested_value(task, "template", "spec")
     spec_path = (*path, "template", "spec")
-    if spec is not None and nested_value(spec, "containers") is not None:
-        if not (established.pods and _is_valid_if_pod_is(task["template"])):
-            context = ApiServer(versions.kubernetes, gates=versions.gates_of("kubernetes"))
-            problems = FieldErrors()
-            pod = FieldValue(spec, spec_path, CheckScope(context, problems))
-            check_pod_spec(pod, template=True)
-            for problem in problems:
-                *_, parent, key = ("", "", *problem.path)
-                # Volcano's older rules allow it: the pod is rejected at its creation
-                is_missing_policy = (
-                    key == "restartPolicy"
-                    and isinstance(parent, int)
-                    and problem.name == "required-value"
-                )
-                if problem.severity == "error" and not is_missing_policy:
-                    yield problem._replace(
-                        name="webhook-refusal", stage="apply", authority="volcano"
-                    )
+    if spec is None or nested_value(spec, "containers") is None:
+        return
 
-        yield from _check_metadata(task, (*path, "template", "metadata"))
-        yield from _check_older_rules(as_mapping(spec), spec_path)
+    if not (established.pods and _is_valid_if_pod_is(task["template"])):
+        context = ApiServer(versions.kubernetes, gates=versions.gates_of("kubernetes"))
+        problems = FieldErrors()
+        pod = FieldValue(spec, spec_path, CheckScope(context, problems))
+        check_pod_spec(pod, template=True)
+        for problem in problems:
+            if problem.severity == "error" and not _is_missing_container_policy(problem):
+                yield problem._replace(name="webhook-refusal", stage="apply", authority="volcano")
+
+    yield from _check_metadata(task, (*path, "template", "metadata"))
+    yield from _check_older_rules(as_mapping(spec), spec_path)
+
+
+def _is_missing_container_policy(problem: Problem) -> bool:
+    """Return whether a container lacks a restartPolicy that its rules need. Volcano's older rules
+    allow that: the pod is rejected at its creation.
+    """
+    *_, parent, key = ("", "", *problem.path)
+    is_of_container = key == "restartPolicy" and isinstance(parent, int)
+    return is_of_container and problem.name == "required-value"
 
 
 def _is_valid_if_pod_is(pod_template: Json) -> bool:
@@ -185,8 +192,10 @@ def _check_metadata(task: Json, path: Path) -> Problems:
     metadata = nested_map(task, "template", "metadata")
     for kind in ("labels", "annotations"):
         for key, value in nested_string_map(metadata, kind).items():
-            why = names.why_not_qualified_name(key if kind == "labels" else key.lower())
-            why = why or (names.why_not_label_value(value) if kind == "labels" else None)
+            if kind == "labels":
+                why = names.why_not_qualified_name(key) or names.why_not_label_value(value)
+            else:
+                why = names.why_not_qualified_name(key.lower())
             if why:
                 yield _rejection(
                     (*path, kind, key),
@@ -197,31 +206,27 @@ def _check_metadata(task: Json, path: Path) -> Problems:
 
 def _check_older_rules(spec: Json, path: Path) -> Problems:
     """Yield what Volcano's rules reject but a 1.36 API server accepts."""
+    has_os = bool(nested_string(spec, "os", "name"))
     for key, init in (("initContainers", True), ("containers", False)):
         for i, container in enumerate(nested_maps(spec, key)):
             container_path = (*path, key, i)
             yield from _check_env(container, container_path)
             yield from _check_restart_policy(container, container_path, init=init)
-            sleep = nested_value(container, "lifecycle", "preStop", "sleep")
-            if nested_value(sleep, "seconds") == 0:
+            if nested_value(container, "lifecycle", "preStop", "sleep", "seconds") == 0:
                 yield _rejection(
                     (*container_path, "lifecycle", "preStop", "sleep"),
                     "Invalid value: 0: must be greater than 0",
                     "sleep at least 1 second",
                 )
-            if (
-                init
-                and nested_maps(container, "resizePolicy")
-                and container.get("restartPolicy") != "Always"
-            ):
+
+            is_sidecar = container.get("restartPolicy") == "Always"
+            if init and not is_sidecar and nested_maps(container, "resizePolicy"):
                 yield _rejection(
                     (*container_path, "resizePolicy"),
                     "Forbidden: must not be set for init containers",
                     "remove it",
                 )
-            if nested_value(container, "lifecycle", "stopSignal") and not nested_string(
-                spec, "os", "name"
-            ):
+            if nested_value(container, "lifecycle", "stopSignal") and not has_os:
                 yield _rejection(
                     (*container_path, "lifecycle", "stopSignal"),
                     "Forbidden: may not be set for containers with an empty os name",
@@ -294,7 +299,6 @@ def check_whole_cpus(task: Json, path: Path) -> Problems:
 
 
 _rejection = webhook_rejection("volcano")
-PLUGINS = ("ssh", "env", "svc", "tensorflow", "mpi", "pytorch", "hcclrank", "ray")
 _TASKS: roundtrip.FieldShapes = {
     roundtrip.ZERO: {"template": {}},
     "template": roundtrip.POD_TEMPLATE,
@@ -315,11 +319,8 @@ def default(manifest: Json, *, complete: bool) -> Json:
         return manifest
 
     defaulted = {**spec}
-    for key, value in (
-        ("queue", "default"),
-        ("schedulerName", "volcano"),
-        ("maxRetry", DEFAULT_MAX_RETRY),
-    ):
+    defaults = {"queue": "default", "schedulerName": "volcano", "maxRetry": DEFAULT_MAX_RETRY}
+    for key, value in defaults.items():
         if not defaulted.get(key) and not isinstance(defaulted.get(key), bool):
             defaulted[key] = value
 
@@ -327,9 +328,8 @@ def default(manifest: Json, *, complete: bool) -> Json:
     if isinstance(tasks, list):
         defaulted["tasks"] = [_default_task(task, i) for i, task in enumerate(tasks)]
         if not defaulted.get("minAvailable"):
-            defaulted["minAvailable"] = sum(
-                nested_int(t, "minAvailable") for t in as_mappings(defaulted["tasks"])
-            )
+            minimums = [nested_int(t, "minAvailable") for t in as_mappings(defaulted["tasks"])]
+            defaulted["minAvailable"] = sum(minimums)
     if isinstance(spec.get("plugins"), Mapping):
         defaulted["plugins"] = default_plugins(spec["plugins"])
 
@@ -368,8 +368,8 @@ _QUEUE = ("scheduling.volcano.sh/v1beta1", "Queue")
 
 
 def validate(manifest: Json, request: KindContext) -> Problems:
-    """Yield rejections by the webhook's conditions V1 to V27 that need no cluster. Queues are
-    assumed to exist.
+    """Yield what the webhook rejects at creation, by its conditions V1 to V27
+    (docs/facts/volcano.md#the-validating-webhook). Queues are assumed to exist.
     """
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
@@ -402,22 +402,20 @@ def validate(manifest: Json, request: KindContext) -> Problems:
     yield from _check_job(name, spec, tasks, request.versions)
     queue = spec.get("queue") or "default"
     queues = objects(request.related).of_kind(_QUEUE)
-    children = [
-        object_name(item) for item in queues if nested_value(item, "spec", "parent") == queue
-    ]
-    if children:
+    child = next((q for q in queues if nested_value(q, "spec", "parent") == queue), None)
+    if child is not None:
         message = (
             f"Invalid value: can only submit job to leaf queue, and queue '{queue}' has children"
         )
         path = ("spec", "queue") if spec.get("queue") else ("spec",)
-        yield _rejection(path, message, f"name one of its children, such as {children[0]}")
+        yield _rejection(path, message, f"name one of its children, such as {object_name(child)}")
 
 
 def _missing_mpi_master(spec: Json, tasks: Sequence[Json]) -> Problem | None:
     args = nested_value(spec, "plugins", "mpi")
     if args is None:
         return None
-    flags, _ = parse(as_strings(args), {"master": "master", "worker": "worker", "port": 22})
+    flags, _ = parse(as_strings(args), FLAGS["mpi"])
     if any(t.get("name") == flags["master"] for t in tasks):
         return None
     return _rejection(
@@ -440,7 +438,7 @@ def _check_topology(topology: Json, path: Path) -> Problems:
 def _check_tasks(
     job: str, tasks: Sequence[Json], versions: Versions, established: Established
 ) -> Problems:
-    seen: set[str] = set()
+    task_names: set[str] = set()
     clean = None
     for i, task in enumerate(tasks):
         path = ("spec", "tasks", i)
@@ -461,13 +459,13 @@ def _check_tasks(
                 f"({count}) in task {name}",
                 "lower it, or raise replicas",
             )
-        if name in seen:
+        if name in task_names:
             yield _rejection(
                 (*path, "name"), f"Duplicate value: duplicated task name {name}", "rename the task"
             )
             return  # the webhook checks no later task
 
-        seen.add(name)
+        task_names.add(name)
         if task.get("policies"):
             yield from check_policies(task["policies"], (*path, "policies"), versions.volcano)
         yield from _check_pod_name(f"{job}-{name}-{i}", job, (*path, "name"))
@@ -544,11 +542,11 @@ def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions)
 
     yield from check_policies(spec.get("policies"), ("spec", "policies"), versions.volcano)
     for plugin in nested_map(spec, "plugins"):
-        if plugin not in PLUGINS:
+        if plugin not in FLAGS:
             yield _rejection(
                 ("spec", "plugins", plugin),
                 f"unable to find job plugin: {plugin}",
-                allowed_values_help(plugin, PLUGINS),
+                allowed_values_help(plugin, tuple(FLAGS)),
             )
 
     yield from _check_volumes(nested_maps(spec, "volumes"))
@@ -564,7 +562,7 @@ def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions)
 
 def _check_volumes(volumes: Sequence[Json]) -> Problems:
     """Yield only the first mistake, as the webhook stops there."""
-    seen: set[str] = set()
+    mount_paths: set[str] = set()
     for i, volume in enumerate(volumes):
         path = ("spec", "volumes", i)
         mount = nested_string(volume, "mountPath")
@@ -574,7 +572,7 @@ def _check_volumes(volumes: Sequence[Json]) -> Problems:
             yield _rejection(
                 (*path, "mountPath"), "Required value: mountPath is required", "set mountPath"
             )
-        elif mount in seen:
+        elif mount in mount_paths:
             yield _rejection(
                 (*path, "mountPath"),
                 f"Duplicate value: duplicated mountPath: {mount}",
@@ -593,7 +591,7 @@ def _check_volumes(volumes: Sequence[Json]) -> Problems:
                 "correct the claim's name",
             )
         else:
-            seen.add(mount)
+            mount_paths.add(mount)
             continue
 
         return
@@ -602,22 +600,21 @@ def _check_volumes(volumes: Sequence[Json]) -> Problems:
 def _check_dependencies(tasks: Sequence[Json]) -> Problems:
     """Check that `dependsOn` forms an acyclic graph of existing tasks."""
     dependencies = {nested_string(t, "name"): nested_strings(t, "dependsOn", "name") for t in tasks}
-    remaining = dict(dependencies)
+    ordered: set[str] = set()
+    # a task can be ordered once all tasks that it depends on are
     while ready := [
-        n
-        for n, needs in remaining.items()
-        if not any(d in remaining or d not in dependencies for d in needs)
+        name
+        for name, required in dependencies.items()
+        if name not in ordered and ordered.issuperset(required)
     ]:
-        for name in ready:
-            del remaining[name]
+        ordered.update(ready)
 
-    if not remaining:
+    if len(ordered) == len(dependencies):
         return
 
-    index = next(i for i, t in enumerate(tasks) if nested_string(t, "name") in remaining)
-    unknown = [
-        d for d in dependencies[nested_string(tasks[index], "name")] if d not in dependencies
-    ]
+    task_names = [nested_string(task, "name") for task in tasks]
+    index = next(i for i, name in enumerate(task_names) if name not in ordered)
+    unknown = [name for name in dependencies[task_names[index]] if name not in dependencies]
     help = f"use another name: there is no task {unknown[0]!r}" if unknown else "break the cycle"
     yield _rejection(
         ("spec", "tasks", index, "dependsOn"),

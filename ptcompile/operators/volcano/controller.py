@@ -25,7 +25,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.volcano.plugins import FLAGS
+from ptcompile.operators.volcano.plugins import FLAGS, PORT_NAME
 from ptcompile.operators.volcano.pods import pod_templates
 
 _NAME: Path = ("metadata", "name")
@@ -53,7 +53,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
     if "pytorch" in plugins:
         yield from _check_pytorch_port(plugins["pytorch"], tasks)
     if "ray" in plugins:
-        flags, _ = parse(plugins["ray"], {"head": "head", "worker": "worker"})
+        flags, _ = parse(plugins["ray"], FLAGS["ray"])
         head = flags["head"]
         if not any(task.get("name") == head for task in tasks):
             why = f"no task is named {head!r}: the controller fails, and no pod is created"
@@ -110,7 +110,7 @@ def _check_hosts(name: str, tasks: Sequence[Json]) -> Problems:
 
 
 def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Problems:
-    flags, _ = parse(args, FLAGS)
+    flags, _ = parse(args, FLAGS["pytorch"])
     if not any(t.get("name") == flags["master"] for t in tasks):
         return
 
@@ -151,13 +151,13 @@ def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Problems:
 
 
 def _check_port_name(ports: Sequence[Json], port: int, path: Path) -> Problems:
-    if any(port_entry.get("containerPort") == port for port_entry in ports):
+    if any(entry.get("containerPort") == port for entry in ports):
         return
-    for k, port_item in enumerate(ports):
-        if port_item.get("name") == "pytorchjob-port":
+    for k, entry in enumerate(ports):
+        if entry.get("name") == PORT_NAME:
             yield child_rejection(
                 (*path, "ports", k, "name"),
-                'Duplicate value: "pytorchjob-port": the pytorch plugin adds a port of this name '
+                f'Duplicate value: "{PORT_NAME}": the pytorch plugin adds a port of this name '
                 f"with number {port}",
                 f"use port {port}, or --port, or another name",
             )

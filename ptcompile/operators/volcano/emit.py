@@ -141,15 +141,10 @@ def _unsupported_static_rendezvous(job: Job) -> Problems:
     would need the rank that the plugin sets.
     """
     launch = job.launch
-    if _has_one_task(job):
+    if _has_one_task(job) or job.peak_nodes == 1 or launch is None or launch.entry:
         return
 
-    if (
-        job.peak_nodes > 1
-        and launch is not None
-        and not launch.entry
-        and backend(job, launch) == "static"
-    ):
+    if backend(job, launch) == "static":
         yield unsupported_by_target(
             (*SPEC, "elastic"),
             "no variable can hold the rank that the pytorch plugin sets, so torchrun in a command "
@@ -162,18 +157,16 @@ def _tasks_of(job: Job) -> list[tuple[str, int, Role]]:
     """Return Volcano's tasks, each as its name, its number of pods and the role that describes
     them.
     """
-    master = job.names.master
-    worker = job.names.worker
-    first, *rest = job.training_roles
-    auxiliary = [(role.name, role.replicas, role) for role in job.auxiliary_roles]
+    first, *_ = job.training_roles
     if _has_one_task(job):
-        return [(job.names.task or "", first.replicas, first), *auxiliary]
+        training = [(job.names.task or "", first.replicas, first)]
+    else:
+        training = [(job.names.master, 1, first)]
+        workers = job.nodes - 1
+        if workers > 0:
+            training.append((job.names.worker, workers, job.training_roles[-1]))
 
-    workers = [(worker, role.replicas, role) for role in rest]
-    if not rest:
-        workers = [(worker, first.replicas - 1, first)]
-
-    return [(master, 1, first), *(entry for entry in workers if entry[1] > 0), *auxiliary]
+    return training + [(role.name, role.replicas, role) for role in job.auxiliary_roles]
 
 
 def _groups(job: Job) -> list[IndexedGroup]:
@@ -233,14 +226,13 @@ def _container_name(job: Job, task: str) -> str | None:
 def _emit_task(
     job: Job, eviction_action: str | None, name: str, count: int, role: Role
 ) -> JsonDict:
+    has_master = not _has_one_task(job)
+    is_master = has_master and name == job.names.master
     min_available = count
-    if job.elastic and role.trains:
-        rest = job.min_nodes - (not _has_one_task(job))
-        min_available = 1 if name == job.names.master and not _has_one_task(job) else rest
+    if job.elastic and role.trains and not is_master:
+        min_available = job.min_nodes - 1 if has_master else job.min_nodes
     task: JsonDict = {"name": name, "replicas": count, "minAvailable": min_available}
-    task |= endings.task_fields(
-        job, role, eviction_action, master=name == job.names.master and not _has_one_task(job)
-    )
+    task |= endings.task_fields(job, role, eviction_action, master=is_master)
     main = _container_name(job, name) if role.trains else None
     task["template"] = pod_template.write(
         role.template, main=main, restartPolicy=role.restart_policy or "Never"

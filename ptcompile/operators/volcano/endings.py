@@ -151,15 +151,15 @@ def job_fields(job: Job, cluster: ClusterProfile) -> JsonDict:
 
 
 def _eviction_action(job: Job, failure_action: OnPodFailure) -> str | None:
-    """Return the action for a lost node, or None if the controller recreates only its pod, its
-    default.
+    """Return the action for a lost node, or None if the controller's default is right: it
+    recreates only the lost pod.
     """
     disruption_action = endings.on_disruption(job)
     if disruption_action == "FailJob":
         return "TerminateJob" if endings.retries(job) else "RestartJob"
-    if failure_action == "RestartPod" or (
-        disruption_action == "Ignore" and endings.restarts_alone(job)
-    ):
+    if failure_action == "RestartPod":
+        return None
+    if disruption_action == "Ignore" and endings.restarts_alone(job):
         return None
     return "RestartJob"
 

@@ -44,7 +44,9 @@ RESTART_POD_HANGS = (
 
 
 def _sum_of_task_minimums(job: Json) -> Any:
-    """Return the number of pods of a Volcano Job, or the sum of its tasks' minAvailable."""
+    """Return the default of a Volcano Job's minAvailable: the sum over its tasks, by default of all
+    their pods.
+    """
     tasks = job.get("tasks")
     task_list = list(tasks.values()) if isinstance(tasks, dict) else []
     counts = [

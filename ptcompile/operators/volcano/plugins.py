@@ -97,6 +97,61 @@ class PluginEffect(NamedTuple):
     """Why the controller creates no pod."""
 
 
+_SSH_PATH = "/root/.ssh"
+_TF_ROLES = ("ps", "worker", "chief", "evaluator")
+_MASTER_WORKER: dict[str, Value] = {"master": "master", "worker": "worker"}
+FLAGS: dict[str, dict[str, Value]] = {
+    "ssh": {
+        "ssh-key-file-path": _SSH_PATH,
+        "ssh-private-key": "",
+        "ssh-public-key": "",
+        "ssh-port": 22,
+    },
+    "env": {},
+    "svc": {
+        "publish-not-ready-addresses": False,
+        "disable-network-policy": False,
+        "inject-hosts-env": True,
+    },
+    "tensorflow": {**{role: role for role in _TF_ROLES}, "port": 2222},
+    "mpi": {**_MASTER_WORKER, "port": 22},
+    "pytorch": {
+        **_MASTER_WORKER,
+        "port": 23456,
+        "wait-master-enabled": False,
+        "wait-master-timeout": 300,
+        "wait-master-image": "busybox:1.36.1",
+    },
+    "hcclrank": _MASTER_WORKER,
+    "ray": {
+        "head": "head",
+        "worker": "worker",
+        "headContainer": "head",
+        "workerContainer": "worker",
+        "port": 6379,
+        "dashboardPort": 8265,
+        "clientPort": 10001,
+    },
+}
+"""The flags of each plugin with their defaults (Volcano 1.16)."""
+
+_SINCE = {
+    "wait-master-enabled": (1, 14),
+    "wait-master-timeout": (1, 14),
+    "wait-master-image": (1, 14),
+    "inject-hosts-env": (1, 16),
+}
+
+
+def flags_of(plugin: str, version: Version) -> dict[str, Value]:
+    """Return the flags that a plugin knows in this Volcano release, with their defaults."""
+    return {
+        name: value
+        for name, value in FLAGS.get(plugin, {}).items()
+        if version >= _SINCE.get(name, version)
+    }
+
+
 def parse_flags(
     name: str, args: Sequence[str], defaults: Mapping[str, Value]
 ) -> tuple[dict[str, Value], tuple[str, ...]]:
@@ -106,14 +161,6 @@ def parse_flags(
 
 
 PORT_NAME = "pytorchjob-port"
-FLAGS: dict[str, Value] = {
-    "master": "master",
-    "worker": "worker",
-    "port": 23456,
-    "wait-master-enabled": False,
-    "wait-master-timeout": 300,
-    "wait-master-image": "busybox:1.36.1",
-}
 _WAIT_SCRIPT = """echo "Waiting for {host}:{port}"
 waited=0
 until {{ nc -z {host} {port} || echo > /dev/tcp/{host}/{port}; }} 2>/dev/null; do
@@ -127,7 +174,7 @@ def pytorch(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     """Add variables and a port to the main containers of every task; do nothing if no task is
     named as --master.
     """
-    flags, notes = parse_flags("pytorch", args, FLAGS)
+    flags, notes = parse_flags("pytorch", args, FLAGS["pytorch"])
     if job.version < (1, 14):
         flags["wait-master-enabled"] = False
     master = job.task(flags["master"])
@@ -142,10 +189,12 @@ def pytorch(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     hostname = nested_string(master.spec, "hostname") or job.pod_name(master, 0)
     address = f"{hostname}.{nested_string(master.spec, 'subdomain') or job.name}"
     port = {"name": PORT_NAME, "containerPort": as_int(flags["port"])}
-    counted_tasks = (
-        job.tasks if job.version < (1, 12) else [t for t in (master, worker) if t is not None]
-    )
-    world_size = sum(t.replicas for t in {id(t): t for t in counted_tasks}.values())
+    if job.version < (1, 12):
+        world_size = sum(task.replicas for task in job.tasks)
+    else:
+        world_size = master.replicas
+        if worker is not None and worker is not master:
+            world_size += worker.replicas
     common = [
         env_value("MASTER_ADDR", address),
         env_value("MASTER_PORT", str(port["containerPort"])),
@@ -205,20 +254,15 @@ def env(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
 
 def svc(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     """Add host names, a headless Service, and a ConfigMap with the hosts of every task."""
-    defaults: dict[str, Value] = {
-        "publish-not-ready-addresses": False,
-        "disable-network-policy": False,
-    }
-    if job.version >= (1, 16):
-        defaults["inject-hosts-env"] = True
-    flags, notes = parse_flags("svc", args, defaults)
+    flags, notes = parse_flags("svc", args, flags_of("svc", job.version))
     name = f"{job.name}-svc"
-    entries = [
-        {"name": key, "valueFrom": {"configMapKeyRef": {"name": name, "key": key}}}
-        for task in job.tasks
-        for key in (hosts_variable(task), f"VC_{_env_part(task)}_NUM")
-        if flags.get("inject-hosts-env", True)
-    ]
+    entries: list[Json] = []
+    if flags.get("inject-hosts-env", True):
+        for task in job.tasks:
+            for key in (hosts_variable(task), f"VC_{_env_part(task)}_NUM"):
+                source = {"configMapKeyRef": {"name": name, "key": key}}
+                entries.append({"name": key, "valueFrom": source})
+
     mount = {"name": name, "mountPath": _HOSTS_MOUNT_PATH}
     volume = {"name": name, "configMap": {"name": name}}
 
@@ -268,19 +312,17 @@ def _hosts_configmap(job: DefaultedJob, name: str) -> Json:
         data[f"{task.name.replace('-', '_')}.host"] = "\n".join(hosts)
         data[hosts_variable(task)] = ",".join(hosts)
         data[f"VC_{_env_part(task)}_NUM"] = str(len(hosts))
-    return {"metadata": {"name": name, "namespace": job.namespace}, "data": data}
+    return {
+        "metadata": {"name": name, "namespace": job.namespace},
+        "data": data,
+    }
 
 
 def ssh(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     """Mount keys for passwordless ssh between the pods, from one Secret."""
-    path = "/root/.ssh"
-    flags, notes = parse_flags(
-        "ssh",
-        args,
-        {"ssh-key-file-path": path, "ssh-private-key": "", "ssh-public-key": "", "ssh-port": 22},
-    )
+    flags, notes = parse_flags("ssh", args, FLAGS["ssh"])
     mount = {"name": f"{job.name}-ssh", "mountPath": flags["ssh-key-file-path"], "subPath": ".ssh"}
-    mode = 0o600 if flags["ssh-key-file-path"] == path else 0o644
+    mode = 0o600 if flags["ssh-key-file-path"] == _SSH_PATH else 0o644
     volume = {
         "name": f"{job.name}-ssh",
         "secret": {"secretName": f"{job.name}-ssh", "defaultMode": mode},
@@ -300,7 +342,7 @@ def mpi(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     """Add the workers' host names to the master's containers, and the ssh port to all
     containers.
     """
-    flags, notes = parse_flags("mpi", args, {"master": "master", "worker": "worker", "port": 22})
+    flags, notes = parse_flags("mpi", args, FLAGS["mpi"])
     worker = job.task(flags["worker"])
     hosts = [env_value("MPI_HOST", ",".join(job.hosts(worker)))] if worker else []
     if worker is None:
@@ -322,12 +364,9 @@ def mpi(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     return PluginEffect(change, notes=notes)
 
 
-_TF_ROLES = ("ps", "worker", "chief", "evaluator")
-
-
 def tensorflow(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     """Add TF_CONFIG to every main container of the tasks with a TensorFlow role."""
-    flags, notes = parse_flags("tensorflow", args, {**{r: r for r in _TF_ROLES}, "port": 2222})
+    flags, notes = parse_flags("tensorflow", args, FLAGS["tensorflow"])
     tasks = {role: job.task(flags[role]) for role in _TF_ROLES}
     cluster = {
         role: [f"{host}:{flags['port']}" for host in _tf_hosts(job, task)]
@@ -340,7 +379,10 @@ def tensorflow(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
         role = next((r for r, t in tasks.items() if t is task), None)
         if role is None:
             return spec
-        config = {"cluster": cluster, "task": {"type": role, "index": index}}
+        config = {
+            "cluster": cluster,
+            "task": {"type": role, "index": index},
+        }
         entry = env_value("TF_CONFIG", json.dumps(config, separators=(",", ":")))
         return with_containers(spec, lambda c: with_env(c, [entry]))
 
@@ -360,25 +402,17 @@ def hcclrank(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     """Add the rank annotation of Huawei's collectives: kept, else from RANK, else from task and
     index.
     """
-    flags, notes = parse_flags("hcclrank", args, {"master": "master", "worker": "worker"})
+    flags, notes = parse_flags("hcclrank", args, FLAGS["hcclrank"])
     master_task = job.task(flags["master"])
 
     def change(task: VolcanoTask, index: int, spec: Json, annotations: dict[str, str]) -> Json:
-        existing_rank = nested_string_map(task.metadata, "annotations").get("hccl/rankIndex")
-        rank_variable = next(
-            (
-                e
-                for c in nested_maps(spec, "containers")
-                for e in nested_maps(c, "env")
-                if e.get("name") == "RANK"
-            ),
-            None,
-        )
-        if existing_rank is not None:
+        if "hccl/rankIndex" in nested_string_map(task.metadata, "annotations"):
             return spec
 
-        if rank_variable is not None:
-            annotations["hccl/rankIndex"] = nested_string(rank_variable, "value")
+        variables = [e for c in nested_maps(spec, "containers") for e in nested_maps(c, "env")]
+        ranks = [nested_string(e, "value") for e in variables if e.get("name") == "RANK"]
+        if ranks:
+            annotations["hccl/rankIndex"] = ranks[0]
         elif task.name == flags["master"]:
             annotations["hccl/rankIndex"] = str(index)
         elif task.name == flags["worker"]:
@@ -395,19 +429,7 @@ def ray(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     """Add ports to the head's container; `ray start` replaces the command of head and worker
     containers.
     """
-    flags, notes = parse_flags(
-        "ray",
-        args,
-        {
-            "head": "head",
-            "worker": "worker",
-            "headContainer": "head",
-            "workerContainer": "worker",
-            "port": 6379,
-            "dashboardPort": 8265,
-            "clientPort": 10001,
-        },
-    )
+    flags, notes = parse_flags("ray", args, FLAGS["ray"])
     head = job.task(flags["head"])
     if head is None:
         return PluginEffect(

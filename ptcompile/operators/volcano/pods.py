@@ -129,8 +129,8 @@ def _base_spec(job: DefaultedJob, task: VolcanoTask) -> Json:
         or nested_string(job.spec, "schedulerName")
         or "volcano"
     )
-    own_priority = nested_string(spec, "priorityClassName")
-    if priority := own_priority or nested_string(job.spec, "priorityClassName"):
+    task_priority = nested_string(spec, "priorityClassName")
+    if priority := task_priority or nested_string(job.spec, "priorityClassName"):
         spec["priorityClassName"] = priority
     if spec.get("hostNetwork") is True and not nested_string(spec, "dnsPolicy"):
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"
@@ -147,7 +147,13 @@ def _with_volumes(spec: Json, volumes: Sequence[Json], job: str) -> Json:
         claim = nested_string(volume, "volumeClaimName") or f"{job}-pvc-<random{i}>"
         claims.setdefault(claim, nested_string(volume, "mountPath"))
     names = {claim: f"{job}-<random{i}>" for i, claim in enumerate(claims)}
-    sources = [{"name": names[c], "persistentVolumeClaim": {"claimName": c}} for c in claims]
+    sources = [
+        {
+            "name": names[c],
+            "persistentVolumeClaim": {"claimName": c},
+        }
+        for c in claims
+    ]
     mounts = [{"name": names[c], "mountPath": path} for c, path in claims.items()]
     with_sources = templates.with_items(spec, "volumes", sources)
 
@@ -174,7 +180,9 @@ def _expand_task(
             spec = change(task, index, spec, added_annotations)
         hostname = nested_string(spec, "hostname") or None
         subdomain = nested_string(spec, "subdomain") or None
-        has_dns = "svc" in job.plugins and subdomain == job.name
+        dns = None
+        if "svc" in job.plugins and subdomain == job.name:
+            dns = templates.cluster_host_name(hostname or name, subdomain, job.namespace)
 
         return PodView(
             name=name,
@@ -183,9 +191,7 @@ def _expand_task(
             namespace=job.namespace,
             hostname=hostname,
             subdomain=subdomain,
-            dns=templates.cluster_host_name(hostname or name, subdomain, job.namespace)
-            if has_dns
-            else None,
+            dns=dns,
             labels={**labels, f"{_PREFIX}task-index": str(index), **_partition_label(task, index)},
             annotations={**annotations, f"{_PREFIX}task-index": str(index), **added_annotations},
             spec=spec,
@@ -363,10 +369,11 @@ def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, .
         return _policy_retry(spec, "PodFailed", _first_action(policies, "PodFailed", exit_code))
 
     action = _first_action(policies, "TaskFailed", None)
-    most = max_retry(task) if action else 0
-    in_place = kubelet_retry(
-        most - 1 if most else None, "role", f"maxRetry {most}" if most else "restartPolicy"
-    )
+    if action:
+        limit = max_retry(task)
+        in_place = kubelet_retry(limit - 1, "role", f"maxRetry {limit}")
+    else:
+        in_place = kubelet_retry(None, "role", "restartPolicy")
 
     return (in_place, *_policy_retry(spec, "TaskFailed", action))
 
@@ -374,9 +381,8 @@ def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, .
 def _first_action(policies: Sequence[Json], event: str, exit_code: int | None) -> str:
     """Return the action of the first policy for an event or an exit status, or ""."""
     for policy in policies:
-        if {event, "*"} & set(events_of(policy)) or (
-            exit_code is not None and policy.get("exitCode") == exit_code
-        ):
+        has_exit_code = exit_code is not None and policy.get("exitCode") == exit_code
+        if has_exit_code or {event, "*"} & set(events_of(policy)):
             return nested_string(policy, "action")
     return ""
 
@@ -385,8 +391,8 @@ def _policy_retry(spec: Json, event: str, action: str) -> tuple[Retry, ...]:
     scope = _RECREATION.get(action, LostPod("none", "")).recreated
     if scope == "none":
         return ()
-    most = max_retry(spec)
-    return (Retry(scope, most - 1, "job", f"{event} -> {action}, maxRetry {most}"),)
+    limit = max_retry(spec)
+    return (Retry(scope, limit - 1, "job", f"{event} -> {action}, maxRetry {limit}"),)
 
 
 def pod_templates(manifest: Json) -> Iterator[Template]:
@@ -419,16 +425,14 @@ def start_orders(manifest: Json) -> Iterator[StartOrder]:
 
 
 def too_many_tasks(manifest: Json) -> Problem | None:
-    """Return the finding for more tasks than the svc plugin's output, quadratic in tasks, allows to
-    simulate, or None.
+    """Return the finding for too many tasks to simulate, or None: with the svc plugin each pod lists
+    the hosts of every task.
     """
     tasks = nested_value(manifest, "spec", "tasks")
     limit = limits().roles
-    if not (
-        isinstance(tasks, list)
-        and len(tasks) > limit
-        and "svc" in nested_map(manifest, "spec", "plugins")
-    ):
+    if not isinstance(tasks, list) or len(tasks) <= limit:
+        return None
+    if "svc" not in nested_map(manifest, "spec", "plugins"):
         return None
 
     return problem_at(
@@ -449,13 +453,14 @@ def describe_failures(manifest: Json) -> Iterator[str]:
     for i, task in enumerate(tasks):
         name = _task_name(task, i)
         pod = nested_map(task, "template", "spec")
-        yield from (f"{name} {sentence}" for sentence in restart_sentences(pod, "Always"))
-        yield from (
-            f"{name}: {_describe_policy(policy)}" for policy in nested_maps(task, "policies")
-        )
+        for sentence in restart_sentences(pod, "Always"):
+            yield f"{name} {sentence}"
+        for policy in nested_maps(task, "policies"):
+            yield f"{name}: {_describe_policy(policy)}"
 
-    policies = nested_maps(spec, "policies")
-    yield from (f"any task: {_describe_policy(policy)}" for policy in policies)
+    for policy in nested_maps(spec, "policies"):
+        yield f"any task: {_describe_policy(policy)}"
+
     if not any(
         {"PodFailed", "*"} & set(events_of(policy)) or policy.get("exitCode")
         for policy in _all_policies(spec)
@@ -472,16 +477,14 @@ def describe_failures(manifest: Json) -> Iterator[str]:
     yield from _describe_evictions(spec, tasks)
     if spec.get("minSuccess") is not None:
         yield f"minSuccess {spec.get('minSuccess')}: the job is done when that many pods succeeded"
-    most = max_retry(spec)
-    yield f"maxRetry {most}: " + (
-        "restarts are unlimited"
-        if most == 2**31 - 1
-        else "the restart with that number fails the job instead"
+    limit = max_retry(spec)
+    if limit == 2**31 - 1:
+        yield f"maxRetry {limit}: restarts are unlimited"
+    else:
+        yield f"maxRetry {limit}: the restart with that number fails the job instead"
+    yield from limit_sentences(
+        {"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the job"
     )
-    if spec.get("ttlSecondsAfterFinished") is not None:
-        yield from limit_sentences(
-            {"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the job"
-        )
 
 
 def _task_name(task: Json, i: int) -> str:
@@ -493,21 +496,22 @@ def _describe_evictions(spec: Json, tasks: Sequence[Json]) -> Iterator[str]:
     PodEvicted restarts.
     """
     named_tasks = [(_task_name(task, i), _policies_for(spec, task)) for i, task in enumerate(tasks)]
-    if any(_answer_to_loss(held)[0] == "PodFailed" for _, held in named_tasks):
+    if any(_answer_to_loss(policies)[0] == "PodFailed" for _, policies in named_tasks):
         yield (
             "a drained pod that ends with an error is PodFailed, as after a crash; PodEvicted is "
             "one that exits 0, never ran or is deleted by force"
         )
 
-    for name, held in named_tasks:
-        if _first_action(held, "TaskCompleted", None) == "CompleteJob":
+    recreated_alone = []
+    for name, policies in named_tasks:
+        if _first_action(policies, "TaskCompleted", None) == "CompleteJob":
             yield (
                 f"{name}: a process that exits 0 on SIGTERM completes the job when its node is "
                 "drained"
             )
-    recreated_alone = [
-        name for name, held in named_tasks if not _first_action(held, "PodEvicted", None)
-    ]
+        if not _first_action(policies, "PodEvicted", None):
+            recreated_alone.append(name)
+
     if recreated_alone:
         prefix = "" if len(recreated_alone) == len(tasks) else f"{', '.join(recreated_alone)}: "
         yield f"{prefix}no policy for PodEvicted: {_NO_POLICY.text}"

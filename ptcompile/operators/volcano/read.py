@@ -33,7 +33,7 @@ _FLAGS = {"master": "master", "worker": "worker", "port": "23456"}
 """The pytorch plugin's flags with their defaults."""
 
 
-def read(manifest: Json, _others: Objects) -> Iterator[Read]:
+def read(manifest: Json, _related: Objects) -> Iterator[Read]:
     """Yield the tasks of the pytorch plugin as master and workers, and the others as auxiliary
     roles.
     """
@@ -42,35 +42,18 @@ def read(manifest: Json, _others: Objects) -> Iterator[Read]:
     plugins = nested_map(spec, "plugins")
     flags = _parse_flags(plugins.get("pytorch"))
     task_names = [nested_string(task, "name") for task in tasks]
-    is_single_pod = [pod_count(task.get("replicas")) for task in tasks] == [1]
-    if "pytorch" not in plugins and "env" not in plugins and is_single_pod:
+    if "pytorch" not in plugins:
+        is_single_pod = [pod_count(task.get("replicas")) for task in tasks] == [1]
+        if "env" in plugins or not is_single_pod:
+            first = _only_training_task(tasks, plugins)
+            if first is None:
+                yield _not_one_task(tasks, plugins)
+            else:
+                yield _read_one_task(spec, tasks, task_names, first)
+            return
+
         (flags["master"],) = task_names
-    elif "pytorch" not in plugins and (first := _only_training_task(tasks, plugins)) is not None:
-        yield _read_one_task(spec, tasks, task_names, first)
-        return
-    elif "pytorch" not in plugins and len(split := _tasks_of_one_pod(tasks)) > 1:
-        why = (
-            f"{len(split)} tasks of one pod start torchrun, as TorchX writes them, but the nodes "
-            "of a spec are the pods of one task"
-        )
-        yield unreadable_object(
-            "volcano",
-            ("spec", "tasks"),
-            why,
-            f"merge them into one task with replicas: {len(split)}, or write a TrainingJob with "
-            f"nodes: {len(split)}",
-        )
-        return
-    elif "pytorch" not in plugins:
-        listed = ", ".join(sorted(plugins)) or "none"
-        why = (
-            f"its pods find each other without the pytorch plugin (its plugins: {listed}), so it "
-            "is not a torch job"
-        )
-        yield unreadable_object(
-            "volcano", ("spec", "plugins"), why, "add the pytorch plugin, if it trains with torch"
-        )
-        return
+
     if flags["master"] not in task_names:
         why = (
             f"no task is named {flags['master']!r}, which has rank 0 for the pytorch plugin "
@@ -99,11 +82,32 @@ def _only_training_task(tasks: Sequence[Json], plugins: Json) -> int | None:
     return candidates[0] if len(candidates) == 1 else None
 
 
-def _tasks_of_one_pod(tasks: Sequence[Json]) -> list[Json]:
-    """Return the tasks that start torchrun in a single pod."""
-    return [
+def _not_one_task(tasks: Sequence[Json], plugins: Json) -> Read:
+    """Return why a job without the pytorch plugin is not read."""
+    split = [
         task for task in tasks if pod_count(task.get("replicas")) == 1 and _names_launcher(task)
     ]
+    if len(split) > 1:
+        why = (
+            f"{len(split)} tasks of one pod start torchrun, as TorchX writes them, but the nodes "
+            "of a spec are the pods of one task"
+        )
+        return unreadable_object(
+            "volcano",
+            ("spec", "tasks"),
+            why,
+            f"merge them into one task with replicas: {len(split)}, or write a TrainingJob with "
+            f"nodes: {len(split)}",
+        )
+
+    listed = ", ".join(sorted(plugins)) or "none"
+    why = (
+        f"its pods find each other without the pytorch plugin (its plugins: {listed}), so it "
+        "is not a torch job"
+    )
+    return unreadable_object(
+        "volcano", ("spec", "plugins"), why, "add the pytorch plugin, if it trains with torch"
+    )
 
 
 def _names_launcher(task: Json) -> bool:
@@ -117,14 +121,14 @@ def _read_one_task(
 ) -> Read:
     """Return a job whose nodes are the pods of one task, without the pytorch plugin."""
     pods = _read_role("node", first, tasks)
-    others = [
+    auxiliary = [
         _read_role(name, index, tasks, trains=False)
         for index, name in enumerate(task_names)
         if index != first
     ]
     names = {**changed_names(container=pods.main).get("names", {}), "task": task_names[first]}
     fields = {"nodes": max(1, pods.replicas), "names": names, **_job_fields(spec)}
-    return Read("volcano", (pods, *others), fields)
+    return Read("volcano", (pods, *auxiliary), fields)
 
 
 def _job_fields(spec: Json) -> JsonDict:

@@ -53,15 +53,15 @@ def test_one_node_needs_no_service() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("given", "expected"),
     [("", 0), ("runPolicy: {backoffLimit: 0}", 0), ("runPolicy: {backoffLimit: 3}", 3)],
 )
-def test_retries_only_if_the_spec_sets_them(given: str, wanted: int) -> None:
+def test_retries_only_if_the_spec_sets_them(given: str, expected: int) -> None:
     """The server's default of 6 retries would leave the other pods waiting.
 
     Source: docs/facts/kubernetes.md#indexed-jobs.
     """
-    assert manifest(smallest(f"nodes: 2\n{given}"), "job")["spec"]["backoffLimit"] == wanted
+    assert manifest(smallest(f"nodes: 2\n{given}"), "job")["spec"]["backoffLimit"] == expected
 
 
 def test_zeros_in_the_run_policy_are_kept() -> None:
@@ -176,13 +176,13 @@ def test_a_name_is_accepted_up_to_its_limit(body: str, room: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cluster", "wanted"),
+    ("cluster", "expected"),
     [(making.DEFAULT_CLUSTER, []), (OLD, [("spec-invalid-value", ("metadata", "name"))])],
 )
-def test_service_name_may_start_with_a_digit_since_1_36(cluster: Any, wanted: list[Any]) -> None:
+def test_service_name_may_start_with_a_digit_since_1_36(cluster: Any, expected: list[Any]) -> None:
     """The feature gate is RelaxedServiceNameValidation.
 
     Source: docs/facts/volcano.md#names.
     """
-    assert errors_of("job", "nodes: 2", cluster, name="7b-sft") == wanted
+    assert errors_of("job", "nodes: 2", cluster, name="7b-sft") == expected
     assert errors_of("job", "", cluster, name="7b-sft") == [], "one node has no Service"

@@ -170,7 +170,7 @@ def test_the_sentences_say_what_a_failure_causes(spec: Json, text: str) -> None:
     assert text in _texts(spec)
 
 
-def test_only_the_first_rule_of_a_success_policy_is_told() -> None:
+def test_only_the_first_rule_of_a_success_policy_is_described() -> None:
     rules = [{"succeededIndexes": "0"}, {"succeededIndexes": "1"}]
     assert (
         sum(

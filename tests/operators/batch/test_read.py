@@ -43,7 +43,7 @@ def test_completions_become_nodes(pods: int | None, nodes: int) -> None:
     ("parallelism", "completions", "is_read"),
     [(2, 2, True), (3, 2, True), (1, 2, False), (0, 1, False)],
 )
-def test_nodes_that_run_one_after_the_other_are_no_job(
+def test_a_job_whose_nodes_run_one_after_the_other_is_not_read(
     parallelism: int, completions: int, is_read: bool
 ) -> None:
     (job,) = read(_job(None, parallelism=parallelism, completions=completions), Objects())

@@ -368,7 +368,7 @@ def test_targets_that_ignore_the_annotation_say_so(target: str, expected: list[s
     assert named == expected
 
 
-def test_convert_never_loses_the_annotation_in_silence() -> None:
+def test_convert_reports_the_annotation_that_it_drops() -> None:
     manifest = ptcompile.compile(SPEC, target="jobset", lint=False).manifests[0]
     result = ptcompile.convert(manifest, target="job")
     assert [d.severity for d in result.diagnostics if EXCLUSIVE in d.message] == ["error"]

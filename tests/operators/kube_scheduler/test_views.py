@@ -74,7 +74,7 @@ def test_requires_names_the_api_and_the_gates(folder: str, file: str, expected: 
         assert settings == []
         return
     assert expected[0] in texts[0]
-    assert [wanted in text for wanted, text in zip(expected[1:], settings, strict=True)] == [
+    assert [part in text for part, text in zip(expected[1:], settings, strict=True)] == [
         True
     ] * len(settings)
 

@@ -13,11 +13,11 @@ Json = dict[str, Any]
 
 
 def domain(spec: Json | None = None, name: str = "llama", **metadata: str) -> Json:
-    wanted = {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": "llama-channel"}}}
+    expected = {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": "llama-channel"}}}
     meta = {"name": name, **metadata}
     return {
         "apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomain", "metadata": meta,
-        "spec": {**wanted, **(spec or {})},
+        "spec": {**expected, **(spec or {})},
     }  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def test_training_container_is_named_pytorch() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "wanted"),
+    ("body", "expected"),
     [
         # docs/facts/training-operator.md#admission: Worker.replicas 0 is rejected, so the key is omitted
         ("", {"Master": 1}),
@@ -55,20 +55,20 @@ def test_training_container_is_named_pytorch() -> None:
         ("elastic: {nnodes: '2:4'}", {"Worker": 4}),
     ],
 )
-def test_roles_become_replica_types(body: str, wanted: dict[str, int]) -> None:
-    assert replicas(body) == wanted
+def test_roles_become_replica_types(body: str, expected: dict[str, int]) -> None:
+    assert replicas(body) == expected
 
 
 @pytest.mark.parametrize(
-    ("nproc", "wanted"), [("4", "4"), ("auto", "auto"), ("gpu", "gpu"), ("cpu", "cpu")]
+    ("nproc", "expected"), [("4", "4"), ("auto", "auto"), ("gpu", "gpu"), ("cpu", "cpu")]
 )
-def test_nproc_is_a_string_field(nproc: str, wanted: str) -> None:
+def test_nproc_is_a_string_field(nproc: str, expected: str) -> None:
     """`spec.nprocPerNode` is a string, and `elasticPolicy.nProcPerNode` may not be set with it.
 
     Source: docs/facts/training-operator.md#fields.
     """
     job = spec(f"elastic: {{nnodes: '2:4', nprocPerNode: {nproc}}}\nresources: {{gpu: 4}}")
-    assert job["nprocPerNode"] == wanted
+    assert job["nprocPerNode"] == expected
     assert "nProcPerNode" not in job["elasticPolicy"]
 
 

@@ -127,7 +127,7 @@ ROLES = "master: {resources: {cpu: 1}}\nworker: {replicas: 3, resources: {cpu: 4
 
 def group(target: str, body: str, profile: Any) -> dict[str, Any] | None:
     made = compiled(smallest(body), target, profile).manifests
-    groups = [one for one in made if one["kind"] == "PodGroup"]
+    groups = [manifest for manifest in made if manifest["kind"] == "PodGroup"]
     assert len(groups) < 2
     return groups[0] if groups else None
 

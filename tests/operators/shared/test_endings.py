@@ -31,21 +31,21 @@ def ends(target: str, body: str, cluster: Any = SPOT_NODES) -> Json:
     if target == "volcano":
         master = spec["tasks"][0]
         events = {e: p["action"] for p in spec.get("policies", ()) for e in p["events"]}
-        own = {p["event"]: p["action"] for p in master.get("policies", ())}
+        master_policies = {p["event"]: p["action"] for p in master.get("policies", ())}
         return _given(
             maxRetry=spec["maxRetry"],
             **events,
-            **own,
+            **master_policies,
             task=_counted(master["maxRetry"]),
             min=spec.get("minSuccess"),
         )
     if target == "pytorchjob":
         restarts = {role["restartPolicy"] for role in spec["pytorchReplicaSpecs"].values()}
-        given = spec.get("runPolicy", {})
+        run_policy = spec.get("runPolicy", {})
         return _given(
             restart=",".join(restarts),
-            limit=given.get("backoffLimit"),
-            clean=given.get("cleanPodPolicy"),
+            limit=run_policy.get("backoffLimit"),
+            clean=run_policy.get("cleanPodPolicy"),
         )
     if target == "job":
         return _of_job(spec)
@@ -253,12 +253,12 @@ WRITTEN: list[tuple[str, str, Json]] = [
 ]
 
 
-@pytest.mark.parametrize(("target", "body", "wanted"), WRITTEN)
-def test_each_ending_becomes_fields(target: str, body: str, wanted: Json) -> None:
+@pytest.mark.parametrize(("target", "body", "expected"), WRITTEN)
+def test_each_ending_becomes_fields(target: str, body: str, expected: Json) -> None:
     """Sources: docs/facts/training-operator.md#restarts-and-the-end; docs/facts/jobset.md#failure-and-success;
     docs/facts/volcano.md#policies; docs/facts/api-server.md#jobs; kubernetes-sigs/jobset issue 262.
     """
-    assert ends(target, body) == wanted
+    assert ends(target, body) == expected
 
 
 def test_an_older_volcano_restarts_the_job() -> None:
@@ -363,11 +363,11 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("target", "body", "wanted"), SAID)
+@pytest.mark.parametrize(("target", "body", "expected"), SAID)
 def test_endings_that_a_target_lacks_are_reported(
-    target: str, body: str, wanted: list[tuple[str, str, str]]
+    target: str, body: str, expected: list[tuple[str, str, str]]
 ) -> None:
-    assert problems_of(target, body) == wanted
+    assert problems_of(target, body) == expected
 
 
 def test_restart_pod_needs_volcano_1_12() -> None:
@@ -400,12 +400,12 @@ def test_emitted_manifests_have_no_errors(target: str, body: str, _wanted: Json)
      ("runPolicy: {onDisruption: Ignore}", "Job"), ("runPolicy: {onPodFailure: FailJob}", "Pod")],
 )  # fmt: skip
 def test_default_target_is_a_job_if_a_pod_only_approximates_the_spec(body: str, kind: str) -> None:
-    (made,) = compiled(smallest(body), None, SPOT_NODES).manifests
-    assert made["kind"] == kind
+    (manifest,) = compiled(smallest(body), None, SPOT_NODES).manifests
+    assert manifest["kind"] == kind
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("given", "expected"),
     [
         (RunPolicy(), 0),
         (RunPolicy(backoff_limit=0, on_pod_failure="RestartPod"), 0),
@@ -414,8 +414,8 @@ def test_default_target_is_a_job_if_a_pod_only_approximates_the_spec(body: str, 
         (RunPolicy(backoff_limit=4), 4),
     ],
 )
-def test_a_run_policy_gives_the_retries(given: RunPolicy, wanted: int) -> None:
-    assert endings.retries(making.job(run_policy=given)) == wanted
+def test_a_run_policy_gives_the_retries(given: RunPolicy, expected: int) -> None:
+    assert endings.retries(making.job(run_policy=given)) == expected
 
 
 BACKENDS = [

@@ -19,8 +19,8 @@ def replicated(
     body: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER
 ) -> tuple[Any, dict[str, Any]]:
     """Return the spec of the JobSet or of the runtime's JobSet, and its replicatedJobs by name."""
-    made = manifest(smallest(body), target, cluster)
-    spec = made["spec"] if target == "jobset" else made["spec"]["template"]["spec"]
+    emitted = manifest(smallest(body), target, cluster)
+    spec = emitted["spec"] if target == "jobset" else emitted["spec"]["template"]["spec"]
     return spec, {job["name"]: job for job in spec["replicatedJobs"]}
 
 

@@ -78,12 +78,12 @@ def test_policies_are_set_on_the_affected_tasks(
         [{"events": of_all, "action": "RestartJob"}] if of_all else []
     )
     for name, task in by_name.items():
-        own = [
+        restarting_events = [
             policy["event"]
             for policy in task.get("policies", [])
             if policy["action"] == "RestartJob"
         ]
-        assert own == ([] if name == "loader" else of_trainers)
+        assert restarting_events == ([] if name == "loader" else of_trainers)
 
 
 def test_no_task_policy_for_lost_pods_if_training_pods_are_replaced_alone() -> None:

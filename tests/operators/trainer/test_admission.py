@@ -132,8 +132,8 @@ def test_the_webhook_accepts_what_the_server_does(manifest: Json) -> None:
 def test_injection_into_a_missing_container_is_rejected() -> None:
     """Case 47 of docs/facts/trainer.md#cases."""
     targets = [{"jobName": "node", "containerNames": ["nope"]}]
-    own = runtime({"torch": {"envInjection": {"targets": targets}}})
-    assert "nope" in only(errors_of(trainjob("mine"), others=[own])).message
+    injecting = runtime({"torch": {"envInjection": {"targets": targets}}})
+    assert "nope" in only(errors_of(trainjob("mine"), others=[injecting])).message
 
 
 def test_a_minimal_job_gets_defaults() -> None:
@@ -211,10 +211,10 @@ def test_the_node_job_is_checked_after_admission() -> None:
     assert only(later(trainjob(trainer=device))).path[-2:] == ("requests", "example.com/gpu")
     both = {"requests": {"nvidia.com/gpu": 2, "cpu": 1}, "limits": {"nvidia.com/gpu": 2}}
     assert later(trainjob(trainer={"resourcesPerNode": both})) == []
-    own = runtime(
+    with_devices = runtime(
         {"torch": {}}, node(resources={"limits": {"example.com/gpu": 2}}), name="torch-distributed"
     )
-    assert later(trainjob(trainer=device), others=[own]) == []
+    assert later(trainjob(trainer=device), others=[with_devices]) == []
 
 
 RUNTIMES = ["misspelt-runtime", "runtime-after-trainjob", "runtime-of-other-kind"]

@@ -86,13 +86,13 @@ def test_trainer_is_always_set(body: str) -> None:
 def test_operator_variables_replace_the_arguments(body: str, trainer: str) -> None:
     """Source: docs/facts/trainer.md#environment."""
     cluster = release(trainer)
-    made = pods(body, cluster)
-    assert [seen(pod)["PET_NODE_RANK"] for pod in made] == ["0", "1", "2"]
-    env = seen(made[1])
+    views = pods(body, cluster)
+    assert [seen(pod)["PET_NODE_RANK"] for pod in views] == ["0", "1", "2"]
+    env = seen(views[1])
     assert (env["PET_NNODES"], env["PET_NPROC_PER_NODE"]) == ("3", "1")
     assert (env["PET_MASTER_ADDR"], env["PET_MASTER_PORT"]) == ("train-node-0-0.train", "29500")
-    assert made[0].dns == "train-node-0-0.train.default.svc.cluster.local"
-    command = next(c for c in made[0].containers if c.name == "node").command
+    assert views[0].dns == "train-node-0-0.train.default.svc.cluster.local"
+    command = next(c for c in views[0].containers if c.name == "node").command
     assert not [
         word for word in command or () if word.startswith(("--nnodes", "--n", "--master", "--node"))
     ]
@@ -223,8 +223,8 @@ def test_the_deadline_is_a_field_since_2_2(trainer: str) -> None:
     runtime, job = both(body, release(trainer))
     field = job["spec"].get("activeDeadlineSeconds")
     jobset = runtime["spec"]["template"]["spec"]
-    own = jobset["replicatedJobs"][0]["template"]["spec"].get("activeDeadlineSeconds")
-    assert (field, own) == ((60, None) if trainer >= "2.2" else (None, 60))
+    job_deadline = jobset["replicatedJobs"][0]["template"]["spec"].get("activeDeadlineSeconds")
+    assert (field, job_deadline) == ((60, None) if trainer >= "2.2" else (None, 60))
     assert ("rules" in jobset["failurePolicy"]) is (trainer < "2.2")
     in_place = both(f"{IN_PLACE}\nrunPolicy: {{activeDeadlineSeconds: 60}}", release(trainer))
     assert len(in_place) == (1 if trainer >= "2.2" else 2)
@@ -290,11 +290,17 @@ def test_volcano_queue_is_set_in_the_runtime() -> None:
     template = runtime["spec"]["template"]
     assert template["metadata"]["annotations"] == {"scheduling.volcano.sh/queue-name": "team-a"}
     assert child("queue: team-a", cluster)["template"]["spec"]["schedulerName"] == "volcano"
-    assert (
-        child("queue: team-a\nschedulerName: mine", cluster)["template"]["spec"]["schedulerName"]
-        == "mine"
-    )
     assert "labels" not in job["metadata"]
+
+
+def test_the_scheduler_of_the_user_is_kept_with_a_volcano_queue() -> None:
+    cluster = release("2.3", queueSystem="volcano")
+    template = child("queue: team-a\nschedulerName: mine", cluster)["template"]
+    assert template["spec"]["schedulerName"] == "mine"
+
+
+def test_a_volcano_queue_needs_trainer_2_1() -> None:
+    """Source: docs/facts/trainer.md#gangs."""
     assert errors_of("trainjob", "queue: q", release("2.0", queueSystem="volcano")) == [
         ("unsupported-by-target", ("spec", "queue"))
     ]
@@ -326,9 +332,9 @@ BODIES = (
 def test_emitted_manifests_have_no_findings_in_each_release(body: str, trainer: str) -> None:
     cluster = release(trainer)
     versions = cluster.versions()
-    made = [to_current_fields(one, versions.trainer) for one in both(body, cluster)]
-    for manifest in made:
-        problems: list[Problem] = validate(manifest, versions=versions, others=made)
+    manifests = [to_current_fields(emitted, versions.trainer) for emitted in both(body, cluster)]
+    for manifest in manifests:
+        problems: list[Problem] = validate(manifest, versions=versions, others=manifests)
         assert not problems
 
 

@@ -51,12 +51,14 @@ def test_input_and_other_kinds_are_left_unchanged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "left"),
+    ("processes", "remaining"),
     [("auto", {}), ("gpu", {}), (4, {"numProcPerNode": 4}), ("4", {"numProcPerNode": "4"})],
 )
-def test_before_2_2_a_word_is_no_number_of_processes(given: Any, left: dict[str, Any]) -> None:
-    job = train_job(trainer={"numProcPerNode": given})
-    assert to_current_fields(job, (2, 1))["spec"]["trainer"] == left
+def test_before_2_2_a_word_is_dropped_from_the_number_of_processes(
+    processes: Any, remaining: dict[str, Any]
+) -> None:
+    job = train_job(trainer={"numProcPerNode": processes})
+    assert to_current_fields(job, (2, 1))["spec"]["trainer"] == remaining
     assert to_current_fields(job, (2, 2)) is job
 
 
@@ -67,7 +69,7 @@ BASE: Path = (
 
 
 @pytest.mark.parametrize(
-    ("version", "path", "wanted"),
+    ("version", "path", "expected"),
     [
         ((2, 0), (*BASE, "spec", "volumes", 0), ("spec", "podSpecOverrides", 1, "volumes", 0)),
         (
@@ -80,8 +82,8 @@ BASE: Path = (
         ((2, 0), ("spec", "trainer", "env"), ("spec", "trainer", "env")),
     ],
 )
-def test_paths_are_mapped_back(version: tuple[int, int], path: Path, wanted: Path) -> None:
-    assert written_path(path, version) == wanted
+def test_paths_are_mapped_back(version: tuple[int, int], path: Path, expected: Path) -> None:
+    assert written_path(path, version) == expected
 
 
 @pytest.mark.parametrize("value", [None, 5, [], [5], [{}], [{"targetJobs": 5}], {"a": 1}])

@@ -74,7 +74,7 @@ def test_later_patches_win_and_the_input_is_unchanged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "own"),
+    ("body", "brings_runtime"),
     [
         ("", True),  # the built-in runtime restarts in place, and the job sets no restart policy
         ("restartPolicy: Never", True),
@@ -102,12 +102,17 @@ def test_later_patches_win_and_the_input_is_unchanged() -> None:
         (f"{IN_PLACE}\nsecurityContext: {{runAsUser: 1}}\nimagePullSecrets: [{{name: r}}]", False),
     ],
 )
-def test_a_job_gets_the_runtime_that_fits(body: str, *, own: bool) -> None:
-    made = both(body)
-    assert [one["kind"] for one in made] == [*(["TrainingRuntime"] if own else []), "TrainJob"]
-    ref = made[-1]["spec"]["runtimeRef"]
+def test_a_job_gets_the_runtime_that_fits(body: str, *, brings_runtime: bool) -> None:
+    manifests = both(body)
+    assert [manifest["kind"] for manifest in manifests] == [
+        *(["TrainingRuntime"] if brings_runtime else []),
+        "TrainJob",
+    ]
+    ref = manifests[-1]["spec"]["runtimeRef"]
     expected = (
-        ("TrainingRuntime", "train") if own else ("ClusterTrainingRuntime", "torch-distributed")
+        ("TrainingRuntime", "train")
+        if brings_runtime
+        else ("ClusterTrainingRuntime", "torch-distributed")
     )
     assert (ref["apiGroup"], ref["kind"], ref["name"]) == ("trainer.kubeflow.org", *expected)
 

@@ -146,22 +146,32 @@ def test_processes_come_from_the_trainjob_or_its_runtime(
     )
 
 
-def test_a_runtime_is_found_by_kind_name_and_namespace() -> None:
-    cluster = runtime()
-    namespaced = {
-        **runtime(),
-        "kind": "TrainingRuntime",
-        "metadata": {"name": "acme", "namespace": "ml"},
-    }
+CLUSTER_RUNTIME = runtime()
+NAMESPACED_RUNTIME = {
+    **runtime(),
+    "kind": "TrainingRuntime",
+    "metadata": {"name": "acme", "namespace": "ml"},
+}
+RUNTIMES = [NAMESPACED_RUNTIME, CLUSTER_RUNTIME]
+
+
+def test_a_runtime_of_the_cluster_is_found_by_kind_and_name() -> None:
+    found = find_runtime(trainjob({}, runtime="acme"), RUNTIMES)
+    assert found.source == CLUSTER_RUNTIME
+    assert not found.assumed
+
+
+def test_a_runtime_of_a_namespace_is_found_there_alone() -> None:
     job = trainjob({}, runtime="acme")
-    of_cluster = find_runtime(job, [namespaced, cluster])
-    assert of_cluster.source == cluster
-    assert not of_cluster.assumed
-    assert find_runtime(job, []).assumed
-    assert not find_runtime(trainjob({}), []).assumed
     job["spec"]["runtimeRef"]["kind"] = "TrainingRuntime"
-    assert find_runtime(job, [namespaced, cluster]).assumed
+    assert find_runtime(job, RUNTIMES).assumed
+
     job["metadata"]["namespace"] = "ml"
-    of_namespace = find_runtime(job, [namespaced, cluster])
-    assert of_namespace.source == namespaced
-    assert not of_namespace.assumed
+    found = find_runtime(job, RUNTIMES)
+    assert found.source == NAMESPACED_RUNTIME
+    assert not found.assumed
+
+
+def test_only_a_runtime_that_trainer_installs_is_known_without_a_file() -> None:
+    assert find_runtime(trainjob({}, runtime="acme"), []).assumed
+    assert not find_runtime(trainjob({}), []).assumed

@@ -65,8 +65,8 @@ def main(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER) -> Json:
 
 
 def pods(body: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> list[PodView]:
-    made = both(body, cluster)
-    return list(expand(made[-1], versions=cluster.versions(), related=made).pods)
+    manifests = both(body, cluster)
+    return list(expand(manifests[-1], versions=cluster.versions(), related=manifests).pods)
 
 
 def seen(pod: PodView) -> dict[str, str]:

@@ -298,8 +298,8 @@ def test_readme_through_go_and_back() -> None:
     job = volcano({"name": "t"}, task("u", 1, {"image": "x", "env": [None, {"value": "1"}]}))
     first, second = default(job)["tasks"]
     assert first["template"] == {"spec": {"containers": None}}
-    made = second["template"]["spec"]["containers"][0]
-    assert (made["name"], made["env"]) == ("", [{"name": ""}, {"value": "1", "name": ""}])
+    defaulted = second["template"]["spec"]["containers"][0]
+    assert (defaulted["name"], defaulted["env"]) == ("", [{"name": ""}, {"value": "1", "name": ""}])
 
 
 def test_manifest_is_not_changed() -> None:
@@ -377,6 +377,11 @@ LATER = [
         volcano(task("t"), plugins={"ray": []}),
         ("spec", "plugins", "ray"),
         id="2.5: ray without head",
+    ),
+    pytest.param(
+        volcano(task("leader"), plugins={"ray": ["--port=6380", "--head=leader"]}),
+        None,
+        id="2.5: ray with a head after another flag",
     ),
     pytest.param(
         volcano(task("t"), queue="q" * 64), ("spec", "queue"), id="3.1: the queue is a label"

@@ -24,7 +24,7 @@ def tasks(body: str = "") -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("body", "wanted"),
+    ("body", "expected"),
     [
         ("", {"master": (1, 1)}),
         ("nodes: 4", {"master": (1, 1), "worker": (3, 3)}),
@@ -37,14 +37,14 @@ def tasks(body: str = "") -> dict[str, dict[str, Any]]:
         ),
     ],
 )
-def test_node_0_has_its_own_task(body: str, wanted: dict[str, tuple[int, int]]) -> None:
+def test_node_0_has_its_own_task(body: str, expected: dict[str, tuple[int, int]]) -> None:
     """RANK is assigned per task, so a master task with replicas would repeat rank 0.
 
     Source: docs/facts/volcano.md#the-pytorch-plugin.
     """
     assert {
         name: (task["replicas"], task["minAvailable"]) for name, task in tasks(body).items()
-    } == wanted
+    } == expected
 
 
 @pytest.mark.parametrize(("body", "least"), [("", 1), ("nodes: 4", 4), (RANGE, 2)])
@@ -75,7 +75,7 @@ def test_pods_use_the_volcano_scheduler_by_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "wanted"),
+    ("body", "expected"),
     [
         ("", 1),
         ("runPolicy: {backoffLimit: 0}", 1),
@@ -83,12 +83,12 @@ def test_pods_use_the_volcano_scheduler_by_default() -> None:
         ("runPolicy: {backoffLimit: 3}", 4),
     ],
 )
-def test_max_retry_is_one_more_than_the_retries(body: str, wanted: int) -> None:
+def test_max_retry_is_one_more_than_the_retries(body: str, expected: int) -> None:
     """The webhook would change 0 to 3.
 
     Source: docs/facts/volcano.md#policies, #the-mutating-webhook.
     """
-    assert spec(body)["maxRetry"] == wanted
+    assert spec(body)["maxRetry"] == expected
 
 
 def test_failure_restarts_the_job_and_master_completes_it() -> None:

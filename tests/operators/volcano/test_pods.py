@@ -37,11 +37,13 @@ def test_pods_without_a_master_have_no_pytorch_variables() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [[], [{"name": "pytorchjob-port", "containerPort": 23456}]], ids=["C2", "C3"]
+    "existing", [[], [{"name": "pytorchjob-port", "containerPort": 23456}]], ids=["C2", "C3"]
 )
-def test_the_port_of_the_master_is_added_once(given: list[Json]) -> None:
+def test_the_port_of_the_master_is_added_once(existing: list[Json]) -> None:
     """Cases C2 and C3 of docs/facts/volcano.md#cases."""
-    pod = pods(volcano(task("master", 1, container(ports=given)), task("worker"), plugins=PLUGIN))
+    pod = pods(
+        volcano(task("master", 1, container(ports=existing)), task("worker"), plugins=PLUGIN)
+    )
     variables = env(pod["test-pytorch-master-0"])
     assert (variables["MASTER_ADDR"], variables["MASTER_PORT"]) == (ADDRESS, "23456")
     assert (variables["WORLD_SIZE"], variables["RANK"]) == ("2", "0")
@@ -83,15 +85,24 @@ def test_only_workers_wait_for_the_master() -> None:
     assert inits(four())["test-pytorch-worker-0"] == []
 
 
-def test_waiting_needs_a_master_and_keeps_a_container_of_the_user() -> None:
-    """Cases C11 to C13 of docs/facts/volcano.md#cases."""
-    on = {"pytorch": ["--wait-master-enabled"]}
-    assert inits(volcano(task("worker"), plugins=on))["test-pytorch-worker-0"] == []
-    own = task("worker")
-    own["template"]["spec"]["initContainers"] = [container("wait-for-master")]
-    assert inits(volcano(task("master"), own, plugins=on))["test-pytorch-worker-0"] == [
-        ("wait-for-master", "img:1")
-    ]
+WAITING = {"pytorch": ["--wait-master-enabled"]}
+
+
+def test_without_a_master_no_worker_waits() -> None:
+    """Case C11 of docs/facts/volcano.md#cases."""
+    assert inits(volcano(task("worker"), plugins=WAITING))["test-pytorch-worker-0"] == []
+
+
+def test_a_container_of_the_user_that_waits_is_kept() -> None:
+    """Case C12 of docs/facts/volcano.md#cases."""
+    worker = task("worker")
+    worker["template"]["spec"]["initContainers"] = [container("wait-for-master")]
+    job = volcano(task("master"), worker, plugins=WAITING)
+    assert inits(job)["test-pytorch-worker-0"] == [("wait-for-master", "img:1")]
+
+
+def test_image_and_timeout_of_the_waiting_container_are_flags() -> None:
+    """Case C13 of docs/facts/volcano.md#cases."""
     args = [
         "--wait-master-enabled",
         "--wait-master-image=alpine:latest",
@@ -158,9 +169,9 @@ def test_a_pod_name_is_job_task_and_index() -> None:
 
 def test_values_of_the_template_win() -> None:
     """Cases C66 and C67 of docs/facts/volcano.md#cases."""
-    own = task("a")
-    own["template"]["spec"] |= {"schedulerName": "mine", "priorityClassName": "high"}
-    world = pods(volcano(own, task("b"), schedulerName="theirs", priorityClassName="low"))
+    with_values = task("a")
+    with_values["template"]["spec"] |= {"schedulerName": "mine", "priorityClassName": "high"}
+    world = pods(volcano(with_values, task("b"), schedulerName="theirs", priorityClassName="low"))
     first, second = world["test-pytorch-a-0"].spec, world["test-pytorch-b-0"].spec
     assert (first["schedulerName"], first["priorityClassName"]) == ("mine", "high")
     assert (second["schedulerName"], second["priorityClassName"]) == ("theirs", "low")

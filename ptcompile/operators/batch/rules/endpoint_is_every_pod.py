@@ -50,9 +50,8 @@ def check(subject: Subject) -> Findings:
         return
 
     role, *_ = job.roles
-    if service_selects(service, job.pod(role, 0).view.labels) and service_selects(
-        service, job.last_pod(role).view.labels
-    ):
+    pods = (job.pod(role, 0), job.last_pod(role))
+    if all(service_selects(service, pod.view.labels) for pod in pods):
         yield found_at(
             _host_path(subject, rendezvous.host),
             f"the endpoint {rendezvous.endpoint} is the Service {object_name(service)}, which "
@@ -68,6 +67,7 @@ def _host_path(subject: Subject, host: str) -> Path:
             if entry.value and host in entry.value:
                 return entry.value_path
         for token in container.argv:
-            if (host in token.text and "=" in token.text) or token.text.startswith(host):
+            is_option_value = "=" in token.text and host in token.text
+            if is_option_value or token.text.startswith(host):
                 return token.path
     return ("spec", "template", "spec")

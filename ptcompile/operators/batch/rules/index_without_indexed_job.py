@@ -47,6 +47,7 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _VARIABLE = "JOB_COMPLETION_INDEX"
+_REFERENCES = (f"${_VARIABLE}", f"$({_VARIABLE})", f"${{{_VARIABLE}}}")
 _FIELD = "batch.kubernetes.io/job-completion-index"
 
 
@@ -58,13 +59,8 @@ def check(subject: Subject) -> Findings:
         if path is not None:
             edits = [Edit("set", ("spec", "completionMode"), "Indexed")]
             if subject.spec.get("completions") is None:
-                edits.append(
-                    Edit(
-                        "set",
-                        ("spec", "completions"),
-                        nested_int(subject.spec, "parallelism", default=1),
-                    )
-                )
+                pods = nested_int(subject.spec, "parallelism", default=1)
+                edits.append(Edit("set", ("spec", "completions"), pods))
 
             yield found_at(
                 path,
@@ -86,9 +82,5 @@ def _index_paths(container: ManifestContainer) -> Iterator[Path]:
             return
 
     for token in container.argv:
-        if (
-            f"${_VARIABLE}" in token.text
-            or f"$({_VARIABLE})" in token.text
-            or f"${{{_VARIABLE}}}" in token.text
-        ):
+        if any(reference in token.text for reference in _REFERENCES):
             yield token.path

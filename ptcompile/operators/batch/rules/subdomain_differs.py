@@ -48,10 +48,8 @@ def check(subject: Subject) -> Findings:
 
     services = subject.neighbors
     subdomain = nested_string(subject.manifest, *_POD, "subdomain")
-    if any(
-        nested_string(candidate, "metadata", "name") == subdomain
-        for candidate in services.by_name(SERVICE, subdomain)
-    ):
+    candidates = services.by_name(SERVICE, subdomain)
+    if subdomain in [nested_string(candidate, "metadata", "name") for candidate in candidates]:
         return
 
     labels = {

@@ -83,12 +83,13 @@ def _first_unreached(subject: Subject, awaited: list[str], *, is_any: bool) -> s
         completed = 0
         for dependency in nested_maps(replicated, "dependsOn"):
             required_job = nested_string(dependency, "name")
-            completed |= completed_bits.get(required_job, 0) | (
-                bits.get(required_job, 0) if dependency.get("status") == "Complete" else 0
-            )
+            completed |= completed_bits.get(required_job, 0)
+            if dependency.get("status") == "Complete":
+                completed |= bits.get(required_job, 0)
 
         completed_bits[name] = completed
-        if completed if is_any else completed == all_bits:
+        is_done = completed > 0 if is_any else completed == all_bits
+        if is_done:
             return name
 
     return None

@@ -29,9 +29,20 @@ from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 _PREFIX = "jobset.sigs.k8s.io/"
 _OWNED = frozenset(
     _PREFIX + name
-    for name in ("jobset-name", "replicatedjob-name", "restart-attempt", "replicatedjob-replicas", "global-replicas",
-                 "job-index", "job-key", "job-global-index", "group-name", "group-replicas", "job-group-index")
-)  # fmt: skip
+    for name in (
+        "global-replicas",
+        "group-name",
+        "group-replicas",
+        "job-global-index",
+        "job-group-index",
+        "job-index",
+        "job-key",
+        "jobset-name",
+        "replicatedjob-name",
+        "replicatedjob-replicas",
+        "restart-attempt",
+    )
+)
 
 
 def check(subject: Subject) -> Findings:

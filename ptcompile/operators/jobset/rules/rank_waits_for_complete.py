@@ -71,9 +71,8 @@ Source: JobSet 0.12, dependsOn.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_maps, nested_string
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.jobset.rules.reading import (
     concurrent_pods,
     min_nodes,
@@ -83,9 +82,10 @@ from ptcompile.operators.jobset.rules.reading import (
 
 
 def check(subject: Subject) -> Findings:
-    depends = any(replicated.get("dependsOn") for _, replicated in replicated_jobs(subject))
-    waiting = subject.waiting_roles if depends else {}  # empty if there are too many roles to read
-    if not waiting:
+    if not any(replicated.get("dependsOn") for _, replicated in replicated_jobs(subject)):
+        return
+    waiting = subject.waiting_roles
+    if not waiting:  # no role waits, or there are too many to read
         return
 
     pods = {
@@ -99,19 +99,17 @@ def check(subject: Subject) -> Findings:
             if rendezvous is None or dependency.get("status") != "Complete":
                 continue
 
-            earlier_pods = sum(pods.values()) - sum(
-                pods.get(name, 0) for name in _started_after(subject, required_job)
-            )
+            later = _started_after(subject, required_job)
+            earlier_pods = sum(count for name, count in pods.items() if name not in later)
             nodes = min_nodes(rendezvous)
             if nodes > earlier_pods:
                 path = ("spec", "replicatedJobs", job_index, "dependsOn", i)
-                edit = Edit("set", (*path, "status"), "Ready")
                 yield found_at(
                     path,
                     f"{nodes} pods must meet in {required_job}, but only {earlier_pods} exist "
                     "until it completes",
                     "write status: Ready",
-                    Fix("wait for Ready", (edit,)),
+                    fix_setting("wait for Ready", (*path, "status"), "Ready"),
                 )
 
 
@@ -124,9 +122,8 @@ def _started_after(subject: Subject, first: str) -> set[str]:
     for _, replicated in replicated_jobs(subject):
         for dependency in nested_maps(replicated, "dependsOn"):
             required_job = nested_string(dependency, "name")
-            if (
-                required_job == first and dependency.get("status") == "Complete"
-            ) or required_job in later:
+            waits_for_first = required_job == first and dependency.get("status") == "Complete"
+            if waits_for_first or required_job in later:
                 later.add(name_of(replicated))
 
     return later - {first}

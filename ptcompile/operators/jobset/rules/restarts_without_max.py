@@ -34,9 +34,9 @@ def check(subject: Subject) -> Findings:
         return
 
     path = ("spec", "failurePolicy")
-    restart_paths: list[Path] = (
-        [(*path, "restartStrategy")] if policy.get("restartStrategy") else []
-    )
+    restart_paths: list[Path] = []
+    if policy.get("restartStrategy"):
+        restart_paths.append((*path, "restartStrategy"))
     for i, rule in enumerate(nested_maps(policy, "rules")):
         if rule.get("action") == "RestartJobSet":
             restart_paths.append((*path, "rules", i, "action"))

@@ -83,4 +83,4 @@ def _jobsets_by_service(stream: Stream) -> dict[tuple[str, str], list[tuple[str,
             is_explicit = bool(network.get("subdomain"))
             service = nested_string(network, "subdomain") if is_explicit else name
             jobsets.setdefault((namespace_of(jobset), service), []).append((name, is_explicit))
-    return {place: sorted(sharing) for place, sharing in jobsets.items()}
+    return {service: sorted(names) for service, names in jobsets.items()}

@@ -95,13 +95,12 @@ def check(subject: Subject) -> Findings:
         spec = child_job(replicated)
         parallelism = nested_int(spec, "parallelism", default=1)
         pods = nested_int(spec, "completions", default=parallelism)
-        if (
-            rendezvous is not None
-            and min_nodes(rendezvous) > pods
-            and sum(map(job_count, counted)) > 1
-        ):
+        if rendezvous is None:
+            continue
+
+        nodes = min_nodes(rendezvous)
+        if nodes > pods and sum(map(job_count, counted)) > 1:
             path = ("spec", "successPolicy", "operator")
-            nodes = min_nodes(rendezvous)
             yield found_at(
                 path,
                 f"{nodes} pods of several Jobs train together, but the first Job that is done "

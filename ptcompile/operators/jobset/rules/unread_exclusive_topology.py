@@ -40,14 +40,14 @@ from ptcompile.operators.jobset.pods import EXCLUSIVE, NODE_SELECTOR, annotated_
 def check(subject: Subject) -> Findings:
     for path, values, _ in annotated_parts(subject.manifest):
         for key in values:
-            meant = _intended_name(key)
-            if meant is not None and meant not in values:
-                edits = (Edit("rename", (*path, key), meant),)
+            suggestion = _intended_name(key)
+            if suggestion is not None and suggestion not in values:
+                edits = (Edit("rename", (*path, key), suggestion),)
                 yield found_at(
                     (*path, key),
                     "JobSet does not read this annotation",
-                    f'did you mean "{meant}"?',
-                    Fix(f"rename it to {meant}", edits),
+                    f'did you mean "{suggestion}"?',
+                    Fix(f"rename it to {suggestion}", edits),
                 )
 
         if NODE_SELECTOR in values and EXCLUSIVE not in values:
@@ -65,8 +65,8 @@ def _intended_name(key: str) -> str | None:
     if key in (EXCLUSIVE, NODE_SELECTOR):
         return None
     prefix, _, name = key.rpartition("/")
-    if name == "exclusive-topology" or (
-        "jobset" in prefix and closest_match(name, ["exclusive-topology"])
-    ):
+    if name == "exclusive-topology":
+        return EXCLUSIVE
+    if "jobset" in prefix and closest_match(name, ["exclusive-topology"]):
         return EXCLUSIVE
     return closest_match(key, [EXCLUSIVE, NODE_SELECTOR])

@@ -5,8 +5,6 @@ Source: Kueue 0.19, pkg/webhooks/clusterqueue_webhook.go.
 
 from __future__ import annotations
 
-from itertools import islice
-
 from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.diagnostics.field_errors import FieldErrors, immutable, indexed_mappings
 from ptcompile.kubernetes.unstructured import (
@@ -49,22 +47,19 @@ def _check_totals(spec: Json, problems: FieldErrors) -> None:
     path = ("spec", "resourceGroups")
     totals = {
         "flavors": sum(len(nested_maps(group, "flavors")) for group in groups),
-        "covered resources": sum(
-            len(nested_strings(group, "coveredResources")) for group in groups
-        ),
+        "covered resources": sum(len(nested_strings(g, "coveredResources")) for g in groups),
     }
-    for what, total in totals.items():
+    for counted, total in totals.items():
         if total > _MAX_FLAVORS:
             why = (
-                f"total number of {what} across all resourceGroups must be at most "
+                f"total number of {counted} across all resourceGroups must be at most "
                 f"{_MAX_FLAVORS}, got {total}"
             )
             problems.invalid(path, total, why, "split the ClusterQueue")
 
     for index, group in enumerate(groups):
-        total = sum(
-            len(nested_maps(flavor, "resources")) for flavor in nested_maps(group, "flavors")
-        )
+        flavors = nested_maps(group, "flavors")
+        total = sum(len(nested_maps(flavor, "resources")) for flavor in flavors)
         if total > _MAX_COMBINATIONS:
             limit = f"must be at most {_MAX_COMBINATIONS}, got {total}"
             why = f"number of flavor-resource combinations in a resourceGroup {limit}"
@@ -73,26 +68,22 @@ def _check_totals(spec: Json, problems: FieldErrors) -> None:
 
 def _check_flavors_of_checks(spec: Json, problems: FieldErrors) -> None:
     """Check that admission checks name flavors of this ClusterQueue."""
-    flavors = {
-        str(flavor.get("name"))
-        for group in nested_maps(spec, "resourceGroups")
-        for flavor in nested_maps(group, "flavors")
-    }
     # v1beta1 has admissionChecks; its conversion puts them in place of the strategy
     if spec.get("admissionChecks"):
         return
 
-    checks = nested_value(spec, "admissionChecksStrategy", "admissionChecks")
-    unknown = (
-        (("spec", "admissionChecksStrategy", "admissionChecks", index, "onFlavors", position), name)
-        for index, check in indexed_mappings(checks)
-        for position, name in enumerate(nested_strings(check, "onFlavors"))
-        if name not in flavors
-    )
-    for path, name in islice(unknown, _MAX_UNKNOWN_FLAVORS):
-        problems.unsupported(
-            path, name, flavors, "" if flavors else "add the flavor to resourceGroups"
-        )
+    flavors: set[str] = set()
+    for group in nested_maps(spec, "resourceGroups"):
+        flavors.update(str(flavor.get("name")) for flavor in nested_maps(group, "flavors"))
+
+    path = ("spec", "admissionChecksStrategy", "admissionChecks")
+    help = "" if flavors else "add the flavor to resourceGroups"
+    unknown = 0
+    for index, check in indexed_mappings(nested_value(spec, *path[1:])):
+        for position, name in enumerate(nested_strings(check, "onFlavors")):
+            if name not in flavors and unknown < _MAX_UNKNOWN_FLAVORS:
+                unknown += 1
+                problems.unsupported((*path, index, "onFlavors", position), name, flavors, help)
 
 
 def check_cluster_queue_update(update: Update, problems: FieldErrors) -> None:

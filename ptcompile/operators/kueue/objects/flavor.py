@@ -43,7 +43,7 @@ def check_flavor(manifest: Json, versions: Versions, problems: FieldErrors) -> N
 
 
 def _check_taints(taints: Any, problems: FieldErrors) -> None:
-    seen: set[tuple[str, str]] = set()
+    identities: set[tuple[str, str]] = set()
     for index, taint in indexed_mappings(taints):
         path = ("spec", "nodeTaints", index)
         key = taint.get("key") or ""
@@ -55,13 +55,13 @@ def _check_taints(taints: Any, problems: FieldErrors) -> None:
             problems.invalid((*path, "value"), value, why)
         effect = str(taint.get("effect"))
         identity = str(key), effect
-        if identity in seen:
+        if identity in identities:
             problems.duplicate(
                 path,
                 f"{key}:{effect}",
                 "keep one of them: taints must be unique by key and effect",
             )
-        seen.add(identity)
+        identities.add(identity)
 
 
 def check_flavor_update(update: Update, problems: FieldErrors) -> None:

@@ -31,7 +31,10 @@ _SHAPES: dict[str, roundtrip.FieldShapes] = {
         ],
         "namespaceSelector": {
             "matchExpressions": [
-                {roundtrip.ZERO: {"key": "", "operator": ""}, "values": roundtrip.STRINGS}
+                {
+                    roundtrip.ZERO: {"key": "", "operator": ""},
+                    "values": roundtrip.STRINGS,
+                }
             ]
         },
     },

@@ -19,6 +19,7 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.operators.kueue.gates import check_gates, check_gates_update
 from ptcompile.operators.kueue.objects.quotas import parse_amount
 from ptcompile.operators.kueue.queues import ELASTIC, has_condition, is_elastic
+from ptcompile.operators.kueue.webhooks.pod_sets import max_pod_sets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,12 +28,10 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.requests import Update
-    from ptcompile.kubernetes.versions import Version, Versions
+    from ptcompile.kubernetes.versions import Versions
 
 
 _POD_SETS: Path = ("spec", "podSets")
-_MOST_POD_SETS: dict[Version, int] = {(0, 19): 18, (0, 18): 10, (0, 0): 8}
-"""Maximum number of pod sets since each release; the CRD of the newest release has it too."""
 
 
 def check_workload(manifest: Json, versions: Versions, problems: FieldErrors) -> None:
@@ -54,9 +53,10 @@ def check_workload(manifest: Json, versions: Versions, problems: FieldErrors) ->
             f"remove minCount, or the annotation {ELASTIC}",
         )
 
-    most = next(limit for since, limit in _MOST_POD_SETS.items() if versions.kueue >= since)
-    if isinstance(pod_sets, list) and len(pod_sets) > most:
-        problems.too_many(_POD_SETS, len(pod_sets), most, f"keep at most {most}, or split the job")
+    limit = max_pod_sets(versions)
+    if isinstance(pod_sets, list) and len(pod_sets) > limit:
+        help = f"keep at most {limit}, or split the job"
+        problems.too_many(_POD_SETS, len(pod_sets), limit, help)
     if versions.kueue >= (0, 19):
         check_gates(manifest, problems)
 
@@ -124,9 +124,10 @@ def _check_slices(request: Json, path: Path, problems: FieldErrors) -> None:
 
 
 def check_workload_update(update: Update, problems: FieldErrors) -> None:
-    """Check what may not change: the pod sets of a Workload with reserved quota, and its gates. The
-    last pod set stays: an emptied list is refused by the CRD, except in a server-side apply, which
-    removes the list.
+    """Check what may not change: the pod sets of a Workload with reserved quota, and its gates.
+
+    The last pod set stays: the CRD rejects an empty list, and the webhook rejects the absent list
+    that a server-side apply leaves.
     """
     before, after = map(as_mappings, update.values("spec", "podSets"))
     if before and not after:
@@ -163,6 +164,6 @@ def _check_pod_sets_update(
 
 
 def _index(path: tuple[str, ...]) -> int:
-    """Return the index of the pod set that a changed path such as `spec podSets [0] name` is in."""
+    """Return the index of the pod set in a changed path, such as 0 of `spec podSets [0] name`."""
     position = str(path[len(_POD_SETS)]).strip("[]") if len(path) > len(_POD_SETS) else ""
     return int(position) if position.isdecimal() else 0

@@ -55,11 +55,10 @@ def check(subject: Subject) -> Findings:
     if subject.kind != _POD or not group or total is None:
         return
 
-    labels = [
-        nested_string_map(pod, "metadata", "labels") for pod in subject.neighbors.of_kind(_POD)
-    ]
-    count = sum(each.get(GROUP) == group for each in labels)
-    if total != count > 1:
+    count = 0
+    for pod in subject.neighbors.of_kind(_POD):
+        count += nested_string_map(pod, "metadata", "labels").get(GROUP) == group
+    if count > 1 and count != total:
         if count < total:
             fate = "all of them wait for the others"
         else:

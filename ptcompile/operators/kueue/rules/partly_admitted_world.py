@@ -54,11 +54,11 @@ _MINIMUM = "kueue.x-k8s.io/job-min-parallelism"
 
 
 def check(subject: Subject) -> Findings:
-    least = atoi(nested_string_map(subject.metadata, "annotations").get(_MINIMUM, ""))
-    if least is not None and least < subject.min_nodes_to_start:
+    minimum = atoi(nested_string_map(subject.metadata, "annotations").get(_MINIMUM, ""))
+    if minimum is not None and minimum < subject.min_nodes_to_start:
         yield found_at(
             ("metadata", "annotations", _MINIMUM),
-            f"Kueue may start {least} pods, but {subject.min_nodes_to_start} wait for one another",
-            f"remove it, or let the launcher start with {least} nodes",
+            f"Kueue may start {minimum} pods, but {subject.min_nodes_to_start} wait for one another",
+            f"remove it, or let the launcher start with {minimum} nodes",
             on_key=True,
         )

@@ -60,12 +60,9 @@ def check(subject: Subject) -> Findings:
     ):
         return
 
-    if any(
-        _has_pod_quota(cluster_queue)
-        for kind in CLUSTER_QUEUES
-        for cluster_queue in subject.objects.of_kind(kind)
-    ):
-        return
+    for kind in CLUSTER_QUEUES:
+        if any(_has_pod_quota(queue) for queue in subject.objects.of_kind(kind)):
+            return
 
     for role, pod in subject.job.first_pods:
         if not any(pod.requests.values()):
@@ -85,9 +82,9 @@ def _has_pod_quota(cluster_queue: Json) -> bool:
 
 def _container_path(subject: Subject, role: ExpandedRole) -> Path:
     """Return the path of the main container in the role's template."""
-    all_templates = subject.templates
-    matching = [
-        template for template in all_templates if template.role.lower() == role.name.lower()
-    ] or list(all_templates[:1])
-    mains = matching[0].main_containers if matching else ()
-    return mains[0].path if mains else ("spec",)
+    templates = subject.templates
+    matching = [item for item in templates if item.role.lower() == role.name.lower()]
+    for template in (*matching, *templates)[:1]:
+        for container in template.main_containers[:1]:
+            return container.path
+    return ("spec",)

@@ -92,5 +92,5 @@ def _longer_or_shorter(word: str) -> str | None:
     if shorter in _known_keys():
         return shorter
 
-    longer = [known for known in _known_keys() if known.rpartition("-")[0] == word]
+    longer = [key for key in _known_keys() if key.rpartition("-")[0] == word]
     return longer[0] if len(longer) == 1 else None

@@ -55,9 +55,7 @@ class Verdict(NamedTuple):
 
 
 class EmptyQueues:
-    """The queues of a cluster with nothing in them: a job that they do not admit is never
-    admitted.
-    """
+    """The queues of a cluster without workloads: a job that these do not admit is never admitted."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.scheduler = Scheduler(cluster)
@@ -96,20 +94,20 @@ class EmptyQueues:
 
 
 def _try_alone(scheduler: Scheduler, workloads: Sequence[Workload]) -> tuple[bool, str]:
-    """Return whether workloads are admitted to queues with nothing in them, which they leave
-    again, and why not.
+    """Return whether workloads are admitted to empty queues, and why not; the queues are empty
+    again afterwards.
     """
     copies = [workload.copy() for workload in workloads]
     for copy in copies:
         copy.order = scheduler.tick()
         scheduler.submit(copy)
     scheduler.settle()
-    refused = [copy for copy in copies if copy not in scheduler.assignments]
-    reason = next((scheduler.messages.get(copy, "") for copy in refused), "")
+    waiting = [copy for copy in copies if copy not in scheduler.assignments]
+    reason = next((scheduler.messages.get(copy, "") for copy in waiting), "")
     for copy in copies:
         scheduler.withdraw(copy)
 
-    return not refused, reason
+    return not waiting, reason
 
 
 def would_fit(scheduler: Scheduler, workload: Workload, counts: Sequence[int] = ()) -> bool:
@@ -131,44 +129,54 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
     state = ClusterState(request.objects, request.versions)
     scheduler = Scheduler(cluster)
     empty = EmptyQueues(cluster)
-    owners = {
-        (nested_string(job, "kind"), namespace_of(job), object_name(job)) for job in request.jobs
-    }
-    scheduler.restore(
-        workload
-        for version in ("v1beta2", "v1beta1")
-        for workload in existing_workloads(
-            cluster, request.objects.of_kind((f"{PREFIX}{version}", "Workload")), state
-        )
-        if (workload.owner.kind, workload.namespace, workload.owner.name) not in owners
-    )
-    made: list[tuple[list[Workload], str] | JobAdmission | None] = []
+    _restore_workloads(request, scheduler, state)
+
+    # a later job may preempt an earlier one, so all are submitted before any is answered
+    submitted: list[tuple[list[Workload], str] | JobAdmission | None] = []
     for job in request.jobs:
         if outside := _admission_outside_queues(job, cluster, request):
-            made.append(outside)
+            submitted.append(outside)
             continue
 
         try:
             workloads = workloads_of(job, cluster, request.objects, request.versions, state)
         except PartOfGroupError:
-            made.append(None)
+            submitted.append(None)
             continue
         except NotQueuedError as error:
-            made.append(([], str(error)))
+            submitted.append(([], str(error)))
             continue
 
         for workload in workloads:
             workload.order = scheduler.tick()
             scheduler.submit(workload)
         scheduler.settle()
-        made.append((workloads, ""))
+        submitted.append((workloads, ""))
 
-    return [
-        item
-        if item is None or isinstance(item, JobAdmission)
-        else _admission(job, *item, scheduler, empty)
-        for job, item in zip(request.jobs, made, strict=True)
-    ]
+    admissions: list[JobAdmission | None] = []
+    for job, item in zip(request.jobs, submitted, strict=True):
+        if item is None or isinstance(item, JobAdmission):
+            admissions.append(item)
+        else:
+            workloads, reason = item
+            admissions.append(_admission(job, workloads, reason, scheduler, empty))
+
+    return admissions
+
+
+def _restore_workloads(
+    request: AdmissionRequest, scheduler: Scheduler, state: ClusterState
+) -> None:
+    """Restore the Workloads of a dump, except those of the jobs that are to be created."""
+    jobs = {
+        (nested_string(job, "kind"), namespace_of(job), object_name(job)) for job in request.jobs
+    }
+    for version in ("v1beta2", "v1beta1"):
+        manifests = request.objects.of_kind((f"{PREFIX}{version}", "Workload"))
+        for workload in existing_workloads(scheduler.cluster, manifests, state):
+            owner = workload.owner
+            if (owner.kind, workload.namespace, owner.name) not in jobs:
+                scheduler.restore(workload)
 
 
 def _admission_outside_queues(
@@ -203,7 +211,7 @@ def _admission(
     reason.
     """
     queue = queue_of(job)
-    out = JobAdmission(
+    never = JobAdmission(
         nested_string(job, "kind"),
         object_name(job),
         namespace_of(job),
@@ -213,20 +221,18 @@ def _admission(
         queue_path=("metadata", "labels", QUEUE),
     )
     if not workloads:
-        return out
+        return never
 
     first, *_ = workloads
-    out = out._replace(
+    admission = never._replace(
         cluster_queue=first.cluster_queue,
         notes=tuple(_not_looked_at(scheduler.cluster, first)),
         quotas=tuple(quota_shares(workloads, scheduler)),
     )
-    preempted = [item for item in scheduler.preemptions if item.workload in workloads]
-    if all(workload in scheduler.assignments for workload in workloads):
-        victims = {
-            item.workload: item.how for item in scheduler.preemptions if item.by in workloads
-        }
-        return out._replace(
+    waiting = [workload for workload in workloads if workload not in scheduler.assignments]
+    if not waiting:
+        victims = {p.workload: p.how for p in scheduler.preemptions if p.preemptor in workloads}
+        return admission._replace(
             outcome="admitted",
             pod_sets=tuple(_pod_sets(scheduler.assignments[first])),
             victims=tuple(
@@ -234,30 +240,38 @@ def _admission(
             ),
         )
 
-    refused = next(workload for workload in workloads if workload not in scheduler.assignments)
+    first_waiting, *_ = waiting
     verdict = empty.judge(workloads)
-    waiting = scheduler.messages.get(refused, "") or _waiting_reason(scheduler, refused)
-    tried = scheduler if verdict.fits else empty.scheduler
-    is_open = refused.cluster_queue in scheduler.state.queues and not refused.invalid
+    if verdict.fits:
+        admission = admission._replace(
+            outcome="waits",
+            reason=scheduler.messages.get(first_waiting)
+            or _waiting_reason(scheduler, first_waiting),
+        )
+        tried = scheduler
+    else:
+        admission = admission._replace(reason=verdict.reason)
+        tried = empty.scheduler
 
-    return out._replace(
-        outcome="waits" if verdict.fits else "never",
-        reason=waiting if verdict.fits else verdict.reason,
+    preemptors = [p.preemptor.name for p in scheduler.preemptions if p.workload in workloads]
+    is_open = first_waiting.cluster_queue in scheduler.state.queues and not first_waiting.invalid
+
+    return admission._replace(
         is_certain=verdict.is_certain,
-        preempted_by=preempted[-1].by.name if preempted else "",
-        quota=assign_in(tried, refused).exceeded if is_open else None,
-        advice=_advice(refused, scheduler, tried) or _toleration(verdict.reason),
+        preempted_by=preemptors[-1] if preemptors else "",
+        quota=assign_in(tried, first_waiting).exceeded if is_open else None,
+        advice=_advice(first_waiting, scheduler, tried) or _toleration(verdict.reason),
     )
 
 
-_untolerated = Pattern(r"untolerated taint \{(\S+) (\S*) (\S+) <nil>\} in flavor ([\w.-]+)")
+_UNTOLERATED = Pattern(r"untolerated taint \{(\S+) (\S*) (\S+) <nil>\} in flavor ([\w.-]+)")
 
 
 def _toleration(reason: str) -> str:
     """Return the toleration that pods lack, if a taint of a flavor is the cause, or an empty
     string.
     """
-    if not (taint := _untolerated.search(reason)):
+    if not (taint := _UNTOLERATED.search(reason)):
         return ""
 
     key, value, effect, flavor = taint.groups()
@@ -283,18 +297,18 @@ def _waiting_reason(scheduler: Scheduler, workload: Workload) -> str:
 
 
 def _not_looked_at(cluster: Cluster, workload: Workload) -> Iterator[str]:
-    """Yield what else decides about the admission."""
+    """Yield a note for each part of the admission that is not modeled."""
     queue = cluster.queues.get(workload.cluster_queue)
     if queue is not None:
         for name in admission_checks(queue.spec):
             controller = nested_string(cluster.checks.get(name, {}), "spec", "controllerName")
-            what = _NOT_MODELED.get(controller, "its controller, which must set it ready")
-            yield f"AdmissionCheck {name}: not looked at is {what}"
+            missing = _NOT_MODELED.get(controller, "its controller, which must set it ready")
+            yield f"AdmissionCheck {name}: not looked at is {missing}"
     if any(pod_set.spec.get("resourceClaims") for pod_set in workload.pod_sets):
         yield "the devices of resource claims are not looked at"
 
 
-_MOST_QUEUES = 8
+_MAX_QUEUES = 8
 """Limit of the other queues that are tried for a workload, so that n of them are not tried for n
 workloads.
 """
@@ -308,19 +322,23 @@ def _advice(workload: Workload, scheduler: Scheduler, tried: Scheduler) -> str:
     if workload.invalid:
         return ""
 
-    others = (name for space, name in scheduler.cluster.local_queues if space == workload.namespace)
-    for name in islice((name for name in others if name != workload.queue), _MOST_QUEUES):
-        other = workload.copy()
-        other.queue = name
-        if scheduler.opens(other) and would_fit(scheduler, other):
+    names = (
+        name
+        for namespace, name in scheduler.cluster.local_queues
+        if namespace == workload.namespace and name != workload.queue
+    )
+    for name in islice(names, _MAX_QUEUES):
+        copy = workload.copy()
+        copy.queue = name
+        if scheduler.opens(copy) and would_fit(scheduler, copy):
             return f"queue {name} would admit it now"
 
+    # the most pods that fit are found by halving
     indexes = [i for i, pod_set in enumerate(workload.pod_sets) if pod_set.count > 1]
     if len(indexes) != 1 or workload.cluster_queue not in scheduler.state.queues:
         return ""
 
     (scaled,) = indexes
-
     counts = [pod_set.count for pod_set in workload.pod_sets]
     low = 0
     high = counts[scaled] - 1

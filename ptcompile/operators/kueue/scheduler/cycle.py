@@ -20,14 +20,14 @@ from ptcompile.operators.kueue.scheduler.topology import TopologyUsage, add_usag
 from ptcompile.operators.kueue.scheduler.workloads import Workload
 
 _STEPS_OF_A_ROUND = 20
-"""Steps that a try costs, beside those for nodes and candidates."""
+"""Steps that a try costs, besides those for nodes and candidates."""
 
 
 class Preemption(NamedTuple):
-    """A workload that had to go for another one."""
+    """A workload that was preempted, and the one that needed its place."""
 
     workload: Workload
-    by: Workload
+    preemptor: Workload
     how: str
 
 
@@ -85,18 +85,17 @@ class Scheduler:
             self._blocked.setdefault(name, set()).add(workload)
 
     def opens(self, workload: Workload) -> bool:
-        """Return whether a workload's queue takes it, which becomes its ClusterQueue."""
+        """Set the workload's ClusterQueue by its LocalQueue, and return whether the queue takes it."""
         workload.cluster_queue, why = why_closed(self.cluster, workload)
         return not why
 
-    def restore(self, workloads: Iterable[ExistingWorkload]) -> None:
-        """Put the workloads of a dump where they are: admitted, or in their queues."""
-        for workload in workloads:
-            reservation = workload.reservation(self.state)
-            if reservation is None:
-                self.submit(workload, is_tried=workload.was_tried)
-            else:
-                self.state.add(reservation)
+    def restore(self, workload: ExistingWorkload) -> None:
+        """Put a workload of a dump where it is: admitted, or in its queue."""
+        reservation = workload.reservation(self.state)
+        if reservation is None:
+            self.submit(workload, is_tried=workload.was_tried)
+        else:
+            self.state.add(reservation)
 
     def withdraw(self, workload: Workload) -> None:
         """Forget a workload: it leaves its queue, or what it uses is released."""
@@ -140,7 +139,7 @@ class Scheduler:
         return [head for head in heads if head not in self._blocked.get(head.cluster_queue, ())]
 
     def _nominate(self, workload: Workload) -> _Entry:
-        """Return what a workload would get, with fewer pods if it lets some go."""
+        """Return what a workload would get; with fewer pods if not all fit and it allows that."""
         self.state.steps.spend(_STEPS_OF_A_ROUND)
         assignment, targets = self._try(workload, ())
         if assignment.fit == Fit.FIT or targets:
@@ -161,7 +160,10 @@ class Scheduler:
         do not.
         """
         full = [item.count for item in workload.pod_sets]
-        spare = [0 if item.least is None else item.count - item.least for item in workload.pod_sets]
+        spare = [
+            0 if item.min_count is None else item.count - item.min_count
+            for item in workload.pod_sets
+        ]
         total = sum(spare)
         low = 1
         high = total + 1
@@ -217,9 +219,10 @@ class Scheduler:
         away = {*gone, *(target.workload for target in entry.targets)}
         removed = [self.state.remove(w) for w in away if w in self.state.admitted[w.cluster_queue]]
         queue = self.state.queues[entry.workload.cluster_queue]
-        fits = all(
+        fits_quota = all(
             amount <= max(0, queue.available(key)) for key, amount in entry.assignment.usage.items()
-        ) and not self._is_placed_differently(entry)
+        )
+        fits = fits_quota and not self._is_placed_differently(entry)
         for reservation in removed:
             self.state.add(reservation)
 
@@ -230,19 +233,15 @@ class Scheduler:
         for key, usage in self._placed_usage(entry).items():
             capacity = self._leaf_capacity(entry, key)
             used = self.state.placed.get(key, {})
-            if any(
-                amount + used.get(name, 0) > capacity.get(name, 0)
-                for name, amount in usage.items()
-                if amount
-            ):
-                return True
+            for name, amount in usage.items():
+                if amount and amount + used.get(name, 0) > capacity.get(name, 0):
+                    return True
 
         return False
 
     def _leaf_capacity(self, entry: _Entry, key: tuple[str, ...]) -> dict[str, int]:
-        for topology in self.state.topologies(
-            self.state.queues[entry.workload.cluster_queue]
-        ).values():
+        queue = self.state.queues[entry.workload.cluster_queue]
+        for topology in self.state.topologies(queue).values():
             for leaf in topology.leaves():
                 if leaf.key == key:
                     return leaf.capacity
@@ -271,13 +270,13 @@ class Scheduler:
         self.assignments[workload] = entry.assignment
         self.messages.pop(workload, None)
 
-    def _evict(self, target: PreemptionTarget, by: Workload) -> None:
+    def _evict(self, target: PreemptionTarget, preemptor: Workload) -> None:
         """Preempt a workload, which waits in its queue again."""
         workload = target.workload
         self.state.remove(workload)
         self.assignments.pop(workload, None)
-        self.preemptions.append(Preemption(workload, by, target.how))
-        self.messages[workload] = f"Preempted to accommodate {by.owner.name} ({target.how})"
+        self.preemptions.append(Preemption(workload, preemptor, target.how))
+        self.messages[workload] = f"Preempted to accommodate {preemptor.owner.name} ({target.how})"
         workload.start_over()
         self._push(workload)
         self._release(workload.cluster_queue)
@@ -297,11 +296,11 @@ class Scheduler:
         """
         workload, assignment, _ = entry
         self.messages[workload] = assignment.message()
+        # a cursor that was tried before is not tried again: two pod sets can alternate between two
+        # flavors without end
         if assignment.has_untried_flavors() and assignment.cursor not in workload.tried:
             workload.cursor = assignment.cursor
             workload.tried.append(assignment.cursor)
-            # a choice that comes back would come back for ever: two pod sets take turns with two
-            # flavors
             return
 
         workload.start_over()

@@ -79,6 +79,7 @@ class ExistingWorkload(Workload):
 
     @pod_sets.setter
     def pod_sets(self, value: tuple[PodSet, ...]) -> None:
+        # `Workload.__init__` sets them to (), before there is a manifest to read
         self._read = None
 
     def reservation(self, state: QueueState) -> Reservation | None:
@@ -120,7 +121,8 @@ class ExistingWorkload(Workload):
         levels = tuple(nested_strings(assignment, "levels"))
         out: TopologyUsage = {}
         for values, count in placed_domains(assignment):
-            usage = {**{name: amount * count for name, amount in requests.items()}, "pods": count}
+            usage = {name: amount * count for name, amount in requests.items()}
+            usage["pods"] = count
             add_usage(out, {leaf_key(topology, levels, values): usage})
 
         return out
@@ -147,10 +149,10 @@ def placed_domains(assignment: Json) -> Iterator[tuple[tuple[str, ...], int]]:
         individual = pods.get("individual")
         for i in range(count):
             if isinstance(individual, list) and i < len(individual):
-                each = individual[i]
+                pod_count = individual[i]
             else:
-                each = pods.get("universal")
-            yield tuple(level[i] for level in values), as_int(each)
+                pod_count = pods.get("universal")
+            yield tuple(level[i] for level in values), as_int(pod_count)
 
 
 def _values(level: Json, count: int) -> list[str]:
@@ -166,11 +168,11 @@ def _values(level: Json, count: int) -> list[str]:
 def _pod_sets(manifest: Json, cluster: Cluster, state: ClusterState) -> Iterator[PodSet]:
     for item in nested_maps(manifest, "spec", "podSets"):
         spec = adjusted_spec(nested_map(item, "template", "spec"), namespace_of(manifest), state)
-        least = item.get("minCount")
+        min_count = item.get("minCount")
         yield pod_set(
             nested_string(item, "name") or "main",
             nested_int(item, "count", default=1),
-            as_int(least) if isinstance(least, int) else None,
+            as_int(min_count) if isinstance(min_count, int) else None,
             spec,
             _topology(nested_map(item, "topologyRequest")),
             cluster.configuration,

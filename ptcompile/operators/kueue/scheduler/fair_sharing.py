@@ -33,7 +33,7 @@ def fair_candidates(incoming: Incoming) -> Iterator[PreemptionTarget]:
     """Yield the workloads to preempt in order; the caller removes each before it asks for the
     next.
     """
-    strategy, *others = incoming.state.cluster.configuration.strategies
+    strategy, *later_strategies = incoming.state.cluster.configuration.strategies
     has_own = False
     retries = _candidates(incoming)
     for _ in range(2):
@@ -45,7 +45,7 @@ def fair_candidates(incoming: Incoming) -> Iterator[PreemptionTarget]:
         if not has_own:
             break
 
-    if others:
+    if later_strategies:
         yield from _by_initial_share(incoming, _Ordering(incoming, retries))
 
 
@@ -93,12 +93,12 @@ class _Ordering:
 
     def _next_within(self, cohort: QuotaNode) -> QuotaNode | None:
         self.pruned.update(child for child in cohort.children if self._is_exhausted(child))
-        left = [child for child in reversed(cohort.children) if child not in self.pruned]
-        if not left:
+        remaining = [child for child in reversed(cohort.children) if child not in self.pruned]
+        if not remaining:
             self.pruned.add(cohort)
             return None
 
-        best = max(left, key=lambda child: (*dominant_share(child), child.is_cohort))
+        best = max(remaining, key=lambda child: (*dominant_share(child), child.is_cohort))
         return self._next_within(best) if best.is_cohort else best
 
     def _is_exhausted(self, node: QuotaNode) -> bool:
@@ -133,7 +133,11 @@ def _by_strategy(
             chosen.remove_usage(reservation.usage)
             _, share_after = _shares(incoming, chosen)
             chosen.add_usage(reservation.usage)
-            if new_share <= share_after if strategy == FINAL_SHARE else new_share < old_share:
+            if strategy == FINAL_SHARE:
+                gives_way = new_share <= share_after
+            else:
+                gives_way = new_share < old_share
+            if gives_way:
                 yield PreemptionTarget(workload, FAIR_SHARING)
                 break
             retries.setdefault(chosen.name, []).append(workload)
@@ -174,8 +178,8 @@ def _node_below(path: Sequence[QuotaNode], common: QuotaNode) -> QuotaNode:
 
 
 def share_with(queue: QuotaNode, usage: Mapping[FlavorResource, int]) -> list[Share]:
-    """Return the shares of a queue and of its cohorts if it used an amount more, the topmost
-    first.
+    """Return the shares of a queue and of its cohorts, the topmost first, if the queue used these
+    amounts too.
     """
     queue.add_usage(usage)
     shares = [dominant_share(node) for node in (queue, *queue.ancestors)][::-1]

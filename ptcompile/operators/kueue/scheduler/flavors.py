@@ -34,7 +34,7 @@ from ptcompile.operators.kueue.scheduler.workloads import PodSet, Workload
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Simulate = Callable[[Workload, FlavorResource, int], "QuotaFit"]
-    """Tells how a resource would fit after preemption, and how far the queue would then borrow."""
+    """Returns how a resource would fit after preemption, and how far the queue would then borrow."""
 
 
 class Fit(IntEnum):
@@ -182,30 +182,29 @@ def assign(
 
 
 def _assign_group(search: _Search, members: Sequence[int], counts: Sequence[int]) -> bool:
-    """Assign flavors to pod sets that share them, and return whether there are any."""
+    """Assign flavors to pod sets that share them, and return whether each pod set has some."""
     items = []
     requests = dict[str, int]()
     for i in members:
         pod_set = search.workload.pod_sets[i]
         count = counts[i] if counts else pod_set.count
-        own = {name: amount * count for name, amount in pod_set.requests.items()}
+        item_requests = {name: amount * count for name, amount in pod_set.requests.items()}
         if search.queue.holder.group_of("pods") is not None:
-            own["pods"] = count
-        items.append(PodSetAssignment(pod_set, count, own))
-        for name, amount in own.items():
+            item_requests["pods"] = count
+        items.append(PodSetAssignment(pod_set, count, item_requests))
+        for name, amount in item_requests.items():
             requests[name] = requests.get(name, 0) + amount
 
     flavors, reasons = _group_flavors(search, members, requests)
     has_failed = False
     for item in items:
-        item.flavors = {name: choice for name, choice in flavors.items() if name in item.requests}
-        item.reasons = list(reasons)
+        # a pod set that requests nothing is placed by the flavors of its group
         if not item.requests and item.pod_set.topology.group:
-            item.flavors = {
-                name: c
-                for name, c in flavors.items()
-                if c.name in search.state.topologies(search.queue)
-            }
+            topologies = search.state.topologies(search.queue)
+            item.flavors = {name: c for name, c in flavors.items() if c.name in topologies}
+        else:
+            item.flavors = {name: c for name, c in flavors.items() if name in item.requests}
+        item.reasons = list(reasons)
 
         search.assignment.append(item)
         has_failed = has_failed or bool(item.requests and not item.flavors and reasons)
@@ -248,7 +247,7 @@ def _find_flavor(
     """Return the best flavor of a resource group, as a choice for each requested resource of the
     group, and why the pods do not fit at once.
     """
-    wanted = {
+    group_requests = {
         resource: requests[resource] for resource in sorted(requests) if resource in group.resources
     }
     fungibility = nested_map(search.queue.holder.spec, "flavorFungibility")
@@ -266,7 +265,7 @@ def _find_flavor(
             reasons.append(why)
             continue
 
-        choices, worst = _fit_flavor(search, flavor, wanted, preference, reasons)
+        choices, worst = _fit_flavor(search, flavor, group_requests, preference, reasons)
         is_last = not _tries_next(worst, fungibility)
         if is_last or _is_better(worst, best_fit, preference):
             best = choices
@@ -283,7 +282,7 @@ def _find_flavor(
 def _fit_flavor(
     search: _Search,
     flavor: str,
-    wanted: Mapping[str, int],
+    requests: Mapping[str, int],
     preference: str,
     reasons: list[str],
 ) -> tuple[dict[str, FlavorChoice], QuotaFit]:
@@ -292,7 +291,7 @@ def _fit_flavor(
     """
     choices: dict[str, FlavorChoice] = {}
     worst = QuotaFit(Fit.FIT, borrowing=0)
-    for resource, amount in wanted.items():
+    for resource, amount in requests.items():
         fit, why = _fit_quota(search, (flavor, resource), amount)
         if why:
             reasons.append(why)
@@ -335,7 +334,7 @@ def _tries_next(worst: QuotaFit, fungibility: Mapping[str, object]) -> bool:
 
 
 def _mismatch(search: _Search, name: str, members: Sequence[int], group: ResourceGroup) -> str:
-    """Return why the nodes of a flavor are not for these pod sets, or an empty string."""
+    """Return why these pod sets cannot use the nodes of a flavor, or an empty string."""
     flavor = search.state.cluster.flavors.get(name)
     if flavor is None:
         if search.state.cluster.is_complete:
@@ -359,7 +358,7 @@ def node_mismatch(pod_set: PodSet, flavor: Flavor) -> str:
         parts = [nested_string(taint, key) for key in ("key", "value", "effect")]
         return f"untolerated taint {{{' '.join(parts)} <nil>}} in flavor {flavor.name}"
 
-    # only labels of the flavor count, so a term without any matches each flavor
+    # a term without matchExpressions names no label of a flavor, so it matches every flavor
     has_empty_term = not all(term.get("matchExpressions") for term in terms_of(pod_set.spec))
     spec = {**pod_set.spec, "affinity": None} if has_empty_term else pod_set.spec
     labels = {key: (value,) for key, value in flavor.labels.items()}
@@ -372,25 +371,27 @@ def node_mismatch(pod_set: PodSet, flavor: Flavor) -> str:
 def _topology_mismatch(
     search: _Search, flavor: Flavor, pod_set: PodSet, group: ResourceGroup
 ) -> str:
-    if search.state.is_topology_only(search.queue) and not pod_set.topology.is_explicit:
+    """Return why a flavor's topology, or its lack of one, is not for a pod set, or an empty
+    string.
+    """
+    if not pod_set.topology.is_explicit:
+        if flavor.topology and not search.state.is_topology_only(search.queue):
+            return f'Flavor "{flavor.name}" supports only TopologyAwareScheduling'
         return ""
-    if pod_set.topology.is_explicit:
-        if not flavor.topology:
-            if not pod_set.node_requests.keys() & set(group.resources):
-                return ""
-            return f'Flavor "{flavor.name}" does not support TopologyAwareScheduling'
 
-        topology = search.state.topologies(search.queue).get(flavor.name)
-        if topology is None and not search.state.cluster.is_complete:
+    if not flavor.topology:
+        if pod_set.node_requests.keys().isdisjoint(group.resources):
             return ""
-        if topology is None:
-            return f'Flavor "{flavor.name}" information missing in TAS cache'
-        if not topology.has_levels(pod_set.topology):
-            return f'Flavor "{flavor.name}" does not contain the requested level'
+        return f'Flavor "{flavor.name}" does not support TopologyAwareScheduling'
 
+    topology = search.state.topologies(search.queue).get(flavor.name)
+    if topology is None:
+        if search.state.cluster.is_complete:
+            return f'Flavor "{flavor.name}" information missing in TAS cache'
         return ""
-    if flavor.topology:
-        return f'Flavor "{flavor.name}" supports only TopologyAwareScheduling'
+
+    if not topology.has_levels(pod_set.topology):
+        return f'Flavor "{flavor.name}" does not contain the requested level'
     return ""
 
 
@@ -442,33 +443,29 @@ def placement_requests(
     if not state.cluster.places_pods:
         return {}
 
-    is_only = state.is_topology_only(queue)
+    places_all = state.is_topology_only(queue)
     topologies = state.topologies(queue)
     out: dict[str, list[PlacementRequest]] = {}
     for item in assignment.pod_sets:
         is_explicit = item.pod_set.topology.is_explicit
-        if not (is_explicit or is_only) or item.error or not item.count:
+        is_to_be_placed = is_explicit or places_all
+        if not is_to_be_placed or item.error or not item.count:
             continue
+
         if not topologies:
             item.error = "workload requires Topology, but there is no TAS cache information"
             continue
 
-        names = sorted(
-            {choice.name for choice in item.flavors.values() if choice.name in topologies}
-        )
+        names = sorted({choice.name for choice in item.flavors.values()} & topologies.keys())
         if not names:
             item.error = "workload requires Topology, but there is no TAS flavor assigned"
-            continue
-
-        flavor, *others = names
-        if others:
-            what = f"more than one flavor assigned: {', '.join(names)}"
-            item.error = f"workload requires Topology, but {what}"
-            continue
-
-        out.setdefault(flavor, []).append(
-            PlacementRequest(item.pod_set, item.count, not is_explicit)
-        )
+        elif len(names) > 1:
+            why = f"more than one flavor assigned: {', '.join(names)}"
+            item.error = f"workload requires Topology, but {why}"
+        else:
+            (flavor,) = names
+            request = PlacementRequest(item.pod_set, item.count, is_implied=not is_explicit)
+            out.setdefault(flavor, []).append(request)
 
     return out
 

@@ -117,12 +117,12 @@ class Configuration(NamedTuple):
     """
 
     def may_ignore(self, resource: str) -> bool:
-        """Return whether a resource that a queue does not cover may not be counted: by these
-        settings, or by settings that are not known, which exclude or replace resources of
-        extensions.
+        """Return whether Kueue may leave a resource that no quota covers uncounted. Unknown settings
+        may exclude or replace any resource of an extension, except whole devices.
         """
         if self.ignores_undeclared or self.is_known:
             return self.ignores_undeclared
+
         is_whole_device = is_accelerator(resource) and "/mig-" not in resource
         return resource.startswith(HUGE_PAGES) or ("/" in resource and not is_whole_device)
 
@@ -148,7 +148,7 @@ class Cluster(NamedTuple):
     """Levels from the top by the name of the Topology."""
     checks: Mapping[str, Json]
     hosts: Sequence[Host]
-    """None if there is no Topology to place pods in."""
+    """The nodes that take pods, or empty if there is no Topology to place pods in."""
     pods: Sequence[Json]
     namespaces: Mapping[str, Mapping[str, str]]
     """Labels by the name of the Namespace."""
@@ -196,28 +196,26 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
         if is_kueue or (version, kind) in _READ_KINDS:
             by_kind.setdefault(kind, []).append(manifest)
 
-    topologies = {
-        object_name(item): tuple(
-            nested_string(level, "nodeLabel")
-            for level in nested_maps(item, "spec", "levels")[:_MAX_LEVELS]
+    topologies: dict[str, tuple[str, ...]] = {}
+    for topology in by_kind.get("Topology", ()):
+        levels = nested_maps(topology, "spec", "levels")[:_MAX_LEVELS]
+        topologies[object_name(topology)] = tuple(
+            nested_string(level, "nodeLabel") for level in levels
         )
-        for item in by_kind.get("Topology", ())
-    }
+
+    # without a topology no pod is placed, so the nodes are not needed
+    nodes = by_kind.get("Node", ()) if topologies else ()
+    local_queues = by_kind.get("LocalQueue", ())
+    flavors = by_kind.get("ResourceFlavor", ())
 
     return Cluster(
         queues={item.name: item for item in map(read_quotas, by_kind.get("ClusterQueue", ()))},
         cohorts={item.name: item for item in map(read_quotas, by_kind.get("Cohort", ()))},
-        local_queues={
-            (namespace_of(item), object_name(item)): item for item in by_kind.get("LocalQueue", ())
-        },
-        flavors={
-            object_name(item): _read_flavor(item) for item in by_kind.get("ResourceFlavor", ())
-        },
+        local_queues={(namespace_of(item), object_name(item)): item for item in local_queues},
+        flavors={object_name(item): _read_flavor(item) for item in flavors},
         topologies=topologies,
         checks={object_name(item): item for item in by_kind.get("AdmissionCheck", ())},
-        hosts=[
-            _read_host(node) for node in by_kind.get("Node", ()) if topologies and _is_usable(node)
-        ],
+        hosts=[_read_host(node) for node in nodes if _is_usable(node)],
         pods=by_kind.get("Pod", ()),
         namespaces={
             object_name(item): nested_string_map(item, "metadata", "labels")
@@ -304,33 +302,31 @@ def _read_configuration(by_kind: ObjectsByKind, *, is_complete: bool) -> Configu
     """Return the settings of a Configuration, or of the ConfigMap that holds it, or the default
     ones.
     """
-    written = [*by_kind.get("Configuration", ()), *_configurations_in(by_kind.get("ConfigMap", ()))]
-    if not written:
+    config_maps = by_kind.get("ConfigMap", ())
+    configurations = [*by_kind.get("Configuration", ()), *_configurations_in(config_maps)]
+    if not configurations:
         return Configuration(is_known=is_complete)
 
-    configuration, *_ = written
+    configuration, *_ = configurations
     resources = nested_map(configuration, "resources")
     fair = configuration.get("fairSharing")
     sharing = nested_map(configuration, "fairSharing")
     is_fair = isinstance(fair, Mapping) and sharing.get("enable") is not False
     strategies = tuple(nested_strings(sharing, "preemptionStrategies"))
 
+    transformations: dict[str, Transformation] = {}
+    for item in nested_maps(resources, "transformations"):
+        transformations[nested_string(item, "input")] = Transformation(
+            amounts.quantities_of(item, "outputs"),
+            item.get("strategy") != "Replace",
+            nested_string(item, "multiplyBy"),
+        )
+
     return Configuration(
         is_fair,
         strategies or Configuration().strategies,
         tuple(nested_strings(resources, "excludeResourcePrefixes")),
-        {
-            nested_string(item, "input"): Transformation(
-                {
-                    str(name): amount
-                    for name, value in nested_map(item, "outputs").items()
-                    if (amount := quantity.parse(value)) is not None
-                },
-                item.get("strategy") != "Replace",
-                nested_string(item, "multiplyBy"),
-            )
-            for item in nested_maps(resources, "transformations")
-        },
+        transformations,
         tuple(_frameworks(nested_map(configuration, "integrations"))),
         resources.get("quotaCheckStrategy") == "IgnoreUndeclared",
     )

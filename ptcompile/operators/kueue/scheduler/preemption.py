@@ -90,7 +90,7 @@ def find_targets(
 
 
 def simulate(state: QueueState) -> Callable[[Workload, FlavorResource, int], QuotaFit]:
-    """Return the function that tells how one resource would fit after preemption."""
+    """Return a function that computes how one resource would fit after preemption."""
 
     def fit_after_preemption(workload: Workload, key: FlavorResource, amount: int) -> QuotaFit:
         queue = state.queues[workload.cluster_queue]
@@ -128,7 +128,8 @@ def _targets(incoming: Incoming) -> list[PreemptionTarget]:
     is_under_nominal = all(
         queue.usage.get(key, 0) < queue.quota(key).nominal for key in incoming.contested
     )
-    if not (own_quota or by_priority) or (is_borrowing_forbidden and not is_under_nominal):
+    has_candidates_in_cohort = bool(own_quota or by_priority)
+    if not has_candidates_in_cohort or (is_borrowing_forbidden and not is_under_nominal):
         attempts = [True]
     elif is_borrowing_forbidden and not own_quota:
         attempts = [False, True]
@@ -156,9 +157,9 @@ def _preemptible_candidates(
     for workload, kind, ancestor in candidates:
         if workload.cluster_queue != incoming.queue.name:
             queue = incoming.state.queues[workload.cluster_queue]
-            if (
-                may_borrow and kind is _Kind.WITHOUT_BORROWING
-            ) or queue.is_within_nominal_in_resources(incoming.contested):
+            if may_borrow and kind is _Kind.WITHOUT_BORROWING:
+                continue
+            if queue.is_within_nominal_in_resources(incoming.contested):
                 continue
             if _is_covered(queue, ancestor, incoming.contested):
                 continue
@@ -209,11 +210,11 @@ def _fewest(
 def _shorten(
     incoming: Incoming, targets: list[PreemptionTarget], removed: list[Reservation]
 ) -> bool:
-    """Keep the fewest first targets without which the pods can be placed; return whether they can
+    """Drop the last targets that need not go for the pods to be placed; return whether the pods can
     be placed at all.
 
-    Fewer pods fit beside more workloads, so the number is found by halving: each try looks at all
-    nodes.
+    Every try looks at all nodes, so the number of targets is found by halving: with each further
+    one, at least as many pods fit.
     """
     if not _is_placed(incoming):
         return False
@@ -229,7 +230,10 @@ def _shorten(
         for target in targets[gone:middle]:
             state.remove(target.workload)
         gone = middle
-        low, high = (low, middle) if _is_placed(incoming) else (middle + 1, high)
+        if _is_placed(incoming):
+            high = middle
+        else:
+            low = middle + 1
 
     for target in targets[gone:low]:
         state.remove(target.workload)
@@ -323,23 +327,26 @@ def _in_cohort(incoming: Incoming) -> tuple[list[_Candidate], list[_Candidate]]:
     """
     queue = incoming.queue
     policy = as_string(queue.preemption.get("reclaimWithinCohort"), "Never")
-    own: list[_Candidate] = []
+    own_quota: list[_Candidate] = []
     by_priority: list[_Candidate] = []
     if policy == "Never":
-        return own, by_priority
+        return own_quota, by_priority
 
     has_quota, remaining = queue.quantities_fit_in_quota(incoming.usage)
     before: QuotaNode | None = None
     for cohort in queue.ancestors:
         for other in _borrowers(cohort, before, incoming):
             for workload in satisfying(incoming, other, policy):
-                kind = _Kind.OWN_QUOTA if has_quota else _priority_kind(incoming, workload)
-                (own if has_quota else by_priority).append(_Candidate(workload, kind, cohort))
+                if has_quota:
+                    own_quota.append(_Candidate(workload, _Kind.OWN_QUOTA, cohort))
+                else:
+                    kind = _priority_kind(incoming, workload)
+                    by_priority.append(_Candidate(workload, kind, cohort))
         fits, remaining = cohort.quantities_fit_in_quota(remaining)
         has_quota = has_quota or fits
         before = cohort
 
-    return _sort_candidates(own), _sort_candidates(by_priority)
+    return _sort_candidates(own_quota), _sort_candidates(by_priority)
 
 
 def _sort_candidates(candidates: Sequence[_Candidate]) -> list[_Candidate]:

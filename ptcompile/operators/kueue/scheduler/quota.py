@@ -65,7 +65,7 @@ class QuotaNode:
         return self.holder.quotas.get(key, _NO_QUOTA)
 
     def subtree_quota(self, key: FlavorResource) -> int:
-        """Return the quota of the node with what its members lend."""
+        """Return the node's own quota plus what its members lend."""
         if key not in self._subtree_quota:
             lent = (child.subtree_quota(key) - child.local_quota(key) for child in self.children)
             self._subtree_quota[key] = self.quota(key).nominal + sum(lent)
@@ -83,7 +83,7 @@ class QuotaNode:
         return max(0, self.local_quota(key) - self.usage.get(key, 0))
 
     def available(self, key: FlavorResource) -> int:
-        """Return what is left for the node; below zero if more is in use than there is."""
+        """Return what the node can still use; below zero if it uses more than it may."""
         if self.parent is None:
             return self.subtree_quota(key) - self.usage.get(key, 0)
 
@@ -108,7 +108,7 @@ class QuotaNode:
         return min(self.subtree_quota(key) + limit, most)
 
     def borrowing_with(self, key: FlavorResource, amount: int) -> bool:
-        """Return whether the node borrows when it uses an amount more."""
+        """Return whether the node borrows if it uses `amount` more."""
         return self.usage.get(key, 0) + amount > self.subtree_quota(key)
 
     def is_within_nominal_in_resources(self, keys: Iterable[FlavorResource]) -> bool:
@@ -116,12 +116,12 @@ class QuotaNode:
         return not any(self.borrowing_with(key, 0) for key in keys)
 
     def add_usage(self, usage: Usage) -> None:
-        """Add to what is in use, here and in the cohorts that lend it."""
+        """Add to the node's usage, and to that of the cohorts that lend to it."""
         for key, amount in usage.items():
             self._add(key, amount)
 
     def remove_usage(self, usage: Usage) -> None:
-        """Take away from what is in use."""
+        """Undo `add_usage`."""
         for key, amount in usage.items():
             self._remove(key, amount)
 
@@ -140,11 +140,12 @@ class QuotaNode:
     def find_height_of_lowest_subtree_that_fits(
         self, key: FlavorResource, amount: int
     ) -> tuple[int, bool]:
-        """Return the height of the smallest subtree that has an amount more, and whether it has
-        a parent.
+        """Return the height of the smallest subtree that has `amount` more, and whether that
+        subtree has a parent.
         """
         if self.parent is None or not self.borrowing_with(key, amount):
             return 0, self.parent is not None
+
         remaining = amount - self.local_available(key)
         for node in self.ancestors:
             if not node.borrowing_with(key, remaining):
@@ -153,13 +154,14 @@ class QuotaNode:
         return self.root.height, False
 
     def quantities_fit_in_quota(self, requested: Usage) -> tuple[bool, dict[FlavorResource, int]]:
-        """Return whether the node has the amounts without borrowing, and what is to come from
-        its parent.
+        """Return whether the node has the amounts without borrowing, and which part of each its
+        parent must provide.
         """
         fits = not any(self.borrowing_with(key, amount) for key, amount in requested.items())
-        return fits, {
+        from_parent = {
             key: max(0, amount - self.local_available(key)) for key, amount in requested.items()
         }
+        return fits, from_parent
 
     @cached_property
     def all_keys(self) -> frozenset[FlavorResource]:
@@ -175,8 +177,9 @@ class QuotaNode:
 
 
 def dominant_share(node: QuotaNode) -> tuple[bool, float]:
-    """Return a node's share in fair sharing, by which nodes are compared; the larger one gives
-    first.
+    """Return a node's share in fair sharing; the node with the larger share gives way first.
+
+    The first item is whether the node borrows with a weight of 0, which outranks every ratio.
     """
     if node.parent is None:
         return (False, 0.0)
@@ -195,14 +198,12 @@ def dominant_share(node: QuotaNode) -> tuple[bool, float]:
     for key in node.root.all_keys:
         _, name = key
         lendable[name] = lendable.get(name, 0) + node.parent.potential_available(key)
-    ratio = max(
-        (
-            amount * 1000 / lendable[name]
-            for name, amount in borrowed.items()
-            if lendable.get(name, 0) > 0
-        ),
-        default=0.0,
-    )
+
+    ratio = 0.0
+    for name, amount in borrowed.items():
+        if lendable.get(name, 0) > 0:
+            ratio = max(ratio, amount * 1000 / lendable[name])
+
     if node.holder.weight == 0:
         return (True, ratio)
 
@@ -247,7 +248,7 @@ def _cohort_node(cluster: Cluster, name: str) -> QuotaNode:
 
 
 def _add_empty_cohorts(cluster: Cluster, cohorts: dict[str, QuotaNode]) -> None:
-    """Add the cohorts below which no queue is, since they may have quota to lend."""
+    """Add the cohorts without queues below them, since they may have quota to lend."""
     for name, holder in cluster.cohorts.items():
         missing: list[str] = []
         chain = cohort_chain(cluster, holder)

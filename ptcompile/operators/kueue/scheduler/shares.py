@@ -57,7 +57,7 @@ def _usage_of(workloads: Sequence[Workload], scheduler: Scheduler) -> dict[Flavo
 def _requests_per_flavor(
     workloads: Sequence[Workload], queue: QuotaNode
 ) -> dict[FlavorResource, int]:
-    """Return what workloads would use if all their pods got the same flavor, for each flavor."""
+    """Return what the workloads would use of each flavor if all their pods got that flavor."""
     amounts: dict[str, int] = {}
     for pod_set in (pod_set for workload in workloads for pod_set in workload.pod_sets):
         for resource, amount in {**pod_set.requests, "pods": 1}.items():
@@ -69,7 +69,7 @@ def _requests_per_flavor(
 
 @contextmanager
 def _without_workloads(workloads: Sequence[Workload], scheduler: Scheduler) -> Iterator[None]:
-    """Take workloads out of what is in use."""
+    """Leave the workloads out of the usage within the context."""
     state = scheduler.state
     reservations = [
         state.remove(w) for w in workloads if w in state.admitted.get(w.cluster_queue, ())

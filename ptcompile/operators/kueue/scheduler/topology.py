@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.evaluations import Evaluations
-from ptcompile.kubernetes import amounts, quantity
+from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.nodes import choices_of
+from ptcompile.kubernetes.quantity import NANO, Quantity
 from ptcompile.kubernetes.selectors import meets, selects, untolerated
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -85,7 +86,7 @@ class Domain:
         "state_with_leader",
         "taints",
         "values",
-    )  # fmt: skip
+    )
 
     def __init__(self, values: tuple[str, ...], parent: Domain | None) -> None:
         self.values = values
@@ -141,7 +142,7 @@ class _Parameters(NamedTuple):
 
 
 class FlavorTopology:
-    """The nodes of a flavor, in the levels of its Topology."""
+    """The nodes of a flavor, grouped by the levels of its Topology."""
 
     def __init__(
         self,
@@ -171,29 +172,29 @@ class FlavorTopology:
         if not is_of_flavor or not all(level in labels for level in self.levels):
             return
 
-        parent: Domain | None = None
+        leaf: Domain | None = None
         names = tuple(labels[level] for level in self.levels)
         for i, domains in enumerate(self.by_level):
+            parent = leaf
             values = names[: i + 1]
-            domain = domains.get(values)
-            if domain is None:
-                domain = domains[values] = Domain(values, parent)
+            leaf = domains.get(values)
+            if leaf is None:
+                leaf = domains[values] = Domain(values, parent)
                 if parent is not None:
-                    parent.children.append(domain)
-            parent = domain
+                    parent.children.append(leaf)
 
-        if parent is None:
+        if leaf is None:
             return
 
         if self.has_hosts:
-            parent.name = host.name
-            parent.labels = labels
-            parent.taints = host.taints
+            leaf.name = host.name
+            leaf.labels = labels
+            leaf.taints = host.taints
 
-        parent.key = leaf_key(self.name, self.levels, parent.values)
+        leaf.key = leaf_key(self.name, self.levels, leaf.values)
         used = node_usage.get(host.name, {})
         for name, amount in host.capacity.items():
-            parent.capacity[name] = parent.capacity.get(name, 0) + amount - used.get(name, 0)
+            leaf.capacity[name] = leaf.capacity.get(name, 0) + amount - used.get(name, 0)
 
     def leaves(self) -> Collection[Domain]:
         """Return the domains of the lowest level."""
@@ -231,13 +232,13 @@ class FlavorTopology:
 
     def usage_of(self, placement: Placement, pod_set: PodSet) -> TopologyUsage:
         """Return what placed pods use in each domain."""
-        return {
-            leaf_key(self.name, self.levels, values): {
-                **{name: amount * count for name, amount in pod_set.node_requests.items()},
-                "pods": count,
-            }
-            for values, count in placement.domains
-        }
+        out: TopologyUsage = {}
+        for values, count in placement.domains:
+            usage = {name: amount * count for name, amount in pod_set.node_requests.items()}
+            usage["pods"] = count
+            out[leaf_key(self.name, self.levels, values)] = usage
+
+        return out
 
     def _place_group(
         self,
@@ -363,21 +364,23 @@ class FlavorTopology:
 
         for leaf in suitable:
             used = {} if is_empty else self.usage.get(leaf.key, {})
-            beside = assumed.get(leaf.key, {})
-            leaf.state, limiting = _count_in(requests, leaf.capacity, used, beside)
+            added = assumed.get(leaf.key, {})
+            leaf.state, limiting = _count_fitting(requests, leaf.capacity, used, added)
             leaf.state_with_leader = leaf.state
             if not leaf.state:
                 exclusions.reasons[f'resource "{limiting}"'] += 1
             if leading is None:
                 continue
 
-            leaders, _ = _count_in(leading.items(), leaf.capacity, used, beside)
+            leaders, _ = _count_fitting(leading.items(), leaf.capacity, used, added)
             if leaders > 0:
                 leaf.leader_state = 1
                 with_leader = {
-                    name: beside.get(name, 0) + leading.get(name, 0) for name in {*beside, *leading}
+                    name: added.get(name, 0) + leading.get(name, 0) for name in {*added, *leading}
                 }
-                leaf.state_with_leader, _ = _count_in(requests, leaf.capacity, used, with_leader)
+                leaf.state_with_leader, _ = _count_fitting(
+                    requests, leaf.capacity, used, with_leader
+                )
 
     def _suitable_leaves(self, spec: Json) -> tuple[list[Domain], Counter[str]]:
         """Return the domains of the lowest level that take such pods, and how many do not, by
@@ -455,33 +458,33 @@ class FlavorTopology:
         too few.
         """
         chosen: list[Domain] = []
-        left = parameters.slices
+        slices = parameters.slices
         leaders = parameters.leaders
         i = 0
         is_best_fit = not parameters.is_unconstrained
         while leaders > 0 and i < len(ordered) and ordered[i].leader_state > 0:
             domain = ordered[i]
-            if is_best_fit and domain.slice_state_with_leader >= left:
-                domain = _find_best_fit_domain(ordered[i:], left, "slice_state_with_leader")
+            if is_best_fit and domain.slice_state_with_leader >= slices:
+                domain = _find_best_fit_domain(ordered[i:], slices, "slice_state_with_leader")
             chosen.append(domain)
             leaders -= domain.leader_state
-            left -= domain.slice_state_with_leader
+            slices -= domain.slice_state_with_leader
             i += 1
 
         if leaders > 0:
             raise self._not_fitting(name, parameters.leaders - leaders, parameters, exclusions)
 
-        rest = _sort_domains(ordered[i:], parameters.is_unconstrained)
-        for i, domain in enumerate(rest):
-            if left <= 0:
+        without_leader = _sort_domains(ordered[i:], parameters.is_unconstrained)
+        for i, domain in enumerate(without_leader):
+            if slices <= 0:
                 break
-            if is_best_fit and domain.slice_state >= left:
-                domain = _find_best_fit_domain(rest[i:], left, "slice_state")
+            if is_best_fit and domain.slice_state >= slices:
+                domain = _find_best_fit_domain(without_leader[i:], slices, "slice_state")
             chosen.append(domain)
-            left -= domain.slice_state
+            slices -= domain.slice_state
 
-        if left > 0:
-            raise self._not_fitting(name, parameters.slices - left, parameters, exclusions)
+        if slices > 0:
+            raise self._not_fitting(name, parameters.slices - slices, parameters, exclusions)
 
         return chosen
 
@@ -547,26 +550,23 @@ def leaf_key(topology: str, levels: tuple[str, ...], values: Sequence[str]) -> L
     return (topology, *values)
 
 
+_KUEUE_LABELS = frozenset({"kueue.x-k8s.io/tas", "kueue.x-k8s.io/podset"})
+"""Labels of pods that Kueue has placed."""
+
+
 def used_by_other_pods(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
     """Return what running pods that Kueue has not placed use, by node."""
     out: dict[str, dict[str, int]] = {}
     for pod in pods:
         name = nested_string(pod, "spec", "nodeName")
         has_ended = nested_value(pod, "status", "phase") in ("Succeeded", "Failed")
-        labels = nested_map(pod, "metadata", "labels")
-        if (
-            not name
-            or has_ended
-            or "kueue.x-k8s.io/tas" in labels
-            or "kueue.x-k8s.io/podset" in labels
-        ):
+        is_placed_by_kueue = not _KUEUE_LABELS.isdisjoint(nested_map(pod, "metadata", "labels"))
+        if not name or has_ended or is_placed_by_kueue:
             continue
 
         usage = out.setdefault(name, {})
-        for resource, amount in {
-            **amounts.pod_requests(nested_map(pod, "spec")),
-            "pods": quantity.Quantity(10**9),
-        }.items():
+        requests = {**amounts.pod_requests(nested_map(pod, "spec")), "pods": Quantity(NANO)}
+        for resource, amount in requests.items():
             usage[resource] = usage.get(resource, 0) + amount_of(resource, amount)
 
     return out
@@ -584,11 +584,11 @@ def _workers_and_leader(
     requests: Sequence[PlacementRequest],
 ) -> tuple[PlacementRequest, PlacementRequest | None]:
     """Return the pod set of the workers and that of their leader; a group has one or two."""
-    first, *others = requests
-    if not others:
+    first, *members = requests
+    if not members:
         return first, None
 
-    second, *_ = others
+    second, *_ = members
     if second.count > first.count:
         return second, first
     return first, second
@@ -612,18 +612,20 @@ def _exclusion(
     return "" if is_chosen else "affinity"
 
 
-def _count_in(
+def _count_fitting(
     requests: Iterable[tuple[str, int]],
     capacity: ResourceAmounts,
     used: ResourceAmounts,
-    beside: ResourceAmounts,
+    added: ResourceAmounts,
 ) -> tuple[int, str]:
-    """Return how many pods fit beside what is in use, and the resource that limits them."""
+    """Return how many pods fit next to what is in use and what was added, and the resource that
+    limits them.
+    """
     fewest = 2**31 - 1
     limiting = ""
     for name, amount in requests:
         if amount > 0:
-            count = (capacity.get(name, 0) - used.get(name, 0) - beside.get(name, 0)) // amount
+            count = (capacity.get(name, 0) - used.get(name, 0) - added.get(name, 0)) // amount
             if count < fewest:
                 fewest = max(0, count)
                 limiting = name
@@ -635,10 +637,8 @@ def _fill_in_counts_helper(domain: Domain, parameters: _Parameters, level: int) 
     size = parameters.slice_size
     if not domain.children:
         if level == parameters.slice_level:
-            domain.slice_state, domain.slice_state_with_leader = (
-                domain.state // size,
-                domain.state_with_leader // size,
-            )
+            domain.slice_state = domain.state // size
+            domain.slice_state_with_leader = domain.state_with_leader // size
         return
 
     inner = parameters.slice_size_at_level.get(level + 1, 1)
@@ -648,24 +648,23 @@ def _fill_in_counts_helper(domain: Domain, parameters: _Parameters, level: int) 
     for child in domain.children:
         _fill_in_counts_helper(child, parameters, level + 1)
         usable = child.state // inner * inner
-        beside = child.state_with_leader // inner * inner
+        usable_with_leader = child.state_with_leader // inner * inner
         pods += usable
         slices += child.slice_state
         leaders = max(leaders, child.leader_state)
         if not parameters.leaders or child.leader_state:
-            lost_pods.append(usable - beside)
+            lost_pods.append(usable - usable_with_leader)
             lost_slices.append(child.slice_state - child.slice_state_with_leader)
 
     domain.state = pods
     domain.leader_state = leaders
     # a leader goes to the child that loses the fewest by it; without such a child nothing fits
     domain.state_with_leader = pods - min(lost_pods, default=pods)
-    beside_slices = slices - min(lost_slices, default=slices)
-    if level == parameters.slice_level:
-        slices = pods // size
-        beside_slices = domain.state_with_leader // size
     domain.slice_state = slices
-    domain.slice_state_with_leader = beside_slices
+    domain.slice_state_with_leader = slices - min(lost_slices, default=slices)
+    if level == parameters.slice_level:
+        domain.slice_state = pods // size
+        domain.slice_state_with_leader = domain.state_with_leader // size
 
 
 def _sort_domains_with_leader(domains: Iterable[Domain], is_unconstrained: bool) -> list[Domain]:
@@ -705,35 +704,30 @@ def _update_counts_to_minimum(
     in_slices: bool,
 ) -> list[Domain]:
     """Return the domains that are used, with the pods and leaders that each takes."""
-    unit = size if in_slices else 1
-    left = pods // unit
-    room, room_beside = (
-        ("slice_state", "slice_state_with_leader") if in_slices else ("state", "state_with_leader")
-    )
+    unit_size = size if in_slices else 1
+    units = pods // unit_size
+    room = "slice_state" if in_slices else "state"
     chosen: list[Domain] = []
     for i, domain in enumerate(domains):
-        attribute = room_beside if leaders > 0 else room
-        if (
-            not is_unconstrained
-            and getattr(domain, attribute) >= left
-            and domain.leader_state >= leaders
-        ):
-            domain = _find_best_fit_domain(domains[i:], left, attribute)
+        attribute = f"{room}_with_leader" if leaders > 0 else room
+        has_leaders = domain.leader_state >= leaders
+        if not is_unconstrained and getattr(domain, attribute) >= units and has_leaders:
+            domain = _find_best_fit_domain(domains[i:], units, attribute)
 
         available = getattr(domain, attribute)
         chosen.append(domain)
         taken_leaders = min(domain.leader_state, leaders) if leaders > 0 else 0
-        if available >= left and domain.leader_state >= leaders:
-            domain.state = left * unit
+        if available >= units and domain.leader_state >= leaders:
+            domain.state = units * unit_size
             domain.leader_state = leaders
             if in_slices:
-                domain.slice_state = left
+                domain.slice_state = units
             return chosen
 
-        taken = min(available, left)
-        domain.state = taken * unit
+        taken = min(available, units)
+        domain.state = taken * unit_size
         domain.leader_state = taken_leaders
-        left -= taken
+        units -= taken
         leaders -= taken_leaders
 
     return chosen

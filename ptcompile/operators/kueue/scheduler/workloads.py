@@ -68,7 +68,7 @@ _SUBMITTER = {
         }
     ]
 }
-"""What KubeRay starts to submit a RayJob that has no submitterPodTemplate."""
+"""Spec of the pod that KubeRay starts to submit a RayJob without a submitterPodTemplate."""
 
 _SYSTEM_CLASSES = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
 
@@ -99,13 +99,13 @@ class PodSet(NamedTuple):
 
     name: str
     count: int  # type: ignore[assignment]  # not the method that tuples have
-    least: int | None
+    min_count: int | None
     """The fewest pods that are admitted, or None if all must be."""
     spec: Json
     requests: Mapping[str, int]
-    """What the quota counts of one pod."""
+    """What one pod takes of the quota."""
     node_requests: Mapping[str, int]
-    """What a node has left less of for one pod."""
+    """What one pod takes of its node."""
     topology: TopologyRequest
 
 
@@ -128,6 +128,7 @@ class Workload:
         """Name of the LocalQueue."""
         self.priority = priority
         self.pod_sets = tuple(pod_sets)
+
         self.cluster_queue = ""
         self.order: tuple[str, int] = ("", 0)
         """Time of creation; an older workload is considered first."""
@@ -147,11 +148,11 @@ class Workload:
 
     def copy(self) -> Workload:
         """Return an equal workload that was never tried."""
-        other = Workload(self.name, self.namespace, self.queue, self.priority, self.pod_sets)
-        other.cluster_queue = self.cluster_queue
-        other.invalid = self.invalid
-        other.owner = self.owner
-        return other
+        copy = Workload(self.name, self.namespace, self.queue, self.priority, self.pod_sets)
+        copy.cluster_queue = self.cluster_queue
+        copy.invalid = self.invalid
+        copy.owner = self.owner
+        return copy
 
 
 class NotQueuedError(Exception):
@@ -184,14 +185,14 @@ def workloads_of(
 
     sets: list[PodSet] = []
     reasons: list[str] = []
-    for template, least in templates:
+    for template, min_count in templates:
         spec = adjusted_spec(nested_map(template.template, "spec"), namespace_of(manifest), state)
         reasons += invalid_resources(spec, namespace_of(manifest), state, len(sets))
         sets.append(
             pod_set(
                 template.name,
                 template.pods,
-                least,
+                min_count,
                 spec,
                 topology_request(template.annotations),
                 cluster.configuration,
@@ -232,7 +233,7 @@ def pod_templates(
     """Return the pod sets of a job, each with the fewest pods that are admitted."""
     kind = nested_string(manifest, "kind")
     if kind == "TrainJob":
-        return [(item, None) for item in _train_job(manifest, stream, versions)]
+        return [(item, None) for item in _runtime_templates(manifest, stream, versions)]
 
     templates = pod_sets_of(manifest)
     if kind in ("MPIJob", "PyTorchJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob"):
@@ -240,27 +241,33 @@ def pod_templates(
             key=lambda item: _REPLICA_ORDER.index(item.name) if item.name in _REPLICA_ORDER else 99
         )
     elif kind == "RayJob" and templates:
-        templates += _submitter(manifest)
+        templates += _submitter_templates(manifest)
     elif kind == "Deployment":
         templates = [item._replace(pods=1) for item in templates]
     elif kind == "Pod" and group_of(manifest)[1]:
-        return [(item, None) for item in _group_sets(manifest, stream)]
+        return [(item, None) for item in _group_templates(manifest, stream)]
 
-    least = _min_pods(manifest) if kind == "Job" else None
+    min_count = _min_pods(manifest) if kind == "Job" else None
     return [
-        (item, least if least is not None and least < item.pods else None) for item in templates
+        (item, None if min_count is None or min_count >= item.pods else min_count)
+        for item in templates
     ]
 
 
-def _train_job(manifest: Json, stream: Objects, versions: Versions) -> Iterator[PodSetTemplate]:
+def _runtime_templates(
+    manifest: Json, stream: Objects, versions: Versions
+) -> Iterator[PodSetTemplate]:
     for role in expand(manifest, versions=versions, related=stream).roles:
         if role.count:
             pod = role.pod(0)
-            template = {"metadata": {"annotations": pod.annotations}, "spec": pod.spec}
+            template = {
+                "metadata": {"annotations": pod.annotations},
+                "spec": pod.spec,
+            }
             yield PodSetTemplate(role.name, ("spec",), template, role.count)
 
 
-def _submitter(manifest: Json) -> Iterator[PodSetTemplate]:
+def _submitter_templates(manifest: Json) -> Iterator[PodSetTemplate]:
     spec = nested_map(manifest, "spec")
     if nested_string(spec, "submissionMode") in ("", "K8sJobMode"):
         template = nested_map(spec, "submitterPodTemplate") or {"spec": _SUBMITTER}
@@ -269,15 +276,15 @@ def _submitter(manifest: Json) -> Iterator[PodSetTemplate]:
 
 def _min_pods(manifest: Json) -> int | None:
     """Return the fewest pods of a Job that are admitted together, or None if all must be."""
-    written = nested_string_map(manifest, "metadata", "annotations").get(MIN_PARALLELISM, "")
-    if is_short_number(written):
-        return int(written)
+    text = nested_string_map(manifest, "metadata", "annotations").get(MIN_PARALLELISM, "")
+    if is_short_number(text):
+        return int(text)
     return None
 
 
-def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
-    """Return the pod sets of a group of Pods. Raises NotQueuedError if it is incomplete, or for
-    another than its first Pod.
+def _group_templates(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
+    """Return the pod sets of a group of Pods. Raises NotQueuedError for an incomplete group, and
+    PartOfGroupError for any but its first Pod.
     """
     _, group = group_of(manifest)
     size = nested_string(manifest, "metadata", "annotations", GROUP_SIZE)
@@ -315,13 +322,16 @@ def _shape(spec: Json) -> str:
     import json
 
     def containers(key: str) -> list[dict[str, object]] | None:
-        return [
-            {
-                "ports": item.get("ports"),
-                "resources": {"requests": nested_map(item, "resources", "requests") or None},
-            }
-            for item in nested_maps(spec, key)
-        ] or None
+        shapes: list[dict[str, object]] = []
+        for item in nested_maps(spec, key):
+            requests = nested_map(item, "resources", "requests") or None
+            shapes.append(
+                {
+                    "ports": item.get("ports"),
+                    "resources": {"requests": requests},
+                }
+            )
+        return shapes or None
 
     tolerations = [
         {key: item[key] for key in _TOLERATION if item.get(key) is not None}
@@ -366,13 +376,12 @@ def invalid_resources(spec: Json, namespace: str, state: ClusterState, index: in
     path = f"spec.podSets[{index}].template.spec"
     for key in ("initContainers", "containers"):
         for i, container in enumerate(nested_maps(spec, key)):
-            limits = amounts.quantities_of(nested_map(container, "resources"), "limits")
-            requests = amounts.container_requests(nested_map(container, "resources"))
-            names = sorted(
-                name
-                for name, amount in requests.items()
-                if name in limits and amount > limits[name]
-            )
+            resources = nested_map(container, "resources")
+            limits = amounts.quantities_of(resources, "limits")
+            requests = amounts.container_requests(resources)
+            names = [
+                name for name in sorted(limits.keys() & requests) if requests[name] > limits[name]
+            ]
             if names:
                 yield _invalid_requests(
                     "resources validation failed",
@@ -382,56 +391,53 @@ def invalid_resources(spec: Json, namespace: str, state: ClusterState, index: in
                 )
 
     ranges = limits_of(namespace, state)
-    what = "resources didn't satisfy LimitRange constraints"
+    check = "resources didn't satisfy LimitRange constraints"
     if ranges is None:
         return
 
+    container_bounds = ranges.bounds.get("Container", {})
     for key in ("initContainers", "containers"):
         for i, container in enumerate(nested_maps(spec, key)):
             resources = nested_map(container, "resources")
-            low = amounts.container_requests(resources)
-            high = amounts.quantities_of(resources, "limits")
-            for names, word in _out_of_bounds(
-                ranges.bounds.get("Container", {}), low, {**low, **high}
-            ):
-                yield _invalid_requests(what, f"{path}.{key}[{i}]", names, word)
+            requests = amounts.container_requests(resources)
+            limits = {**requests, **amounts.quantities_of(resources, "limits")}
+            for names, why in _out_of_bounds(container_bounds, requests, limits):
+                yield _invalid_requests(check, f"{path}.{key}[{i}]", names, why)
 
     total = amounts.pod_requests(spec)
-    for names, word in _out_of_bounds(ranges.bounds.get("Pod", {}), total, total):
-        yield _invalid_requests(what, path, names, word)
+    for names, why in _out_of_bounds(ranges.bounds.get("Pod", {}), total, total):
+        yield _invalid_requests(check, path, names, why)
 
 
 def _out_of_bounds(
     bounds: Mapping[str, Mapping[str, Quantity]],
-    low: Mapping[str, Quantity],
-    high: Mapping[str, Quantity],
+    requests: Mapping[str, Quantity],
+    limits: Mapping[str, Quantity],
 ) -> Iterator[tuple[list[str], str]]:
-    """Yield the resources above the maximum and those below the minimum of LimitRanges, each with
-    the words of Kueue. `low` are the requests, `high` the limits if there are any.
+    """Yield the resources with limits above the maximum of LimitRanges, then the resources with
+    requests below the minimum, both in Kueue's words.
     """
-    above = sorted(
-        name for name, most in bounds.get("max", {}).items() if name in high and high[name] > most
-    )
-    below = sorted(
-        name for name, least in bounds.get("min", {}).items() if name in low and low[name] < least
-    )
+    highest = bounds.get("max", {})
+    lowest = bounds.get("min", {})
+    above = [name for name in sorted(highest.keys() & limits) if limits[name] > highest[name]]
+    below = [name for name in sorted(lowest.keys() & requests) if requests[name] < lowest[name]]
     if above:
         yield above, "not be above the limitRange max"
     if below:
         yield below, "not be below the limitRange min"
 
 
-def _invalid_requests(what: str, path: str, names: Iterable[str], why: str) -> str:
+def _invalid_requests(check: str, path: str, names: Iterable[str], why: str) -> str:
     listed = ", ".join(f'"{name}"' for name in names)
-    return f"{what}: {path}: Invalid value: [{listed}]: requests must {why}"
+    return f"{check}: {path}: Invalid value: [{listed}]: requests must {why}"
 
 
 def pod_set(
     name: str,
     pods: int,
-    least: int | None,
+    min_count: int | None,
     spec: Json,
-    placement: TopologyRequest,
+    topology: TopologyRequest,
     configuration: Configuration,
 ) -> PodSet:
     """Return a pod set with the requests of its pods."""
@@ -439,11 +445,11 @@ def pod_set(
     return PodSet(
         name=name,
         count=max(0, pods),
-        least=least,
+        min_count=min_count,
         spec=spec,
         requests=amounts_of(counted_requests(requests, configuration)),
         node_requests=amounts_of(requests),
-        topology=placement,
+        topology=topology,
     )
 
 
@@ -467,15 +473,15 @@ def counted_requests(
         if change is None or change.is_kept:
             out = amounts.add(out, {name: amount})
         if change is not None:
-            times = kept.get(change.multiplied_by) if change.multiplied_by else None
-            factor = amount.value * (1 if times is None else times.value)
+            multiplier = kept.get(change.multiplied_by) if change.multiplied_by else None
+            factor = amount.value if multiplier is None else amount.value * multiplier.value
             out = amounts.add(out, amounts.multiply(change.outputs, factor))
 
     return out
 
 
 def topology_request(values: Mapping[str, str]) -> TopologyRequest:
-    """Return where the annotations of a pod template place its pods."""
+    """Return what the annotations of a pod template request of a topology."""
     size = values.get(KUEUE_SLICE_SIZE, "")
     slices: tuple[tuple[str, int], ...] = ()
     if level := values.get(KUEUE_SLICE):
@@ -508,13 +514,12 @@ def priority_of(
     scheduling = nested_map(manifest, "spec", "runPolicy", "schedulingPolicy")
     names = [
         nested_string(scheduling, "priorityClass"),
-        *[nested_string(each.template, "spec", "priorityClassName") for each, _ in templates],
+        *[nested_string(item.template, "spec", "priorityClassName") for item, _ in templates],
     ]
     name = next(filter(None, names), "")
     for priority_class in stream.of_kind(("scheduling.k8s.io/v1", "PriorityClass")):
-        if object_name(priority_class) == name or (
-            not name and priority_class.get("globalDefault") is True
-        ):
+        is_default = not name and priority_class.get("globalDefault") is True
+        if is_default or object_name(priority_class) == name:
             return priority_value(priority_class)
 
     if name and name not in _SYSTEM_CLASSES:

@@ -124,14 +124,14 @@ def _check_number_of_pod_sets(manifest: Json, versions: Versions) -> Problems:
     it.
     """
     count = len(pod_sets_of(manifest))
-    most = max_pod_sets(versions)
-    if count > most:
+    limit = max_pod_sets(versions)
+    if count > limit:
         yield controller_failure(
             "kueue",
             ("metadata", "labels", QUEUE),
             f"Kueue cannot create the Workload: spec.podSets: Too many: {count}: must have at "
-            f"most {most} items",
-            f"use at most {most} pod templates",
+            f"most {limit} items",
+            f"use at most {limit} pod templates",
         )
 
 
@@ -216,4 +216,8 @@ def _gate_pod(pod: Json, versions: Versions) -> Json:
         added = [ADMISSION_GATE]
 
     missing = [{"name": name} for name in added if name not in names]
-    return {**pod, "metadata": metadata, "spec": {**spec, "schedulingGates": [*gates, *missing]}}
+    return {
+        **pod,
+        "metadata": metadata,
+        "spec": {**spec, "schedulingGates": [*gates, *missing]},
+    }

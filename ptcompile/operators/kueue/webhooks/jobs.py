@@ -31,14 +31,15 @@ def check_min_parallelism(job: Json) -> Problems:
         return
 
     path = (*_ANNOTATIONS, MIN_PARALLELISM)
-    least = atoi(text)
+    min_parallelism = atoi(text)
     pods = pods_of_job(nested_map(job, "spec"))
     help = f"write 1 to {pods - 1}" if pods > 1 else "remove it: the Job has a single pod"
-    if least is None:
+    if min_parallelism is None:
         yield rejection(path, f'Invalid value: "{text}": must be a whole number', help)
     # Go converts it to 32 bits without an error
-    elif least <= 0 or (least + 2**31) % 2**32 - 2**31 >= pods:
-        yield rejection(path, f"Invalid value: {least}: should be between 0 and {pods - 1}", help)
+    elif min_parallelism <= 0 or (min_parallelism + 2**31) % 2**32 - 2**31 >= pods:
+        why = f"Invalid value: {min_parallelism}: should be between 0 and {pods - 1}"
+        yield rejection(path, why, help)
     if is_elastic(job):
         yield rejection(
             path,
@@ -82,12 +83,12 @@ def check_elastic_topology(job: Json) -> Problems:
         return
 
     for pod_set in pod_sets_of(job):
-        for word in ("required", "preferred"):
-            name = KUEUE_TOPOLOGY[word]
+        for strictness in ("required", "preferred"):
+            name = KUEUE_TOPOLOGY[strictness]
             if name in pod_set.annotations:
                 yield rejection(
                     (*pod_set.annotations_path, name),
-                    f"Forbidden: {word} topology is not supported with elastic jobs",
+                    f"Forbidden: {strictness} topology is not supported with elastic jobs",
                     f"remove it, or use {KUEUE_TOPOLOGY['unconstrained']}",
                     name="refused-topology-request",
                     on_key=True,

@@ -43,7 +43,7 @@ def rejection(
 
 
 refusal = partial(rejection, name="webhook-refusal")
-"""Returns a rejection by Kueue's webhooks that is about no label of a queue."""
+"""Return a rejection by Kueue's webhooks that is not about a queue's label."""
 
 
 def labels_of(manifest: Json) -> dict[str, str]:

@@ -67,7 +67,7 @@ def pod_sets_of(manifest: Json) -> list[PodSetTemplate]:
     return [] if read is None else list(read(manifest))
 
 
-def marked(manifest: Json, role: ExpandedRole, request: KindContext) -> ExpandedRole:
+def mark_role(manifest: Json, role: ExpandedRole, request: KindContext) -> ExpandedRole:
     """Return the pods of a role of a queued object with Kueue's labels and annotation (Kueue 0.17).
 
     The name of the Workload contains a hash of the object's uid. A Pod has only the label of the
@@ -78,7 +78,7 @@ def marked(manifest: Json, role: ExpandedRole, request: KindContext) -> Expanded
         return role
 
     labels = {f"{PREFIX}podset": "main" if kind_of(manifest) == _JOB else role.name}
-    notes = {f"{PREFIX}workload": "<workload>"}
+    added_annotations = {f"{PREFIX}workload": "<workload>"}
     queue = queue_of(manifest)
     if has_feature("kueue-queue-labels", request.versions):
         labels[f"{PREFIX}local-queue-name"] = queue
@@ -86,12 +86,14 @@ def marked(manifest: Json, role: ExpandedRole, request: KindContext) -> Expanded
         for local in local_queues.by_name((api_version(request.versions), "LocalQueue"), queue):
             labels[f"{PREFIX}cluster-queue-name"] = nested_string(local, "spec", "clusterQueue")
     if not kind.suspend:
-        labels, notes = {MANAGED: "true"}, {}
+        labels = {MANAGED: "true"}
+        added_annotations = {}
 
     def pod(index: int) -> PodView:
         view = role.pod(index)
         return view._replace(
-            labels={**view.labels, **labels}, annotations={**view.annotations, **notes}
+            labels={**view.labels, **labels},
+            annotations={**view.annotations, **added_annotations},
         )
 
     return role._replace(pod=pod)
@@ -165,8 +167,10 @@ def _ray(*path: str) -> Callable[[Json], Iterator[PodSetTemplate]]:
 
 
 def max_pod_sets(versions: Versions) -> int:
-    """Return the most pod sets of a Workload: 18 since Kueue 0.19, 10 in 0.18."""
-    return 18 if versions.kueue >= (0, 19) else 10
+    """Return the most pod sets of a Workload: 18 since Kueue 0.19, 10 in 0.18, 8 before."""
+    if versions.kueue >= (0, 19):
+        return 18
+    return 10 if versions.kueue >= (0, 18) else 8
 
 
 HEAD = "head"

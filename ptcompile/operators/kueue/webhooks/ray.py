@@ -66,12 +66,12 @@ def _check_cluster(manifest: Json, cluster: Json, path: Path, versions: Versions
         )
 
     groups = list(indexed_mappings(cluster.get("workerGroupSpecs")))
-    most = max_pod_sets(versions)
+    limit = max_pod_sets(versions)
     count = len(groups) + 1
-    if count > most:
-        why = f"Too many: {count}: must have at most {most} items"
+    if count > limit:
+        why = f"Too many: {count}: must have at most {limit} items"
         yield refusal(
-            (*path, "workerGroupSpecs"), why, f"use at most {most - 1} groups: the head counts too"
+            (*path, "workerGroupSpecs"), why, f"use at most {limit - 1} groups: the head counts too"
         )
 
     for i, group in groups:

@@ -49,18 +49,18 @@ def check_template(
     yield from _check_requests(values, path)
     if KUEUE_POD_SET_GROUP in values:
         yield from _check_group_name(values, (*path, KUEUE_POD_SET_GROUP))
-    most = pod_set.pods if is_bounded else None
-    yield from _check_slices(values, path, most)
+    limit = pod_set.pods if is_bounded else None
+    yield from _check_slices(values, path, limit)
     if CONSTRAINTS in values:
-        yield from _check_constraints(values, (*path, CONSTRAINTS), most, versions)
+        yield from _check_constraints(values, (*path, CONSTRAINTS), limit, versions)
 
 
 def _check_requests(values: Mapping[str, str], path: Path) -> Problems:
     """Check for at most one topology request, with a level that can be the key of a node label."""
     requests = [name for name in values if name in REQUESTS]
     for name in requests[1:]:
-        others = ", ".join(f'"{request}"' for request in REQUESTS)
-        why = f"Invalid value: must not contain more than one topology annotation: [{others}]"
+        listed = ", ".join(f'"{request}"' for request in REQUESTS)
+        why = f"Invalid value: must not contain more than one topology annotation: [{listed}]"
         yield _topology_rejection((*path, name), why, f"remove it, or {requests[0]}", on_key=True)
 
     for name in (_REQUIRED, _PREFERRED, KUEUE_SLICE):
@@ -96,12 +96,15 @@ def _check_group_name(values: Mapping[str, str], path: Path) -> Problems:
 
 def _is_uint64(text: str) -> bool:
     """Return whether `strconv.ParseUint(text, 10, 64)` succeeds."""
+    if not (text.isascii() and text.isdigit()):
+        return False
+    # compared as text: Python converts no more than 4300 digits
     digits = text.lstrip("0")
-    is_number = text.isascii() and text.isdigit()
-    return is_number and (len(digits) < 20 or (len(digits) == 20 and digits <= str(2**64 - 1)))
+    largest = str(2**64 - 1)
+    return (len(digits), digits) <= (len(largest), largest)
 
 
-def _check_slices(values: Mapping[str, str], path: Path, most: int | None) -> Problems:
+def _check_slices(values: Mapping[str, str], path: Path, limit: int | None) -> Problems:
     """Check that slices have both a level and a size, and that one slice is not larger than the
     pod set.
     """
@@ -130,18 +133,17 @@ def _check_slices(values: Mapping[str, str], path: Path, most: int | None) -> Pr
         yield _topology_rejection(
             size_path, f'Invalid value: "{text}": must be greater than or equal to 1', help
         )
-    elif most is not None and size > most:
-        why = f'Invalid value: "{text}": must not be greater than pod set count {most}'
-        yield _topology_rejection(
-            size_path, why, f"write 1 to {most}, or add pods" if most > 0 else "add pods"
-        )
+    elif limit is not None and size > limit:
+        why = f'Invalid value: "{text}": must not be greater than pod set count {limit}'
+        help = f"write 1 to {limit}, or add pods" if limit > 0 else "add pods"
+        yield _topology_rejection(size_path, why, help)
     if KUEUE_SLICE not in values:
         why = f"Forbidden: may not be set when '{KUEUE_SLICE}' is not specified"
         yield _topology_rejection(size_path, why, f"add {KUEUE_SLICE}", on_key=True)
 
 
 def _check_constraints(
-    values: Mapping[str, str], path: Path, most: int | None, versions: Versions
+    values: Mapping[str, str], path: Path, limit: int | None, versions: Versions
 ) -> Problems:
     """Check the slices of several levels, which Kueue has had since 0.19."""
     if versions.kueue < (0, 19):
@@ -178,8 +180,8 @@ def _check_constraints(
     for field, reason in _layer_errors(layers):
         yield _topology_rejection(path, reason, "correct the entry", field=field_path(path) + field)
     _, first_size = layers[0]
-    if most is not None and first_size > most:
-        why = f"Invalid value: {first_size}: must not be greater than pod set count {most}"
+    if limit is not None and first_size > limit:
+        why = f"Invalid value: {first_size}: must not be greater than pod set count {limit}"
         yield _topology_rejection(path, why, "lower the first size, or add pods")
 
 
@@ -194,6 +196,7 @@ def _layer_errors(layers: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str]
             yield f"[{i}].topology", f'Invalid value: "{topology}": {reason}'
         if size < 1:
             yield f"[{i}].size", f"Invalid value: {size}: must be greater than or equal to 1"
+
         if topology in levels[:i]:
             yield (
                 f"[{i}].topology",
@@ -224,11 +227,14 @@ def parse_constraints(text: str) -> list[tuple[str, int]] | None:
     if not isinstance(entries, list):
         return None
 
-    layers = [_layer(entry) for entry in entries]
-    if None in layers:
-        return None
+    layers: list[tuple[str, int]] = []
+    for entry in entries:
+        layer = _layer(entry)
+        if layer is None:
+            return None
+        layers.append(layer)
 
-    return [layer for layer in layers if layer is not None]
+    return layers
 
 
 def _reject_constant(name: str) -> Any:
@@ -264,14 +270,16 @@ def check_groups(pod_sets: Sequence[PodSetTemplate]) -> Problems:
     groups: dict[str, list[PodSetTemplate]] = {}
     for pod_set in pod_sets:
         values = pod_set.annotations
-        if KUEUE_POD_SET_GROUP in values and (_REQUIRED in values or _PREFERRED in values):
+        has_level = _REQUIRED in values or _PREFERRED in values
+        if has_level and KUEUE_POD_SET_GROUP in values:
             groups.setdefault(values[KUEUE_POD_SET_GROUP], []).append(pod_set)
 
     for name, members in groups.items():
         if len(members) != 2:
             why = f"can only define groups of exactly 2 pod sets, got: {len(members)} pod set(s)"
             help = "give the same group name to exactly two templates"
-            yield from (_group_rejection(member, name, why, help) for member in members)
+            for member in members:
+                yield _group_rejection(member, name, why, help)
             continue
 
         first, second = members
@@ -281,10 +289,8 @@ def check_groups(pod_sets: Sequence[PodSetTemplate]) -> Problems:
                 "can only define groups where at least one pod set has only 1 replica, got: "
                 f"{counts} in the group"
             )
-            yield from (
-                _group_rejection(member, name, why, "set one of them to one pod")
-                for member in members
-            )
+            for member in members:
+                yield _group_rejection(member, name, why, "set one of them to one pod")
         if _level(first) != _level(second):
             yield from _different_topologies(first, second, name)
 

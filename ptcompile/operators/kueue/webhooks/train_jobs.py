@@ -59,12 +59,13 @@ def check_train_job(manifest: Json, request: KindContext) -> Problems:
 def with_patch_of_kueue(manifest: Json, versions: Versions) -> Json:
     """Return a TrainJob with the empty patch that Kueue fills when it admits the job."""
     spec = nested_map(manifest, "spec")
-    is_there = any(
-        patch.get("manager") == _MANAGER for patch in nested_maps(spec, "runtimePatches")
-    )
-    if is_there or not has_feature("kueue-runtime-patches", versions):
+    managers = [patch.get("manager") for patch in nested_maps(spec, "runtimePatches")]
+    if _MANAGER in managers or not has_feature("kueue-runtime-patches", versions):
         return manifest
-    patch = {"manager": _MANAGER, "trainingRuntimeSpec": {"template": {"spec": {}}}}
+    patch = {
+        "manager": _MANAGER,
+        "trainingRuntimeSpec": {"template": {"spec": {}}},
+    }
     return {**manifest, "spec": with_items(spec, "runtimePatches", [patch])}
 
 
@@ -116,22 +117,13 @@ def _patched_annotations(manifest: Json) -> dict[tuple[str, str], tuple[Path, st
     """Return path and value of each annotation in runtimePatches by role and name; the last
     patch wins.
     """
-    written: dict[tuple[str, str], tuple[Path, str]] = {}
+    patched: dict[tuple[str, str], tuple[Path, str]] = {}
+    in_patch = ("trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+    in_job = ("template", "spec", "template", "metadata", "annotations")
     for i, patch in indexed_mappings(nested_value(manifest, "spec", "runtimePatches")):
-        jobs = nested_value(patch, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
-        for j, job in indexed_mappings(jobs):
-            keys = ("template", "spec", "template", "metadata", "annotations")
-            start = (
-                "spec",
-                "runtimePatches",
-                i,
-                "trainingRuntimeSpec",
-                "template",
-                "spec",
-                "replicatedJobs",
-                j,
-            )
-            for name, value in string_map(nested_map(job, *keys)).items():
-                written[nested_string(job, "name"), name] = ((*start, *keys, name), value)
+        for j, job in indexed_mappings(nested_value(patch, *in_patch)):
+            path = ("spec", "runtimePatches", i, *in_patch, j, *in_job)
+            for name, value in string_map(nested_map(job, *in_job)).items():
+                patched[nested_string(job, "name"), name] = ((*path, name), value)
 
-    return written
+    return patched

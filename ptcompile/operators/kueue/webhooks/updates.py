@@ -98,7 +98,12 @@ def _with_stored_completions(update: Update) -> Update:
     is_set = before.get("parallelism") is None and before.get("completions") is None
     if not is_set or after.get("completions") is not None:
         return update
-    return update._replace(new={**update.new, "spec": {**after, "completions": 1}})
+    return update._replace(
+        new={
+            **update.new,
+            "spec": {**after, "completions": 1},
+        }
+    )
 
 
 def _job_problems(update: Update, kind: QueuedKind) -> Problems:
@@ -174,12 +179,13 @@ def _check_priority(old: Json, new: Json, versions: Versions, *, suspended: bool
     if before == after:
         return
 
-    if versions.kueue < (0, 12) or (versions.kueue < (0, 15) and not suspended):
-        yield immutable(path, "delete the job and apply again", after)
-    elif versions.kueue >= (0, 15) and not after:
+    if versions.kueue < (0, 15):
+        if versions.kueue < (0, 12) or not suspended:
+            yield immutable(path, "delete the job and apply again", after)
+    elif not after:
         why = 'Invalid value: "": WorkloadPriorityClass cannot be removed from a workload'
         yield refusal(path, why, "name another class")
-    elif versions.kueue >= (0, 15) and not before and not suspended:
+    elif not before and not suspended:
         why = (
             f'Invalid value: "{after}": WorkloadPriorityClass cannot be added to a non-suspended '
             "workload"
@@ -254,11 +260,11 @@ def _check_shape(update: Update, template: Path) -> Problems:
     keys = tuple(str(key) for key in template)
     spec = nested_map(update.new, *keys, "spec")
     # the index of each container, by its list and its name as changed paths write them
-    indexes: dict[tuple[str, ...], int] = {
-        (field, f"[{container.get('name')}]"): i
-        for field in ("containers", "initContainers")
-        for i, container in enumerate(nested_maps(spec, field))
-    }
+    indexes: dict[tuple[str, ...], int] = {}
+    for field in ("containers", "initContainers"):
+        for i, container in enumerate(nested_maps(spec, field)):
+            indexes[field, f"[{container.get('name')}]"] = i
+
     reported: set[Path] = set()
     for changed in update.under(*keys, "spec"):
         inner = changed[len(keys) + 1 :]
@@ -328,5 +334,5 @@ def _check_replicas(old: Json, new: Json) -> Problems:
 
 def immutable(path: Path, help: str, value: str = "") -> Problem:
     """Return the rejection of a change."""
-    shown = f'"{value}": ' if value else ""
-    return refusal(path, f"Invalid value: {shown}field is immutable", help)
+    quoted = f'"{value}": ' if value else ""
+    return refusal(path, f"Invalid value: {quoted}field is immutable", help)

@@ -28,7 +28,7 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _HOST_WORDS = ("mpi", "hostfile", "horovod", "ssh", "srun", "prterun", "ray")
-"""Parts of words by which a command line may start processes on the workers after all."""
+"""Parts of command lines that may start processes on the workers after all."""
 
 
 def check(subject: Subject) -> Findings:
@@ -49,18 +49,17 @@ def check(subject: Subject) -> Findings:
 
 def _lone_program(container: ManifestContainer) -> str | None:
     """Return the program that trains in the launcher alone, or None if it may reach the workers."""
-    if not container.spec.get("command") or any(
-        part in word.lower() for word in container.tokens for part in _HOST_WORDS
-    ):
+    command_line = " ".join(container.tokens).lower()
+    if not container.spec.get("command") or any(part in command_line for part in _HOST_WORDS):
         return None
 
     launch = container.launch
     if launch.launcher in ("torchrun", "accelerate", "deepspeed"):
         return launch.launcher
+    if launch.launcher != "command" or not launch.entry:
+        return None
 
-    name = basename(launch.entry[0]) if launch.launcher == "command" and launch.entry else ""
-    runs_script = name.startswith("python") and any(
-        word.endswith(".py") for word in launch.entry[1:3]
-    )
-
-    return name if runs_script else None
+    program, *arguments = launch.entry
+    name = basename(program)
+    runs_script = any(argument.endswith(".py") for argument in arguments[:2])
+    return name if runs_script and name.startswith("python") else None

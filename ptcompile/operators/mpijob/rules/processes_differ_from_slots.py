@@ -38,9 +38,9 @@ def check(subject: Subject) -> Findings:
     if launcher is None or not launcher.main_containers:
         return
 
-    hosts = (worker.replicas if worker is not None else 0) + (
-        subject.spec.get("runLauncherAsWorker") is True
-    )
+    hosts = 0 if worker is None else worker.replicas
+    if subject.spec.get("runLauncherAsWorker") is True:
+        hosts += 1
     slots = hosts * nested_int(subject.spec, "slotsPerWorker", default=1)
     option = _process_option(launcher.main_containers[0].argv)
     if slots and option is not None and int(option.text) != slots:

@@ -52,11 +52,9 @@ def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
     if policy.get("rdzvBackend") not in ("etcd", "etcd-v2") or policy.get("rdzvHost") is not None:
         return
-    if any(
-        {"rdzv-endpoint", "rdzv-backend"} & role.launch.options.keys()
-        for role in subject.training_roles
-    ):
-        return
+    for role in subject.training_roles:
+        if {"rdzv-endpoint", "rdzv-backend"} & role.launch.options.keys():
+            return
 
     yield found_at(
         _BACKEND,

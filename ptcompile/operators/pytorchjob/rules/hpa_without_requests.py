@@ -43,16 +43,18 @@ def check(subject: Subject) -> Findings:
     containers = [container for template in workers for container in template.running_containers]
     for i, metric in enumerate(nested_maps(subject.spec, "elasticPolicy", "metrics")):
         name = nested_string(metric, "resource", "name")
-        share = nested_value(metric, "resource", "target", "type") == "Utilization"
-        without = [
-            item.name
-            for item in containers
-            if name not in item.requests and name not in item.limits
+        is_resource = metric.get("type") == "Resource" and name
+        is_share = nested_value(metric, "resource", "target", "type") == "Utilization"
+        if not is_resource or not is_share:
+            continue
+
+        without_request = [
+            item for item in containers if name not in (*item.requests, *item.limits)
         ]
-        if metric.get("type") == "Resource" and share and name and without:
+        if without_request:
             yield found_at(
                 (*_METRICS, i),
-                f"the container {without[0]} requests no {name}, so its utilization cannot be "
+                f"the container {without_request[0].name} requests no {name}, so its utilization cannot be "
                 "computed",
                 f"request {name} in every container of the Workers",
             )

@@ -35,11 +35,9 @@ def check(subject: Subject) -> Findings:
         if policy not in _POLICIES:  # the API server rejects the pods
             continue
 
-        if (
-            isinstance(template_policy, str)
-            and template_policy
-            and template_policy != ("Never" if policy == "ExitCode" else policy)
-        ):
+        pod_policy = "Never" if policy == "ExitCode" else policy
+        is_set = isinstance(template_policy, str) and template_policy
+        if is_set and template_policy != pod_policy:
             path = ("spec", "pytorchReplicaSpecs", role, "template", "spec", "restartPolicy")
             yield found_at(
                 path,

@@ -45,11 +45,8 @@ def gang_and_pods(subject: Subject) -> tuple[int, int]:
     """Return minAvailable, or 0 if it is not a number, and the number of pods."""
     min_available = nested_value(subject.spec, "runPolicy", "schedulingPolicy", "minAvailable")
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
-    total = sum(
-        nested_int(replica, "replicas", default=1)
-        for replica in replicas.values()
-        if replica is not None
-    )
+    written = [replica for replica in replicas.values() if replica is not None]
+    total = sum(nested_int(replica, "replicas", default=1) for replica in written)
     return min_available if type(min_available) is int else 0, total
 
 

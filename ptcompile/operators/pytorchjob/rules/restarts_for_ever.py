@@ -25,9 +25,8 @@ kubeflow/trainer issue 2044.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map, nested_value
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _SPECS = ("spec", "pytorchReplicaSpecs")
 
@@ -43,12 +42,11 @@ def check(subject: Subject) -> Findings:
         restart = nested_value(replica, "restartPolicy")
         if restart in (None, "OnFailure"):
             path = (*_SPECS, role, "restartPolicy") if restart else (*_SPECS, role)
-            edit = Edit("set", ("spec", "runPolicy", "backoffLimit"), 3)
             yield found_at(
                 path,
                 "OnFailure without a backoffLimit restarts forever and keeps the GPUs",
                 "add backoffLimit or activeDeadlineSeconds to runPolicy",
-                Fix("set backoffLimit to 3", (edit,)),
+                fix_setting("set backoffLimit to 3", ("spec", "runPolicy", "backoffLimit"), 3),
                 on_key=not restart,
             )
             return

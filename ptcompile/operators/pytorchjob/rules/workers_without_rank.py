@@ -74,9 +74,9 @@ def _relies_on_environment(role: TrainingRole) -> bool:
     """Return whether the processes can find one another only through variables, which are not
     set.
     """
+    if "MASTER_ADDR" in role.launch.env:
+        return False
+    if role.rendezvous.launcher == "image":
+        return True
     program = next(iter(role.launch.entry), "")
-    is_python = basename(program).startswith("python")
-    starts_plainly = role.rendezvous.launcher == "image" or (
-        role.rendezvous.launcher == "command" and is_python
-    )
-    return starts_plainly and "MASTER_ADDR" not in role.launch.env
+    return role.rendezvous.launcher == "command" and basename(program).startswith("python")

@@ -47,13 +47,10 @@ _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 def check(subject: Subject) -> Findings:
     roles = subject.training_roles
     total = count_nodes(roles)
+    if total < 2 or roles[0].rendezvous.nodes == (1, 1):
+        return
 
-    if (
-        total > 1
-        and subject.torchrun_groups
-        and subject.lacks_rendezvous
-        and roles[0].rendezvous.nodes != (1, 1)
-    ):
+    if subject.lacks_rendezvous and subject.torchrun_groups:
         policy = {"minReplicas": total, "maxReplicas": total}
         yield found_at(
             _WORKER,

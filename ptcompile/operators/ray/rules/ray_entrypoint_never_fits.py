@@ -59,10 +59,10 @@ def check(subject: Subject) -> Findings:
 
     yield from _check_gpus(subject, groups)
     needed = subject.spec.get("entrypointNumCpus")
-    cpus = [_cpus(group) for group in groups]
-    known = [number for number in cpus if number is not None]
-    if isinstance(needed, int | float) and len(known) == len(cpus) and needed > max(known):
-        text = f"no pod of the cluster offers {needed} CPUs: the largest has {max(known):g}"
+    offered = [cpus for group in groups if (cpus := _cpus(group)) is not None]
+    is_known = len(offered) == len(groups)
+    if isinstance(needed, int | float) and is_known and needed > max(offered):
+        text = f"no pod of the cluster offers {needed} CPUs: the largest has {max(offered):g}"
         yield found_at(("spec", "entrypointNumCpus"), text, _HELP)
     for name in _custom_resources(subject):
         if not any(_offers(group, name) for group in groups):
@@ -78,11 +78,11 @@ def _check_gpus(subject: Subject, groups: list[RayGroup]) -> Findings:
     needed = subject.spec.get("entrypointNumGpus")
     if not isinstance(needed, int | float) or any(map(hides_devices, groups)):
         return
-    most = max(max(group.gpus, group.devices) for group in groups)
-    if needed > most:
+    largest = max(max(group.gpus, group.devices) for group in groups)
+    if needed > largest:
         yield found_at(
             ("spec", "entrypointNumGpus"),
-            f"no pod of the cluster offers {needed:g} GPUs: the largest has {most}",
+            f"no pod of the cluster offers {needed:g} GPUs: the largest has {largest}",
             _HELP,
         )
 

@@ -47,13 +47,8 @@ from ptcompile.operators.ray.rules.reading import hides_devices, ray_groups
 
 def check(subject: Subject) -> Findings:
     for group in ray_groups(subject):
-        written = group.parameters.get("num-gpus")
-        if (
-            written is None
-            or group.gpus == group.devices
-            or hides_devices(group)
-            or not written.strip().isdigit()
-        ):
+        is_number = group.parameters.get("num-gpus", "").strip().isdigit()
+        if not is_number or group.gpus == group.devices or hides_devices(group):
             continue
 
         path = (*group.path, "rayStartParams", "num-gpus")

@@ -42,19 +42,19 @@ from ptcompile.operators.ray.rules.reading import ray_groups
 
 def check(subject: Subject) -> Findings:
     for group in ray_groups(subject):
-        written, least, most = (
+        replicas, low, high = (
             group.spec.get(key) for key in ("replicas", "minReplicas", "maxReplicas")
         )
-        if group.is_head or not isinstance(written, int) or written == group.replicas:
+        if group.is_head or not isinstance(replicas, int) or replicas == group.replicas:
             continue
-        if isinstance(least, int) and isinstance(most, int) and least > most:
+        if isinstance(low, int) and isinstance(high, int) and low > high:
             continue  # the controller rejects it
 
         path = (*group.path, "replicas")
-        bound = f"minReplicas is {least}" if group.replicas > written else f"maxReplicas is {most}"
+        bound = f"minReplicas is {low}" if group.replicas > replicas else f"maxReplicas is {high}"
         yield found_at(
             path,
-            f"KubeRay starts {group.replicas} instead of {written}, because {bound}",
+            f"KubeRay starts {group.replicas} instead of {replicas}, because {bound}",
             "write a number between minReplicas and maxReplicas",
             fix_setting(f"set replicas to {group.replicas}", path, group.replicas),
         )

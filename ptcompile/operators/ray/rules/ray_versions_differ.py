@@ -57,8 +57,8 @@ def check(subject: Subject) -> Findings:
     if not releases:
         return
 
-    (first, first_release), *others = releases
-    for group, release in others:
+    first, first_release = releases[0]
+    for group, release in releases:
         if release != first_release:
             path = (*group.path, "template", "spec", "containers", 0, "image")
             text = f"Ray {release} cannot join {first.name}, which runs Ray {first_release}"
@@ -66,11 +66,10 @@ def check(subject: Subject) -> Findings:
             yield found_at(path, text, _HELP, severity=None if is_certain else "warning")
             return
 
-    written = _match_release(nested_string(cluster_of(subject.manifest), "rayVersion"))
-    version = written["release"] if written else first_release
-    if version != first_release:
+    match = _match_release(nested_string(cluster_of(subject.manifest), "rayVersion"))
+    if match is not None and match["release"] != first_release:
         path = (*cluster_path(subject.manifest), "rayVersion")
-        text = f"{version}, but the image runs Ray {first_release}"
+        text = f"{match['release']}, but the image runs Ray {first_release}"
         yield found_at(path, text, _HELP, severity="warning")
 
 

@@ -59,12 +59,12 @@ def check(subject: Subject) -> Findings:
         return
 
     for policy in lifecycle_policies(subject):
-        if (
-            policy.action not in ("CompleteJob", "TerminateJob")
-            or "TaskCompleted" not in policy.events
-        ):
+        ends_job = policy.action in ("CompleteJob", "TerminateJob")
+        if not ends_job or "TaskCompleted" not in policy.events:
             continue
-        if len(policy.path) == 3 or any(task is worker for _, task in policy.tasks):
+
+        is_of_job = len(policy.path) == 3
+        if is_of_job or any(task is worker for _, task in policy.tasks):
             yield found_at(
                 policy.path,
                 f"when the pods of {worker.name} are done the job ends, and {master.name} is "
@@ -85,7 +85,7 @@ def _move_policy(subject: Subject, policy: Policy) -> Fix | None:
     master, _ = tasks
     path = ("spec", "tasks", volcano_job(subject).tasks.index(master), "policies")
     master_policies = master.source.get("policies")
-    if any("TaskCompleted" in events_of(held) for held in as_mappings(master_policies)):
+    if any("TaskCompleted" in events_of(data) for data in as_mappings(master_policies)):
         return fix_removing("remove the policy", policy.path)
 
     edit = edit_adding(master_policies, path, policy.data)

@@ -31,10 +31,9 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
-from ptcompile.operators.volcano.admission import PLUGINS
+from ptcompile.operators.volcano.plugins import FLAGS, flags_of
 from ptcompile.operators.volcano.rules.reading import (
     flag_value,
-    flags_of,
     pytorch_tasks,
     volcano_job,
 )
@@ -43,10 +42,12 @@ from ptcompile.operators.volcano.rules.reading import (
 def check(subject: Subject) -> Findings:
     for plugin, args in volcano_job(subject).plugins.items():
         flags = flags_of(plugin, subject.versions.volcano)
-        problem = _why_stopped(args, flags) if args and plugin in PLUGINS else None
+        problem = _why_stopped(args, flags) if args and plugin in FLAGS else None
         if problem is None or _has_invalid_port(subject, plugin):
             continue
 
+        # an argument after the one that stops the plugin changes nothing, so that one is found by
+        # halving
         index = bisect_left(
             range(len(args) - 1), 1, key=lambda i: _why_stopped(args[: i + 1], flags) == problem
         )

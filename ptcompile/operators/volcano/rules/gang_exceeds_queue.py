@@ -59,31 +59,32 @@ def check(subject: Subject) -> Findings:
     capability = nested_map(queues[-1], "spec", "capability") if queues else {}
     gang = nested_int(job.spec, "minAvailable") or sum(task.min_available for task in job.tasks)
     for resource in capability:
-        most = quantity.parse(capability[resource])
-        least = _gang_request(subject, resource, gang)
-        if most is None or most.nano <= 0 or least <= most.nano:
+        limit = quantity.parse(capability[resource])
+        request = _gang_request(subject, resource, gang)
+        if limit is None or limit.nano <= 0 or request <= limit.nano:
             continue
 
         path = ("spec", "queue") if "queue" in subject.spec else ("spec",)
         yield found_at(
             path,
-            f"queue {job.queue} never admits the gang: {gang} pods request {Quantity(least)} "
-            f"{resource}, but its capability is {most}",
+            f"queue {job.queue} never admits the gang: {gang} pods request "
+            f"{Quantity(request)} {resource}, but its capability is {limit}",
             "request less, use another queue, or raise its capability",
             on_key=path == ("spec",),
         )
 
 
 def _gang_request(subject: Subject, resource: str, pods: int) -> int:
-    """Return the least that so many pods of the job request, in billionths."""
-    requests = sorted(
-        (pod.requests[resource].nano if resource in pod.requests else 0, role.count)
-        for role, pod in (subject.job.first_pods if subject.job is not None else ())
-    )
+    """Return what the `pods` pods with the smallest requests request together, in billionths."""
+    requests: list[tuple[int, int]] = []
+    for role, pod in subject.job.first_pods if subject.job is not None else ():
+        amount = pod.requests[resource].nano if resource in pod.requests else 0
+        requests.append((amount, role.count))
+
     total = 0
-    for amount, count in requests:
+    for amount, count in sorted(requests):
         taken = min(count, pods)
-        total = total + amount * taken
-        pods = pods - taken
+        total += amount * taken
+        pods -= taken
 
     return total

@@ -27,9 +27,8 @@ Source: Volcano 1.16, PodGroup minResources; volcano#2573, #2564.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -40,11 +39,11 @@ def check(subject: Subject) -> Findings:
                 continue
 
             path = (*container.path, "resources", "limits", name)
-            edit = Edit("set", (*container.path, "resources", "requests", name), amount)
+            request_path = (*container.path, "resources", "requests", name)
             yield found_at(
                 path,
                 f"{amount} not under requests, but only those count when Volcano decides whether "
                 "the gang fits",
                 f"write {name} under requests as well",
-                Fix(f"request {name}", (edit,), safe=True),
+                fix_setting(f"request {name}", request_path, amount, safe=True),
             )

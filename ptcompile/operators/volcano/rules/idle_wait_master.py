@@ -23,7 +23,8 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.goflags import parse
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.operators.volcano.rules.reading import fix_with_argument, flags_of, volcano_job
+from ptcompile.operators.volcano.plugins import flags_of
+from ptcompile.operators.volcano.rules.reading import fix_with_argument, volcano_job
 
 
 def check(subject: Subject) -> Findings:

@@ -65,12 +65,11 @@ _FILE = Pattern(r"/etc/volcano/(?P<file>[\w.-]{1,128})")
 def check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     has_plugin = "svc" in job.plugins
-    names = [task.name.replace("-", "_") for task in job.tasks]
-    files = {
-        file
-        for name in names
-        for file in (f"{name}.host", f"VC_{name.upper()}_HOSTS", f"VC_{name.upper()}_NUM")
-    }
+    files: set[str] = set()
+    for task in job.tasks:
+        name = task.name.replace("-", "_")
+        files |= {f"{name}.host", f"VC_{name.upper()}_HOSTS", f"VC_{name.upper()}_NUM"}
+
     for container in subject.containers:
         for token in container.argv:
             match = _FILE.search(token.text)
@@ -79,7 +78,8 @@ def check(subject: Subject) -> Findings:
 
             path = match.group()
             file = match["file"]
-            if mount_for(container, path) is not None or (has_plugin and file in files):
+            is_of_plugin = has_plugin and file in files
+            if is_of_plugin or mount_for(container, path) is not None:
                 continue
 
             if not has_plugin:

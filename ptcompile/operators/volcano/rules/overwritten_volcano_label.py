@@ -27,13 +27,26 @@ from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _OWNED = {
     "labels": frozenset(
-        f"volcano.sh/{name}" for name in ("job-name", "job-namespace", "task-spec", "task-index", "partition-id")
+        {
+            "volcano.sh/job-name",
+            "volcano.sh/job-namespace",
+            "volcano.sh/partition-id",
+            "volcano.sh/task-index",
+            "volcano.sh/task-spec",
+        }
     ),
     "annotations": frozenset(
-        ("scheduling.k8s.io/group-name", "volcano.sh/job-name", "volcano.sh/task-spec", "volcano.sh/task-index",
-         "volcano.sh/job-version", "volcano.sh/template-uid", "volcano.sh/job-retry-count")
+        {
+            "scheduling.k8s.io/group-name",
+            "volcano.sh/job-name",
+            "volcano.sh/job-retry-count",
+            "volcano.sh/job-version",
+            "volcano.sh/task-index",
+            "volcano.sh/task-spec",
+            "volcano.sh/template-uid",
+        }
     ),
-}  # fmt: skip
+}
 
 
 def check(subject: Subject) -> Findings:

@@ -17,34 +17,12 @@ from ptcompile.kubernetes.unstructured import (
     nested_string,
     nested_value,
 )
-from ptcompile.kubernetes.versions import Version
 from ptcompile.linter.rule import Subject, edit_adding
-from ptcompile.operators.volcano.plugins import FLAGS as PYTORCH, DefaultedJob, VolcanoTask
+from ptcompile.operators.volcano.plugins import DefaultedJob, VolcanoTask, flags_of
 from ptcompile.operators.volcano.pods import events_of, read_job
 
 QUEUE_KEYS = ("volcano.sh/queue-name", "scheduling.volcano.sh/queue-name")
 """Keys that name the queue of a bare pod, or that Volcano itself writes."""
-
-_MASTER_WORKER: dict[str, Value] = {"master": "master", "worker": "worker"}
-_FLAGS: dict[str, dict[str, Value]] = {
-    "pytorch": PYTORCH,
-    "svc": {"publish-not-ready-addresses": False, "disable-network-policy": False, "inject-hosts-env": True},
-    "ssh": {"ssh-key-file-path": "", "ssh-private-key": "", "ssh-public-key": "", "ssh-port": 22},
-    "mpi": {**_MASTER_WORKER, "port": 22},
-    "hcclrank": _MASTER_WORKER,
-    "tensorflow": {"ps": "", "worker": "", "chief": "", "evaluator": "", "port": 2222},
-    "ray": {
-        "head": "", "headContainer": "", "worker": "", "workerContainer": "",
-        "port": 6379, "dashboardPort": 8265, "clientPort": 10001,
-    },
-    "env": {},
-}  # fmt: skip
-_SINCE = {
-    "wait-master-enabled": (1, 14),
-    "wait-master-timeout": (1, 14),
-    "wait-master-image": (1, 14),
-    "inject-hosts-env": (1, 16),
-}
 
 
 def volcano_job(subject: Subject) -> DefaultedJob:
@@ -129,15 +107,6 @@ def pod_path(index: int, *keys: str | int) -> Path:
 def never_restart(tasks: tuple[tuple[int, VolcanoTask], ...]) -> tuple[Edit, ...]:
     """Return edits that make the tasks' pods fail instead of restarting in place."""
     return tuple(Edit("set", pod_path(i, "restartPolicy"), "Never") for i, _ in tasks)
-
-
-def flags_of(plugin: str, version: Version) -> dict[str, Value]:
-    """Return the flags that a plugin knows in this Volcano release, with their defaults."""
-    return {
-        name: value
-        for name, value in _FLAGS.get(plugin, {}).items()
-        if version >= _SINCE.get(name, version)
-    }
 
 
 def flag_value(subject: Subject, plugin: str, name: str) -> Value | None:

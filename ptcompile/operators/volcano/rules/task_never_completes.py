@@ -34,9 +34,8 @@ from ptcompile.operators.volcano.rules.reading import (
 
 def check(subject: Subject) -> Findings:
     tasks = tasks_with_pods(subject)
-    if _job_ends(
-        subject, sum(task.replicas for _, task in tasks if restart_policy_of(task) != "Always")
-    ):
+    ending_tasks = [task for _, task in tasks if restart_policy_of(task) != "Always"]
+    if _job_ends(subject, sum(task.replicas for task in ending_tasks)):
         return
 
     for i, task in tasks:
@@ -58,9 +57,10 @@ def _job_ends(subject: Subject, done: int) -> bool:
     """
     if 0 < nested_int(subject.spec, "minSuccess") <= done:
         return True
-    return any(
-        policy.action in ("CompleteJob", "TerminateJob", "AbortJob")
-        and {"TaskCompleted", "TaskFailed", "*"} & set(policy.events)
-        and (policy.events == ["TaskFailed"] or policy.restarts - {"Always"})
-        for policy in lifecycle_policies(subject)
-    )
+
+    for policy in lifecycle_policies(subject):
+        ends_job = policy.action in ("CompleteJob", "TerminateJob", "AbortJob")
+        is_triggered = policy.events == ["TaskFailed"] or policy.restarts - {"Always"}
+        if ends_job and is_triggered and {"TaskCompleted", "TaskFailed", "*"} & set(policy.events):
+            return True
+    return False

@@ -153,25 +153,32 @@ def test_success_of_any_job_ends_a_shared_training() -> None:
     assert "success-of-any-job" not in rules_with_problems(jobset(*apart, successPolicy=policy))
 
 
-def test_two_jobsets_may_not_share_a_service() -> None:
-    first, second = (
-        jobset(replicated("node"), name=name, network={"subdomain": "ranks"}) for name in ("a", "b")
-    )
-    both = [first, second]
-    assert paths(first, "shared-jobset-service", others=both) == []
-    assert paths(second, "shared-jobset-service", others=both) == [("spec", "network", "subdomain")]
+SHARED_SERVICE = "shared-jobset-service"
+SUBDOMAIN = ("spec", "network", "subdomain")
+
+
+def ranks(name: str, **network: Any) -> dict[str, Any]:
+    """Return a JobSet with the Service `ranks`."""
+    return jobset(replicated("node"), name=name, network={"subdomain": "ranks", **network})
+
+
+def test_the_second_by_name_of_two_jobsets_with_a_service_is_reported() -> None:
+    both = [ranks("a"), ranks("b")]
+    first, second = both
+    assert paths(first, SHARED_SERVICE, others=both) == []
+    assert paths(second, SHARED_SERVICE, others=both) == [SUBDOMAIN]
+
+
+def test_a_subdomain_with_the_name_of_another_jobset_is_reported() -> None:
+    first = ranks("a")
     named = jobset(replicated("node"), name="ranks")
-    assert paths(named, "shared-jobset-service", others=[first, named]) == []
-    assert paths(first, "shared-jobset-service", others=[first, named]) == [
-        ("spec", "network", "subdomain")
-    ]
-    assert paths(first, "shared-jobset-service", others=[named, first]) == [
-        ("spec", "network", "subdomain")
-    ]
-    silent = {
-        **second,
-        "spec": {**second["spec"], "network": {"enableDNSHostnames": False, "subdomain": "ranks"}},
-    }
-    assert paths(silent, "shared-jobset-service", others=[first, silent]) == []
-    elsewhere = {**second, "metadata": {"name": "b", "namespace": "other"}}
-    assert paths(elsewhere, "shared-jobset-service", others=[first, elsewhere]) == []
+    for stream in ([first, named], [named, first]):
+        assert paths(named, SHARED_SERVICE, others=stream) == []
+        assert paths(first, SHARED_SERVICE, others=stream) == [SUBDOMAIN]
+
+
+def test_a_jobset_without_host_names_or_of_another_namespace_shares_no_service() -> None:
+    first = ranks("a")
+    elsewhere = {**ranks("b"), "metadata": {"name": "b", "namespace": "other"}}
+    for second in (ranks("b", enableDNSHostnames=False), elsewhere):
+        assert paths(second, SHARED_SERVICE, others=[first, second]) == []

@@ -74,7 +74,7 @@ def names(*manifests: Json, kubernetes: str = "1.37") -> list[str]:
     ]
 
 
-def test_a_group_without_a_readable_name_is_no_group_of_the_pods() -> None:
+def test_a_group_without_a_readable_name_is_not_named_by_pods() -> None:
     """The server rejects the name, and no rule compares it."""
     in_workload: Json = {
         "workloadRef": {"name": "train", "podGroup": "pods"},

@@ -73,7 +73,7 @@ def test_the_policy_of_concurrent_admission_does_not_change() -> None:
     assert not ptcompile.diff(new, new).diagnostics
 
 
-def test_it_lends_at_most_its_quota() -> None:
+def test_a_cluster_queue_lends_at_most_its_quota() -> None:
     more, equal = ({"nominalQuota": 1, "lendingLimit": limit} for limit in (2, 1))
     ((authority, message),) = messages_of(cluster_queue(more, cohortName="c"))
     assert authority == "kueue"

@@ -72,10 +72,13 @@ def test_containers_are_checked_too() -> None:
     ]
 
 
-def test_one_pod_set_has_a_minimum_and_no_elastic_job_has() -> None:
+def test_at_most_one_pod_set_has_a_minimum() -> None:
     assert messages_of(workload({"minCount": 1}, {})) == []
     ((_, message),) = messages_of(workload({"minCount": 1}, {"minCount": 1}))
     assert message.endswith("at most one podSet can use minCount")
+
+
+def test_an_elastic_job_has_no_minimum() -> None:
     elastic = {"kueue.x-k8s.io/elastic-job": "true"}
     assert messages_of(workload({}, annotations=elastic)) == []
     ((_, message),) = messages_of(workload({"minCount": 1}, annotations=elastic))
@@ -109,7 +112,7 @@ def test_pod_sets_with_reserved_quota_are_immutable(after: Json, is_valid: bool)
     assert not ptcompile.diff(workload({}), after).diagnostics
 
 
-def test_an_equal_amount_is_no_change() -> None:
+def test_an_equal_amount_is_not_a_change() -> None:
     old, new = (
         workload(
             template(

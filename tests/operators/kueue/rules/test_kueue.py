@@ -150,26 +150,43 @@ def test_pytorchjob_has_its_settings_in_the_run_policy() -> None:
     assert names(marked(manifest, QUEUE)) == {"unsuspended-in-queue", "kueue-framework-off"}
 
 
+PYTORCHJOB = pytorchjob(master=["python", "t.py"])
+QUEUED_PYTORCHJOB = marked(PYTORCHJOB, QUEUE)
+
+
 def test_a_kind_that_kueue_leaves_out_is_reported() -> None:
-    """Kueue 0.18 manages PyTorchJobs by default, 0.19 does not; a profile says that the kind is switched on."""
-    manifest = marked(pytorchjob(master=["python", "t.py"]), QUEUE)
-    (problem,) = run(manifest, only={"kueue-framework-off"})
+    (problem,) = run(QUEUED_PYTORCHJOB, only={"kueue-framework-off"})
     assert problem.path[-1] == "kueue.x-k8s.io/queue-name"
     assert str(problem.help).startswith("use a TrainJob, or switch kubeflow.org/pytorchjob on")
     assert problem.on_key
-    assert not list(run(manifest, only={"kueue-framework-off"}, versions=Versions(kueue=(0, 18))))
-    assert not list(run(pytorchjob(master=["python", "t.py"]), only={"kueue-framework-off"}))
-    assert not list(run(marked(job(), QUEUE), only={"kueue-framework-off"}))
-    for frameworks, expected in ((["kubeflow.org/pytorchjob"], 0), (["kubeflow.org/tfjob"], 1)):
-        spec = {"queueFrameworks": frameworks}
-        profile = {
-            "apiVersion": "ptcompile/v1",
-            "kind": "ClusterProfile",
-            "metadata": {"name": "c"},
-            "spec": spec,
-        }
-        report = ptcompile.lint(manifest, cluster=profile)
-        assert [d.name for d in report.diagnostics].count("kueue-framework-off") == expected
+
+
+@pytest.mark.parametrize(
+    ("manifest", "release"),
+    [
+        pytest.param(QUEUED_PYTORCHJOB, (0, 18), id="Kueue 0.18 manages it by default"),
+        pytest.param(PYTORCHJOB, (0, 19), id="no queue"),
+        pytest.param(marked(job(), QUEUE), (0, 19), id="a kind that Kueue manages by default"),
+    ],
+)
+def test_only_a_queued_kind_that_kueue_leaves_out_is_reported(
+    manifest: dict[str, Any], release: tuple[int, int]
+) -> None:
+    assert not list(run(manifest, only={"kueue-framework-off"}, versions=Versions(kueue=release)))
+
+
+@pytest.mark.parametrize(
+    ("framework", "count"), [("kubeflow.org/pytorchjob", 0), ("kubeflow.org/tfjob", 1)]
+)
+def test_a_profile_switches_a_kind_on(framework: str, count: int) -> None:
+    profile = {
+        "apiVersion": "ptcompile/v1",
+        "kind": "ClusterProfile",
+        "metadata": {"name": "c"},
+        "spec": {"queueFrameworks": [framework]},
+    }
+    report = ptcompile.lint(QUEUED_PYTORCHJOB, cluster=profile)
+    assert [d.name for d in report.diagnostics].count("kueue-framework-off") == count
 
 
 def test_a_fix_suspends_a_job_in_its_run_policy() -> None:

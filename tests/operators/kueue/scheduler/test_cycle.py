@@ -50,7 +50,7 @@ def test_a_job_that_did_not_fit_before_is_tried_again_once_something_is_released
     assert last.outcome == "waits", "next has the rest"
 
 
-def test_a_deep_tree_of_cohorts_is_no_recursion() -> None:
+def test_a_deep_tree_of_cohorts_does_not_exceed_the_recursion_limit() -> None:
     objects = cluster()
     objects[3]["spec"]["cohortName"] = "c0"
     for i in range(3000):

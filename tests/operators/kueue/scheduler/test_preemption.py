@@ -85,7 +85,7 @@ def test_the_last_workloads_that_need_not_go_are_spared() -> None:
     check(case, case.state())
 
 
-def test_an_equal_priority_is_no_lower_one_while_a_queue_borrows() -> None:
+def test_an_equal_priority_is_not_lower_while_a_queue_borrows() -> None:
     for priority, gone in ((0, {}), (-1, {"w": "InCohortReclaimWhileBorrowing"})):
         admitted = [f"w a_best_effort {priority} cpu=10"]
         case = case_of(admitted=admitted, incoming="b_standard 0 cpu=10", preempted=gone)

@@ -64,18 +64,25 @@ def test_only_counted_replicas_are_ready() -> None:
     assert not is_ready({"status": {"readyReplicas": "1"}})
 
 
-def test_kueue_treats_each_kind_in_its_way() -> None:
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        ("grouped", {"JobSet", "LeaderWorkerSet", "MPIJob", "RayCluster", "RayJob"}),
+        ("elastic", {"Job", "RayCluster", "RayJob"}),
+        ("serving", {"Deployment", "LeaderWorkerSet", "StatefulSet"}),
+    ],
+)
+def test_only_some_kinds_have_a_property(field: str, expected: set[str]) -> None:
     """Sources: Kueue 0.19, pkg/controller/jobs: the webhook and the reconciler of each integration."""
+    assert {kind for (_, kind), row in KINDS.items() if getattr(row, field)} == expected
 
-    def with_field(field: str) -> set[str]:
-        return {kind for (_, kind), row in KINDS.items() if getattr(row, field)}
 
-    kinds = {kind for _, kind in KINDS}
-    assert with_field("grouped") == {"JobSet", "LeaderWorkerSet", "MPIJob", "RayCluster", "RayJob"}
-    assert with_field("elastic") == {"Job", "RayCluster", "RayJob"}
-    assert with_field("serving") == {"Deployment", "LeaderWorkerSet", "StatefulSet"}
-    assert kinds - with_field("prebuilt") == {"JAXJob"}
-    assert {kind for kind in kinds - with_field("rechecked") if not kind.endswith("Job")} == {
-        "AppWrapper",
-        "Pod",
-    }
+def test_only_jax_jobs_adopt_no_workload() -> None:
+    """Source: Kueue 0.19, pkg/controller/jobs/kubeflow."""
+    assert {kind for (_, kind), row in KINDS.items() if not row.prebuilt} == {"JAXJob"}
+
+
+def test_updates_of_most_kinds_repeat_the_checks_of_the_labels() -> None:
+    """Sources: Kueue 0.19, pkg/controller/jobs: ValidateUpdate of each kind."""
+    kinds = {kind for (_, kind), row in KINDS.items() if not row.rechecked}
+    assert {kind for kind in kinds if not kind.endswith("Job")} == {"AppWrapper", "Pod"}

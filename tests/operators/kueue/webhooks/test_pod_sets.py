@@ -128,9 +128,11 @@ def test_any_data_raises_nothing(value: Any) -> None:
         pod_sets_of({**manifest, "spec": dict.fromkeys(manifest["spec"], value)})
 
 
-@pytest.mark.parametrize(("release", "most"), [((0, 18), 10), ((0, 19), 18), ((0, 20), 18)])
-def test_each_release_has_its_most_pod_sets(release: tuple[int, int], most: int) -> None:
-    assert max_pod_sets(Versions(kueue=release)) == most
+@pytest.mark.parametrize(
+    ("release", "limit"), [((0, 17), 8), ((0, 18), 10), ((0, 19), 18), ((0, 20), 18)]
+)
+def test_each_release_limits_the_pod_sets(release: tuple[int, int], limit: int) -> None:
+    assert max_pod_sets(Versions(kueue=release)) == limit
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_elastic_clusters_may_scale() -> None:
     assert rejected(labelled(manifest, {f"{K}queue-name": "q"}, {f"{K}elastic-job": "true"})) == []
 
 
-@pytest.mark.parametrize(("release", "most"), [((0, 18), 10), ((0, 19), 18), ((0, 15), 10)])
+@pytest.mark.parametrize(("release", "most"), [((0, 17), 8), ((0, 18), 10), ((0, 19), 18)])
 def test_the_number_of_groups_is_limited(release: tuple[int, int], most: int) -> None:
     groups = [{"groupName": f"g{i}"} for i in range(most)]
     too_many = queued("ray.io/v1", "RayCluster", ray_cluster(*groups))

@@ -27,8 +27,8 @@ from tests.linter.manifests import rules_with_problems, task, template, torchrun
 )
 def test_partial_gangs_are_reported(least: int | None, nodes: int | str, fires: bool) -> None:
     pod = template(command=torchrun(nodes))
-    given: dict[str, Any] = {} if least is None else {"minAvailable": least}
-    job = volcano(task("node", 4, pod=pod), **given)
+    fields: dict[str, Any] = {} if least is None else {"minAvailable": least}
+    job = volcano(task("node", 4, pod=pod), **fields)
     assert ("partial-gang" in rules_with_problems(job)) is fires
 
 
@@ -69,8 +69,8 @@ def test_unused_minimums_of_tasks_are_reported(
         {**task(f"t{i}", replicas), "minAvailable": least}
         for i, (replicas, least) in enumerate(zip((1, 8), tasks, strict=True))
     ]
-    given: dict[str, Any] = {} if job is None else {"minAvailable": job}
-    assert ("idle-task-minimum" in rules_with_problems(volcano(*listed, **given))) is fires
+    fields: dict[str, Any] = {} if job is None else {"minAvailable": job}
+    assert ("idle-task-minimum" in rules_with_problems(volcano(*listed, **fields))) is fires
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_gangs_that_wait_for_dependencies_are_reported(
 ) -> None:
     """The first row is Volcano's example/task-start-dependency/mpi.yaml, which runs."""
     tasks = [task("worker", first), task("master", dependsOn={"name": ["worker"]})]
-    given: dict[str, Any] = {} if least is None else {"minAvailable": least}
-    job = volcano(*tasks, **given)
+    fields: dict[str, Any] = {} if least is None else {"minAvailable": least}
+    job = volcano(*tasks, **fields)
     assert ("dependency-deadlock" in rules_with_problems(job)) is fires
 
 

@@ -41,17 +41,19 @@ def check(subject: Subject) -> Findings:
         return
 
     classes = {member.priority_class for member in members_of(subject)}
-    own = subject.spec.get("priorityClassName")
-    pods = min(classes, default="")
-    if len(classes) != 1 or not pods or own == pods or subject.spec.get("priority") is not None:
+    group_class = subject.spec.get("priorityClassName")
+    pod_class = min(classes, default="")
+    if len(classes) != 1 or not pod_class or subject.spec.get("priority") is not None:
+        return
+    if group_class == pod_class:
         return
 
     path = ("spec", "priorityClassName")
     yield found_at(
-        path if own else ("spec", "schedulingPolicy"),
-        f"its pods have the priority class {pods}, but the group, which is what the scheduler "
-        f"queues, has {own or 'none'}",
-        f"set priorityClassName of the PodGroup to {pods}",
-        fix_setting(f"set priorityClassName to {pods}", path, pods),
-        on_key=not own,
+        path if group_class else ("spec", "schedulingPolicy"),
+        f"its pods have the priority class {pod_class}, but the group, which is what the scheduler "
+        f"queues, has {group_class or 'none'}",
+        f"set priorityClassName of the PodGroup to {pod_class}",
+        fix_setting(f"set priorityClassName to {pod_class}", path, pod_class),
+        on_key=not group_class,
     )

@@ -78,16 +78,16 @@ def check(subject: Subject) -> Findings:
         if group is None or group.size is None or template.role in later:
             continue
 
-        same = [
+        members = [
             role for role, other in groups.items() if other is not None and other.name == group.name
         ]
-        first = sum(counts.get(role, 0) for role in same if role not in later)
-        if first < group.size <= sum(counts.get(role, 0) for role in same):
-            waits = next(role for role in same if role in later)
+        existing = sum(counts.get(role, 0) for role in members if role not in later)
+        if existing < group.size <= sum(counts.get(role, 0) for role in members):
+            waiting = next(role for role in members if role in later)
             yield found_at(
                 (*template.path, *group.path),
-                f"the group {group.name} waits for {group.size} pods, but only {first} exist "
-                f"before {waits} starts, and {waits} waits for {template.role}",
+                f"the group {group.name} waits for {group.size} pods, but only {existing} exist "
+                f"before {waiting} starts, and {waiting} waits for {template.role}",
                 "let all replicatedJobs start at once, or give each step its own PodGroup",
             )
             return

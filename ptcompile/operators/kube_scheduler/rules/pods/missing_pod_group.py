@@ -56,8 +56,8 @@ def check(subject: Subject) -> Findings:
             )
             continue
 
-        where, suggestion = _find_elsewhere(group, subject)
-        message = f"{where}: the pods wait until it exists in their namespace"
+        reason, suggestion = _why_missing(group, subject)
+        message = f"{reason}: the pods wait until it exists in their namespace"
         if suggestion:
             fix = fix_setting(f"use {suggestion}", path, suggestion)
             yield found_at(path, message, f"did you mean {suggestion}?", fix)
@@ -65,9 +65,9 @@ def check(subject: Subject) -> Findings:
             yield found_at(path, message, f"add the {group.kind} to the files, or remove the field")
 
 
-def _find_elsewhere(group: NamedGroup, subject: Subject) -> tuple[str, str | None]:
-    """Return the clause that says where the group is, if in another namespace, and the similar name
-    of a group in this namespace.
+def _why_missing(group: NamedGroup, subject: Subject) -> tuple[str, str | None]:
+    """Return whether the group is in another namespace or in no file, as a clause, and a similar
+    name of a group in this namespace.
     """
     same_kind = []
     for manifest in subject.stream.objects:
@@ -76,10 +76,8 @@ def _find_elsewhere(group: NamedGroup, subject: Subject) -> tuple[str, str | Non
             same_kind.append(manifest)
     for manifest in same_kind:
         if object_name(manifest) == group.name:
-            return (
-                f"the {group.kind} {group.name} is in the namespace {namespace_of(manifest)}",
-                None,
-            )
+            reason = f"the {group.kind} {group.name} is in the namespace {namespace_of(manifest)}"
+            return reason, None
 
     local = [object_name(other) for other in same_kind if namespace_of(other) == subject.namespace]
     return f"no file has the {group.kind} {group.name}", closest(group.name, local)

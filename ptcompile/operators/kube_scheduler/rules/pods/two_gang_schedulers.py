@@ -51,14 +51,8 @@ def check(subject: Subject) -> Findings:
         path = (*template.path, *group.path)
         *_, field, _ = group.path
         placer = _other_scheduler(template, subject)
-        other = next(
-            (
-                named.scheduler
-                for named in groups_of_template(template, subject)
-                if named.scheduler != SCHEDULER
-            ),
-            None,
-        )
+        schedulers = [item.scheduler for item in groups_of_template(template, subject)]
+        other = next((name for name in schedulers if name != SCHEDULER), None)
         if placer:
             yield found_at(
                 path,

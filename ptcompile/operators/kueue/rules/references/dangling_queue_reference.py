@@ -67,15 +67,15 @@ def check(subject: Subject) -> Findings:
     flavors = {name for _, kind, name in references if kind == "ResourceFlavor"}
     has_flavors = bool(flavors) and flavors <= names.get("ResourceFlavor", frozenset())
     for path, kind, name in references:
-        known = names.get(kind, frozenset())
-        is_complete = bool(known) or (kind == "AdmissionCheck" and has_flavors)
-        if not is_complete or not name or name in known:
+        defined = names.get(kind, frozenset())
+        is_complete = bool(defined) or (kind == "AdmissionCheck" and has_flavors)
+        if not is_complete or not name or name in defined:
             continue
 
-        names_in_order = sorted(known)
+        names_in_order = sorted(defined)
         if suggestion := closest_match(name, names_in_order):
             help = f"did you mean {suggestion}?"
-        elif known:
+        elif defined:
             help = f"add it, or name {' or '.join(names_in_order[:3])}"
         else:
             help = "add it"

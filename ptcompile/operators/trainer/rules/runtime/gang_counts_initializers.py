@@ -53,16 +53,14 @@ Source: Trainer 2.3, podGroupPolicy plugins; JobSet 0.12, dependsOn.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_maps, nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_map, nested_maps, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, replicated_jobs
 
 
 def check(subject: Subject) -> Findings:
-    if not any(
-        nested_value(subject.spec, "podGroupPolicy", name) is not None
-        for name in ("volcano", "coscheduling")
-    ):
+    policy = nested_map(subject.spec, "podGroupPolicy")
+    if policy.get("volcano") is None and policy.get("coscheduling") is None:
         return
 
     for index, replicated in replicated_jobs(subject):

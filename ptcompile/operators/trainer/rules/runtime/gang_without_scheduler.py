@@ -46,23 +46,24 @@ def check(subject: Subject) -> Findings:
         (name for name in ("volcano", "coscheduling") if isinstance(policy.get(name), Mapping)),
         None,
     )
-    lost = [
-        place
-        for place, replicated in replicated_jobs(subject)
-        if nested_string(pod_spec_of(replicated), "schedulerName") in ("", "default-scheduler")
-    ]
+    edits: list[Edit] = []
+    lost: list[str] = []
+    for index, replicated in replicated_jobs(subject):
+        scheduler = nested_string(pod_spec_of(replicated), "schedulerName")
+        if scheduler in ("", "default-scheduler"):
+            edits.append(Edit("set", pod_path(index, "schedulerName"), "volcano"))
+            lost.append(nested_string(replicated, "name"))
+
     if kind is None or not lost:
         return
 
     path = ("spec", "podGroupPolicy", kind)
-    edits = tuple(Edit("set", pod_path(place, "schedulerName"), "volcano") for place in lost)
-    listed = replicated_jobs(subject)
-    named = ", ".join(nested_string(listed[place][1], "name") for place in lost[:3])
+    named = ", ".join(lost[:3])
     yield found_at(
         path,
         f"the pods of {named} have no schedulerName, so the default scheduler places them and the "
         "PodGroup has no effect",
         f"set schedulerName in the pod templates{' to volcano' if kind == 'volcano' else ''}",
-        Fix("set schedulerName to volcano", edits) if kind == "volcano" else None,
+        Fix("set schedulerName to volcano", tuple(edits)) if kind == "volcano" else None,
         on_key=True,
     )

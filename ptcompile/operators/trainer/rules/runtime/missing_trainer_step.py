@@ -38,9 +38,8 @@ Source: Trainer 2.3, runtime framework (ancestor label).
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import nested_map, nested_string, nested_value
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.runtime.reading import (
     job_path,
@@ -66,13 +65,14 @@ def check(subject: Subject) -> Findings:
     )
     path = job_path(index)
     has_no_step = not runtimes.step_label(job_list[index][1])
-    edit = Edit("set", job_path(index, "template", "metadata", "labels", LABEL), "trainer")
+    label_path = job_path(index, "template", "metadata", "labels", LABEL)
+    fix = fix_setting("label it as the trainer", label_path, "trainer") if has_no_step else None
     yield found_at(
         path,
         f"no replicatedJob has the label {LABEL}: trainer: what a TrainJob sets under "
         "spec.trainer reaches no pod",
         f"set the label {LABEL}: trainer in its template.metadata",
-        Fix("label it as the trainer", (edit,)) if has_no_step else None,
+        fix,
         severity="warning" if is_used else None,
     )
 
@@ -81,14 +81,11 @@ def _has_trainer_settings(subject: Subject) -> bool | None:
     """Return whether a TrainJob of the stream with this runtime sets spec.trainer, or None if no
     TrainJob names it.
     """
-    train_jobs = [
-        train_job
-        for train_job in subject.objects.of_kind((runtimes.API_VERSION, "TrainJob"))
-        if nested_value(train_job, "spec", "runtimeRef", "name") == subject.name
-        and (nested_string(train_job, "spec", "runtimeRef", "kind") or "ClusterTrainingRuntime")
-        == subject.kind.name
-    ]
-    if train_jobs:
-        return any(nested_map(train_job, "spec", "trainer") for train_job in train_jobs)
+    settings = []
+    for train_job in subject.objects.of_kind((runtimes.API_VERSION, "TrainJob")):
+        reference = nested_map(train_job, "spec", "runtimeRef")
+        kind = runtimes.referenced_kind(reference)
+        if reference.get("name") == subject.name and kind == subject.kind.name:
+            settings.append(nested_map(train_job, "spec", "trainer"))
 
-    return None
+    return any(settings) if settings else None

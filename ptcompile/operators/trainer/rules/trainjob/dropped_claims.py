@@ -67,7 +67,7 @@ def _claims_of(runtime: Json) -> list[str]:
     for replicated in runtimes.replicated_jobs(runtime):
         if runtimes.step_label(replicated) == "trainer":
             container = runtimes.find_container(replicated, "node")
-            written = nested_maps(container, "resources", "claims")
-            claims += [nested_string(claim, "name") for claim in written]
+            container_claims = nested_maps(container, "resources", "claims")
+            claims += [nested_string(claim, "name") for claim in container_claims]
 
     return claims

@@ -59,14 +59,15 @@ def _is_near(name: str, candidate: str) -> bool:
     if name.lower().replace("_", "-") == candidate:
         return True
 
-    # compare what follows the first difference: one letter more, two swapped, one less, another
+    # what both begin with is left out
     i = next(
         (i for i, (a, b) in enumerate(zip(name, candidate, strict=False)) if a != b),
         min(len(name), len(candidate)),
     )
-    swapped = name[:i] + name[i + 1 : i + 2] + name[i : i + 1] + name[i + 2 :]
-
-    return candidate[i:] in (name[i + 1 :], swapped[i:]) or candidate[i + 1 :] in (
-        name[i:],
-        name[i + 1 :],
-    )
+    rest = name[i:]
+    candidate_rest = candidate[i:]
+    swapped = rest[1:2] + rest[:1] + rest[2:]
+    has_one_more = rest[1:] == candidate_rest
+    has_one_less = rest == candidate_rest[1:]
+    has_another = rest[1:] == candidate_rest[1:]
+    return has_one_more or has_one_less or has_another or swapped == candidate_rest

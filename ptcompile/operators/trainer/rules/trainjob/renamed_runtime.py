@@ -71,8 +71,9 @@ def _shares_additions(renamed: str, name: str, other: str) -> bool:
     """Return whether `renamed` is `name` with a prefix ending in `-`, a suffix beginning with one,
     or both, and `other` has the same.
     """
-    prefix, found, suffix = renamed.partition(name)
-    is_addition = (
-        found and (prefix or suffix) and prefix[-1:] in ("", "-") and suffix[:1] in ("", "-")
-    )
-    return bool(is_addition and other.startswith(prefix) and other.endswith(suffix))
+    prefix, _, suffix = renamed.partition(name)
+    if renamed == name or name not in renamed:
+        return False
+    if prefix[-1:] not in ("", "-") or suffix[:1] not in ("", "-"):
+        return False
+    return other.startswith(prefix) and other.endswith(suffix)

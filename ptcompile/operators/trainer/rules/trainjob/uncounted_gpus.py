@@ -54,16 +54,17 @@ def check(subject: Subject) -> Findings:
         return
     if not isinstance(resources, Mapping) or runtimes.gpu_count(resources):
         return
-    if trainer.get("numProcPerNode") is not None or any(
-        "nproc-per-node" in item.launch.options for item in subject.training_roles
-    ):
+    if trainer.get("numProcPerNode") is not None:
+        return
+    if any("nproc-per-node" in role.launch.options for role in subject.training_roles):
         return
 
-    runtime_gpus = [
-        runtimes.gpu_count(nested_map(runtimes.find_container(item, "node") or {}, "resources"))
-        for item in runtimes.replicated_jobs(runtime)
-        if runtimes.step_label(item) == "trainer"
-    ]
+    runtime_gpus = []
+    for replicated in runtimes.replicated_jobs(runtime):
+        if runtimes.step_label(replicated) == "trainer":
+            node = runtimes.find_container(replicated, "node")
+            runtime_gpus.append(runtimes.gpu_count(nested_map(node, "resources")))
+
     if any(runtime_gpus):
         path = ("spec", "trainer", "resourcesPerNode")
         count = runtimes.nproc_per_node(subject.manifest, runtime, subject.versions.trainer)

@@ -55,10 +55,8 @@ def check(subject: Subject) -> Findings:
     if assumed or not nested_map(subject.spec, "trainer"):
         return
 
-    if not any(
-        runtimes.step_label(replicated) == "trainer"
-        for replicated in runtimes.replicated_jobs(runtime)
-    ):
+    steps = [runtimes.step_label(replicated) for replicated in runtimes.replicated_jobs(runtime)]
+    if "trainer" not in steps:
         path = ("spec", "trainer")
         name = nested_string(subject.spec, "runtimeRef", "name")
         yield found_at(

@@ -53,15 +53,18 @@ def check(subject: Subject) -> Findings:
                 continue
 
             path = ("spec", *keys, name)
-            meant = _OTHER_NAMES.get(name.lower()) or closest_match(name, sorted(_NATIVE))
+            suggestion = _OTHER_NAMES.get(name.lower()) or closest_match(name, sorted(_NATIVE))
             fix = None
-            if meant:
-                fix = Fix(f"rename it to {meant}", (Edit("rename", path, meant),))
+            if suggestion:
+                edit = Edit("rename", path, suggestion)
+                fix = Fix(f"rename it to {suggestion}", (edit,))
 
             yield found_at(
                 path,
                 f"{name} is not a resource, so Volcano ignores it",
-                f"did you mean {meant}?" if meant else "write the resource as pods request it",
-                fix if meant not in amounts else None,
+                f"did you mean {suggestion}?"
+                if suggestion
+                else "write the resource as pods request it",
+                fix if suggestion not in amounts else None,
                 on_key=True,
             )

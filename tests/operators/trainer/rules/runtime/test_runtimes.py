@@ -23,9 +23,9 @@ def changed(**jobset: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", BUILTIN)
 def test_built_in_runtimes_have_no_findings(name: str) -> None:
-    given = {"apiVersion": TRAINER, "kind": "ClusterTrainingRuntime", **BUILTIN[name]}
-    given["metadata"] = {"name": name, **BUILTIN[name]["metadata"]}
-    assert not rules_with_problems(given) & {rule.name for rule in of_families("runtime")}
+    manifest = {"apiVersion": TRAINER, "kind": "ClusterTrainingRuntime", **BUILTIN[name]}
+    manifest["metadata"] = {"name": name, **BUILTIN[name]["metadata"]}
+    assert not rules_with_problems(manifest) & {rule.name for rule in of_families("runtime")}
 
 
 def test_a_missing_trainer_step_is_reported() -> None:
@@ -61,17 +61,17 @@ def test_a_subdomain_of_the_runtime_is_not_the_name_of_the_job() -> None:
 def test_a_gang_needs_its_scheduler(
     policy: dict[str, Any] | None, scheduler: str | None, fires: bool
 ) -> None:
-    given = runtime(pod=template(schedulerName=scheduler), podGroupPolicy=policy)
-    assert ("gang-without-scheduler" in rules_with_problems(given)) is fires
+    manifest = runtime(pod=template(schedulerName=scheduler), podGroupPolicy=policy)
+    assert ("gang-without-scheduler" in rules_with_problems(manifest)) is fires
 
 
 def test_parallelism_must_be_the_number_of_nodes() -> None:
-    given = runtime(mlPolicy={"numNodes": 4, "torch": {}})
-    job = given["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]
+    manifest = runtime(mlPolicy={"numNodes": 4, "torch": {}})
+    job = manifest["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]
     job["parallelism"] = job["completions"] = 4
-    assert "runtime-parallelism" not in rules_with_problems(given)
+    assert "runtime-parallelism" not in rules_with_problems(manifest)
     job["completions"] = 8
-    assert "runtime-parallelism" in rules_with_problems(given)
+    assert "runtime-parallelism" in rules_with_problems(manifest)
 
 
 def test_env_of_other_containers_is_not_reserved() -> None:

@@ -52,8 +52,8 @@ def _job(pods: int, gpus: int, **spec: Any) -> Json:
 def test_gangs_that_exceed_the_queue_are_reported(
     pods: int, minimum: int | None, expected: bool
 ) -> None:
-    given = {} if minimum is None else {"minAvailable": minimum}
-    job = _job(pods, 8, **given)
+    fields = {} if minimum is None else {"minAvailable": minimum}
+    job = _job(pods, 8, **fields)
     assert fires("gang-exceeds-queue", job, _queue(capability={"nvidia.com/gpu": 16})) is expected
     assert not fires("gang-exceeds-queue", job, _queue("other", capability={"nvidia.com/gpu": 16}))
     assert not fires("gang-exceeds-queue", job, _queue(capability={"memory": "1Gi"}))
