@@ -14,7 +14,7 @@ an EC2 machine runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -147,29 +147,35 @@ def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Itera
     """Yield the amounts that do not fit, each at most once. The kubelet's share is checked only if
     everything fits without it.
     """
-    fits = True
-    rest = machines
-    for ask in asks:
-        enough = tuple([machine for machine in rest if _capacity(machine, ask.what) >= ask.nano])
-        if not enough:
-            most = max(rest, key=lambda machine: _capacity(machine, ask.what))
-            fits = False
-            yield Misfit(ask, most.name, format_capacity(most, ask.what), None)
-        rest = enough or rest
-
-    if not fits:
+    fitting, excesses = _fit(asks, machines, _capacity)
+    for ask, machine in excesses:
+        yield Misfit(ask, machine.name, format_capacity(machine, ask.what), None)
+    if excesses:
         return
 
+    _, excesses = _fit(asks, fitting, lambda machine, what: guaranteed_amount(machine, what, cloud))
+    for ask, machine in excesses:
+        capacity = format_capacity(machine, ask.what)
+        yield Misfit(ask, machine.name, capacity, _format_left(machine, ask, cloud))
+
+
+def _fit(
+    asks: Sequence[Ask], machines: Machines, amount_of: Callable[[Machine, str], int]
+) -> tuple[Machines, list[tuple[Ask, Machine]]]:
+    """Return the machines with enough of each amount that any of them has. The other amounts come
+    second, each with the machine that has most of it.
+    """
+    excesses: list[tuple[Ask, Machine]] = []
     for ask in asks:
         enough = tuple(
-            [machine for machine in rest if guaranteed_amount(machine, ask.what, cloud) >= ask.nano]
+            [machine for machine in machines if amount_of(machine, ask.what) >= ask.nano]
         )
         if not enough:
-            most = max(rest, key=lambda machine: guaranteed_amount(machine, ask.what, cloud))
-            yield Misfit(
-                ask, most.name, format_capacity(most, ask.what), _format_left(most, ask, cloud)
-            )
-        rest = enough or rest
+            largest = max(machines, key=lambda machine: amount_of(machine, ask.what))
+            excesses.append((ask, largest))
+        machines = enough or machines
+
+    return machines, excesses
 
 
 def _format_left(machine: Machine, ask: Ask, cloud: str | None) -> str:

@@ -45,8 +45,8 @@ class Suppressed(NamedTuple):
     themselves.
     """
 
-    left: tuple[Diagnostic, ...]
-    meant: tuple[Diagnostic, ...]
+    remaining: tuple[Diagnostic, ...]
+    suppressed: tuple[Diagnostic, ...]
     problems: tuple[Problem, ...]
 
 

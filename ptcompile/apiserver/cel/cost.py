@@ -339,8 +339,8 @@ def _estimate_function(node: FunctionCall, scope: TypeBindings) -> _Estimate:
 def _estimate_operators(node: Binary, scope: TypeBindings) -> _Estimate:
     cost, value = _estimate(node.first, scope)
     for mark, operand in node.operations:
-        more, operand_value = _estimate(operand, scope)
-        cost += more
+        operand_cost, operand_value = _estimate(operand, scope)
+        cost += operand_cost
         if mark == "in":
             is_list = operand_value.schema.get("type") == "array" or not operand_value.schema
             cost = cost + (operand_value.size if is_list else 0)
@@ -365,8 +365,8 @@ def _estimate_member(node: MemberAccess, scope: TypeBindings) -> _Estimate:
             cost += _estimate(step.key, scope).cost + 1
             value = _item_value(value, scope)
         else:
-            more, value = _estimate_method(step, value, scope)
-            cost += more
+            call_cost, value = _estimate_method(step, value, scope)
+            cost += call_cost
 
     return _Estimate(cost, value)
 

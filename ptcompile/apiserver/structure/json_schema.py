@@ -126,10 +126,10 @@ def _enum() -> Keyword:
 
     def enum(_validator: Any, values: list[Any], instance: Any, _schema: Any) -> Iterator[Any]:
         if id(values) not in prepared:
-            more = len(values) - _MAX_LISTED_CHOICES
+            omitted = len(values) - _MAX_LISTED_CHOICES
             listed = ", ".join(map(repr, values[:_MAX_LISTED_CHOICES]))
-            if more > 0:
-                listed += f", and {more} more"
+            if omitted > 0:
+                listed += f", and {omitted} more"
             prepared[id(values)] = frozenset(map(comparable_form, values)), f"[{listed}]"
 
         allowed, choices = prepared[id(values)]

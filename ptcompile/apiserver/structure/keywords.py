@@ -62,8 +62,8 @@ def list_choices(choices: Sequence[Any]) -> str:
         ]
     else:
         names = [format_value(choice) for choice in choices[:_MAX_LISTED_CHOICES]]
-    more = len(choices) - _MAX_LISTED_CHOICES
-    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+    omitted = len(choices) - _MAX_LISTED_CHOICES
+    return ", ".join(names) + (f" and {omitted} more" if omitted > 0 else "")
 
 
 _CHOICE_CHARACTERS_MAX = 200

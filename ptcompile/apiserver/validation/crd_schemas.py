@@ -79,9 +79,9 @@ def _nodes(schema: CustomSchema, path: Path) -> Iterator[_PlacedSchema]:
             if isinstance(child, Mapping):
                 stack.append(_child(child, (*node.path, "properties", name), unmatched))
 
-        more = node.schema.get("additionalProperties")
-        if isinstance(more, Mapping):
-            stack.append(_child(more, (*node.path, "additionalProperties"), node.unmatched))
+        additional = node.schema.get("additionalProperties")
+        if isinstance(additional, Mapping):
+            stack.append(_child(additional, (*node.path, "additionalProperties"), node.unmatched))
 
         items = node.schema.get("items")
         is_keyed = node.schema.get("x-kubernetes-list-type") == "map"
@@ -227,13 +227,13 @@ def field_at(
 
 def _schema_of_key(schema: CustomSchema, key: str) -> CustomSchema:
     properties = schema.get("properties")
-    more = schema.get("additionalProperties")
+    additional = schema.get("additionalProperties")
     if isinstance(properties, Mapping) and properties:
         if not isinstance(properties.get(key), Mapping):
             raise SchemaPathError("does not refer to a valid field")
         field: CustomSchema = properties[key]
         return field
-    if isinstance(more, Mapping):
-        return more
+    if isinstance(additional, Mapping):
+        return additional
 
     raise SchemaPathError("does not refer to a valid field")
