@@ -236,7 +236,10 @@ def _interface_gaps(container: _Container) -> Iterator[FabricGap]:
     if not value:
         return
 
+    is_exclusion = value.startswith("^")
     names = value.removeprefix("^").removeprefix("=").split(",")
+    excludes_docker = any(name.startswith("docker") for name in names)
+    has_other_interfaces = container.host or container.networks
     if wrong := next(
         (name for name in names if name[:1] in {"^", "=", "!"} or name != name.strip()), None
     ):
@@ -248,24 +251,16 @@ def _interface_gaps(container: _Container) -> Iterator[FabricGap]:
             message,
             "write ^ or = once, before the whole list, without spaces",
         )
-    elif not value.startswith("^") and "lo" in names:
+    elif not is_exclusion and "lo" in names:
         message = f"{INTERFACE} names lo, on which no other node can be reached"
         yield container.gap(INTERFACE, message, "remove lo, or write ^lo to exclude it")
-    elif (
-        value.startswith("^")
-        and container.host
-        and not any(name.startswith("docker") for name in names)
-    ):
+    elif is_exclusion and container.host and not excludes_docker:
         message = (
             f"{INTERFACE} excludes only {', '.join(names)}: NCCL no longer excludes docker, as it "
             "does by default"
         )
         yield container.gap(INTERFACE, message, "write ^lo,docker, or name the interface")
-    elif (
-        value.startswith("^")
-        and not (container.host or container.networks)
-        and _excludes_eth0(value, names)
-    ):
+    elif is_exclusion and not has_other_interfaces and _excludes_eth0(value, names):
         message = f"{INTERFACE} excludes eth0, the only interface of a pod without other networks"
         yield container.gap(INTERFACE, message, f"remove {INTERFACE}")
 

@@ -89,10 +89,10 @@ def untolerated(
     taints: Iterable[Json], tolerations: Iterable[Json], *, compares: bool = False
 ) -> Json | None:
     """Return the first taint that keeps pods away and that no toleration tolerates, or None."""
-    known = list(tolerations)
+    of_pod = list(tolerations)
     for taint in taints:
-        is_soft = taint.get("effect") not in ("NoSchedule", "NoExecute")
-        if not is_soft and not any(tolerates(each, taint, compares=compares) for each in known):
+        keeps_away = taint.get("effect") in ("NoSchedule", "NoExecute")
+        if keeps_away and not any(tolerates(each, taint, compares=compares) for each in of_pod):
             return taint
     return None
 

@@ -156,7 +156,7 @@ class OverriddenDocument(NamedTuple):
 
     def causing_override(self, path: Path) -> int | None:
         """Return the override that caused a path: the last one that set it, its parent or one of
-        its parts.
+        its parts. None if no override did.
         """
         for number, set_path in reversed(self.set_paths):
             is_inside = path[: len(set_path)] == set_path

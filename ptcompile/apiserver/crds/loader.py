@@ -149,11 +149,13 @@ def to_dialect(node: Json) -> dict[str, Any]:
         converted["x-embedded"] = True
     if children:
         converted["properties"] = children
+
     required = [
         name or "" for name in node.get("required") or () if "default" not in children.get(name, {})
     ]
     if required:
         converted["required"] = sorted({*required, *converted.get("required", ())})
+
     for key in ("items", "additionalProperties"):
         if isinstance(node.get(key), dict):
             converted[key] = to_dialect(node[key])
@@ -161,11 +163,13 @@ def to_dialect(node: Json) -> dict[str, Any]:
         converted.setdefault("items", {})
     if node.get("additionalProperties") is True:
         converted["x-kubernetes-preserve-unknown-fields"] = True
+
     rules = [
         dict(rule) for rule in node.get("x-kubernetes-validations") or () if isinstance(rule, dict)
     ]
     if rules:
         converted["x-rules"] = rules
+
     parts = [
         *children.values(),
         *(converted[key] for key in ("items", "additionalProperties") if key in converted),

@@ -56,6 +56,7 @@ def pod_warnings(template: Any, path: Path, server: ApiServer) -> Problems:
     for key, text in _DEPRECATED_ANNOTATIONS.items():
         if annotation_map.get(key) is not None:
             yield deprecated((*annotations_path, key), text, "use the field instead")
+
     yield from volume_warnings(spec, spec_path, server)
     yield from _list_warnings(spec, spec_path)
     yield from fractional_warnings(nested_map(spec, "overhead"), (*spec_path, "overhead"), _BYTES)
@@ -65,6 +66,7 @@ def pod_warnings(template: Any, path: Path, server: ApiServer) -> Problems:
     yield from _port_warnings(containers, fill=not path and spec.get("hostNetwork") is True)
     if server.at_least(33):
         yield from _port_name_warnings(containers)
+
     seconds = as_field_int(spec.get("terminationGracePeriodSeconds"))
     if seconds is not None and seconds < 0:
         text = "must be >= 0; negative values are invalid and will be treated as 1"
@@ -73,6 +75,7 @@ def pod_warnings(template: Any, path: Path, server: ApiServer) -> Problems:
             text,
             "allow the time that a shutdown takes",
         )
+
     if "affinity" in spec:
         yield from _pod_affinity_warnings(spec, spec_path)
     yield from _address_warnings(spec, spec_path, server)
