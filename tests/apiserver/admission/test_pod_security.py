@@ -205,7 +205,7 @@ def test_a_pod_is_rejected_on_apply_and_a_template_later() -> None:
     assert _lint(enforced, DEPLOYED) == [("error", "pod", "spec.template.spec.hostIPC")]
 
 
-def test_warn_and_audit_are_warnings_once() -> None:
+def test_modes_that_find_the_same_give_one_finding() -> None:
     assert _lint(_namespace(warn="baseline", audit="baseline"), BARE) == [
         ("warning", "apply", "spec.hostIPC")
     ]

@@ -88,8 +88,12 @@ def test_only_some_expressions_may_use_patches_and_the_authorizer() -> None:
     assert why_invalid_policy_expression("variables.a", with_all, ()) == UNDECLARED.format(
         "variables"
     )
-    assert variable_type("1", with_all) == INT
-    assert variable_type("1 +", with_all) == DYN
+
+
+def test_a_variable_has_the_type_of_its_expression() -> None:
+    environment = policy_environment(params=True)
+    assert variable_type("1", environment) == INT
+    assert variable_type("1 +", environment) == DYN
 
 
 @pytest.mark.parametrize(
