@@ -78,7 +78,8 @@ def _pill_width(text: str) -> float:
 
 
 def _volume_text(sort: str, label: str) -> str:
-    return f"{ {'memory': 'shared memory', 'scratch': 'scratch'}.get(sort, sort) } {label}"
+    title = "shared memory" if sort == "memory" else sort
+    return f"{title} {label}"
 
 
 def _job_elements(picture: Picture, width: float, y: float) -> tuple[list[str], float]:

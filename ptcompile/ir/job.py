@@ -179,7 +179,7 @@ class JobNames(NamedTuple):
     task: str | None = None
 
     def container_of(self, role: str) -> str | None:
-        """Return the name of a training role's main container."""
+        """Return the name of a training role's main container, or None if the spec sets none."""
         by_role = {"master": self.master_container, "worker": self.worker_container}
         return by_role.get(role) or self.container
 

@@ -409,8 +409,8 @@ def _node_resources(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
 
 
 def _volume_binding(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
-    """Refuse nodes whose label says that they are elsewhere than a volume; those without the
-    label may mount it.
+    """Refuse nodes whose label says that they are elsewhere than a volume, or return None: nodes
+    without the label may mount it.
     """
     for place in pod.places:
         values = group.labels.get(place.label, place.values)
@@ -431,7 +431,9 @@ def _volume_binding(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
 
 
 def _topology_labels(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
-    """Refuse nodes without the label by whose values a pod must be spread, or join others."""
+    """Refuse nodes without the label by whose values a pod must be spread or join others, or
+    return None.
+    """
     constraints = nested_maps(pod.spec, "topologySpreadConstraints")
     needed = [
         (_SPREAD, item) for item in constraints if item.get("whenUnsatisfiable") == "DoNotSchedule"

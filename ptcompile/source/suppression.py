@@ -162,8 +162,8 @@ def _ignores(
 
 
 def _misplaced_ignore(keyword: str, span: Span, first: int) -> Problem | None:
-    """Return the problem of an ignore-file comment below line `first` (from 0), which is not a
-    comment.
+    """Return the problem of an ignore-file comment below line `first`, the first (from 0) that is
+    not a comment; None for other comments.
     """
     if keyword != "ignore-file" or span.line <= first:
         return None
@@ -175,7 +175,9 @@ def _misplaced_ignore(keyword: str, span: Span, first: int) -> Problem | None:
 
 
 def _out_of_date(last_day: str | None, span: Span) -> Problem | None:
-    """Return the problem of a comment that no longer applies, or whose date does not exist."""
+    """Return the problem of a comment that no longer applies or whose date does not exist, or
+    None.
+    """
     if last_day is None:
         return None
     if not is_date(last_day):

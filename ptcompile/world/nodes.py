@@ -178,7 +178,8 @@ def _machine_facts(machine: str, cloud: str | None) -> tuple[dict[str, str], dic
 
 
 def pools_of_objects(objects: Objects, running: Iterable[Json] = ()) -> Pools | None:
-    """Return the nodes of files: Node objects, and Karpenter's NodePools. There may be others.
+    """Return the nodes of files, Node objects and Karpenter's NodePools, or None if the files have
+    neither. There may be others.
 
     Nodes have what the pods `running` leave of them.
     """

@@ -188,7 +188,9 @@ def _error_text(expression: str, error: CelError) -> str:
 
 def _why_unknown(expression: str, error: Exception) -> str:
     text = " ".join(expression.split())
-    return f"{error}: {text if len(text) <= _MAX_QUOTED else f'{text[:_MAX_QUOTED]}...'}"
+    if len(text) > _MAX_QUOTED:
+        text = f"{text[:_MAX_QUOTED]}..."
+    return f"{error}: {text}"
 
 
 _MAX_QUOTED = 200

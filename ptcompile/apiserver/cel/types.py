@@ -1,4 +1,4 @@
-"""Static types of CEL expressions, and which type a value of another may be used as (cel-go
+"""Static types of CEL expressions, and which types may stand for which others (cel-go
 `checker/types.go`).
 """
 
