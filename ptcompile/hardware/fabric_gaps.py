@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.resources import is_accelerator
@@ -355,7 +356,11 @@ def _unused_bandwidth(checked: _Container, container: Json, spec: Json) -> Itera
         requested = nested_string(amounts, resource) or str(amounts.get(resource))
         available = machine.fabrics.get(fabric, 0)
         devices = [str(amounts[name]) for name in amounts if is_accelerator(str(name))]
-        if devices == [str(machine.devices)] and requested.isdigit() and int(requested) < available:
+        if (
+            devices == [str(machine.devices)]
+            and is_short_number(requested)
+            and int(requested) < available
+        ):
             message = (
                 f"{requested} of the {available} {resource} of {machine.name}, with all of its "
                 "accelerators"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
@@ -134,4 +135,4 @@ def _compares(text: str, operator: str, bound: str) -> bool:
 
 def _is_number(text: str) -> bool:
     digits = text[1:] if text[:1] in ("-", "+") else text
-    return digits.isascii() and digits.isdigit() and len(digits) < 19
+    return is_short_number(digits, 19)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from ptcompile._internal.limits import Budget
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.shell import nodes
 from ptcompile.shell.parser import merged
 from ptcompile.shell.patterns import compute, without_match
@@ -123,7 +124,7 @@ class Expander:
         if variable is not None:
             return variable.value
         if name.isdigit():
-            index = int(name)
+            index = int(name) if is_short_number(name) else len(state.arguments) + 1
             if index == 0:
                 return unknown("$0")
             if index <= len(state.arguments):

@@ -178,3 +178,19 @@ def test_hostile_scripts_end_within_the_bounds(text: str) -> None:
     script = _read(f"{text}\ntorchrun t.py")
     assert time.process_time() - started < 3
     assert len(script.commands) <= interpreter._MAX_COMMANDS
+
+
+@pytest.mark.parametrize("number", ["\u00b2", "9" * 5000], ids=["a superscript", "5000 digits"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        "(exit {})",
+        "shift {}",
+        "x=$(printf %d {})",
+        "x=${{{}}}",
+        "[ {} -eq 1 ]",
+    ],
+)
+def test_digits_that_are_no_number_stop_no_script(script: str, number: str) -> None:
+    read = _read(f"{script.format(number)}\ntorchrun t.py")
+    assert [argument.text for argument in read.commands[-1].argv] == ["torchrun", "t.py"]

@@ -208,7 +208,7 @@ def _format(budget: StepBudget, text: str, arguments: list[Any]) -> str:
 
         pieces.append(text[offset:mark])
         end = mark + 1
-        while end < len(text) and (text[end].isdigit() or text[end] == "."):
+        while end < len(text) and text[end] in "0123456789.":
             end += 1
         clause = text[mark + 1 : end]
         verb = text[end : end + 1]

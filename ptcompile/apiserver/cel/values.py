@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.cel.syntax import Uint
 from ptcompile.kubernetes.goflags import parse_bool
 
@@ -363,7 +364,7 @@ def to_uint(value: Any) -> Uint:
             raise CelError("unsigned integer overflow")
         return Uint(int(value))
     if kind is str:
-        if value.isascii() and value.isdigit() and len(value) <= 20 and int(value) < 2**64:
+        if is_short_number(value, 21) and int(value) < 2**64:
             return Uint(int(value))
         raise conversion_error(value, "uint")
 

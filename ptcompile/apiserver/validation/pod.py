@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.validation.containers import RESTART_POLICIES, check_containers
 from ptcompile.apiserver.validation.context import FIELD_GATES, is_dropped
 from ptcompile.apiserver.validation.dns import (
@@ -140,12 +141,7 @@ def _is_int32(text: str) -> bool:
         return False
 
     digits = text.removeprefix("-")
-    return (
-        digits.isascii()
-        and digits.isdigit()
-        and len(digits) < 11
-        and -_INT32_LIMIT <= int(text) < _INT32_LIMIT
-    )
+    return is_short_number(digits, 11) and -_INT32_LIMIT <= int(text) < _INT32_LIMIT
 
 
 def check_os(os: FieldValue) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.metadata import (
     check_labels,
@@ -179,7 +180,7 @@ def _check_toleration_value(operator: FieldValue, value: FieldValue) -> None:
 def _is_decimal(text: str) -> bool:
     """Return whether a text is an integer of 64 bits, written as Go formats it."""
     digits = text.removeprefix("-")
-    if not digits.isascii() or not digits.isdigit() or len(digits) > 19:
+    if not is_short_number(digits, 20):
         return False
     return text == str(int(text)) and -(2**63) <= int(text) < 2**63
 

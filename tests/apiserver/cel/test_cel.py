@@ -135,6 +135,10 @@ def test_each_expression_is_true(text: str) -> None:
             "'%d'.format(['x']) == ''",
             'could not parse formatting clause: unrecognized formatting clause "d"',
         ),
+        (
+            "'%.\u00b2f'.format([1.0]) == ''",
+            'could not parse formatting clause: unrecognized formatting clause "\u00b2"',
+        ),
     ],
 )
 def test_a_failing_expression_has_its_message(text: str, message: str) -> None:
