@@ -110,6 +110,12 @@ def test_pods_that_read_the_same_values_share_a_reading() -> None:
     assert _read(text, RANK="2", OTHER="a") is not first
 
 
+def test_a_full_cache_makes_room_only_for_another_script() -> None:
+    for number in range(40):
+        first = _read(f"torchrun t{number}.py")
+        assert _read(f"torchrun t{number}.py") is first
+
+
 def test_mutated_scripts_are_read_in_time() -> None:
     generator = random.Random(4)  # noqa: S311
     signs = [
