@@ -320,6 +320,9 @@ def test_decoded_data_is_a_document_without_positions() -> None:
     source = from_data({"a": 1})
     assert source.documents[0].data == {"a": 1}
     assert source.documents[0].span(("a",)) is None
+
+
+def test_decoded_data_that_is_no_json_is_not_a_document() -> None:
     loop: dict[str, Any] = {}
     loop["a"] = loop
     for value in (1, {"a": (1,)}, {"a": float("nan")}, {1: 2}, {"a": object()}, loop):

@@ -189,6 +189,9 @@ def test_a_schema_may_declare_further_metadata(metadata: list[str], expected: bo
 def test_a_schema_without_a_type_has_no_rules() -> None:
     assert rule_environment({"x-kubernetes-preserve-unknown-fields": True}, root=False) is None
     assert rule_environment({"type": "array"}, root=False) is None
+
+
+def test_the_old_value_may_be_optional() -> None:
     optional = rule_environment({"type": "integer"}, root=False, optional_old=True)
     assert optional is not None
     assert format_type(optional.variables["oldSelf"]) == "optional_type(int)"
