@@ -390,11 +390,13 @@ def _node_resources(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     for name, amount in pod.requests:
         available = group.available(name)
         if available is not None and available < amount.nano:
-            most = Quantity(available, amount.format)
             are = "is" if amount.nano == NANO else "are"
-            text = f"{most if available else 'no'} {name}, {amount} {are} requested"
-            help = f"request at most {most} {name} in each pod ({_names(group)})"
-            if not available:
+            if available:
+                most = Quantity(available, amount.format)
+                text = f"{most} {name}, {amount} {are} requested"
+                help = f"request at most {most} {name} in each pod ({_names(group)})"
+            else:
+                text = f"no {name}, {amount} {are} requested"
                 help = f"use nodes with {name}"
             return Refusal(
                 "has", text, request_path(pod.spec, name), help, 4 - available / amount.nano

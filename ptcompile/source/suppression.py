@@ -63,6 +63,7 @@ def suppress(source: Source, diagnostics: Sequence[Diagnostic], selection: Selec
         [d for d in diagnostics if not d.blocks_compile], line_ignores, file_ignores
     )
     _, useless = _match([d for d in diagnostics if d.blocks_compile], line_ignores, file_ignores)
+
     for ignore in ignores:
         if ignore in useless and ignore not in used:
             message = "errors that keep a spec from compiling cannot be ignored"

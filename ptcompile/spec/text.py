@@ -51,12 +51,14 @@ def write_yaml(
         type(None),
         lambda representer, _: representer.represent_scalar("tag:yaml.org,2002:null", "null"),
     )
+
     out = StringIO()
     printable = {
         path: "\n".join(map(_printable, text.split("\n")))
         for path, text in (comments or {}).items()
     }
     yaml.dump(_round_trip_mapping(document, (), printable), out)
+
     text = out.getvalue()
     start, end, rest = text.partition("\n")
     remarks = [_printable(line) for line in head]

@@ -206,10 +206,8 @@ def _reserved_by_pods(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
         node = nested_string(spec, "nodeName")
         if node and nested_value(pod, "status", "phase") not in _ENDED:
             on_node = taken.setdefault(node, {})
-            for name, amount in {
-                **amounts.pod_requests(spec),
-                "pods": quantity.Quantity(NANO),
-            }.items():
+            requests = {**amounts.pod_requests(spec), "pods": quantity.Quantity(NANO)}
+            for name, amount in requests.items():
                 on_node[name] = on_node.get(name, 0) + amount.nano
 
     return taken

@@ -234,6 +234,7 @@ class Workload:
             for template in written
         ]
         writers: dict[Path, str] = {}
+
         if self.objects.has_any(DATA_KINDS):
             for template in templates:
                 template.find = self.find

@@ -201,7 +201,7 @@ def _with_release_values(check: ValueCheck, field: Schema, release: Release | No
     if release is None or not (added or removed):
         return check
 
-    def checked(value: Any) -> Violations:
+    def check_release(value: Any) -> Violations:
         if type(value) is str and value in removed:
             if has_until(release, removed[value]):
                 return None
@@ -210,7 +210,7 @@ def _with_release_values(check: ValueCheck, field: Schema, release: Release | No
             return [value_of_other_release(value, added[value], None, release)]
         return check(value)
 
-    return checked
+    return check_release
 
 
 def _check_dropped(check: ValueCheck, field: Schema, scope: SchemaScope) -> ValueCheck:

@@ -168,13 +168,13 @@ def _check_scale(scale: FieldValue) -> None:
         if path.is_empty and key != "labelSelectorPath":
             path.required()
         _check_json_path(path)
+
         text = path.value
-        if (
-            type(text) is str
-            and text.startswith(".")
-            and not text.startswith(tuple(f".{root}." for root in roots))
-        ):
-            where = f".{roots[0]}" if len(roots) == 1 else "either .spec or .status"
+        is_path = type(text) is str and text.startswith(".")
+        if is_path and not text.startswith(tuple(f".{root}." for root in roots)):
+            where = " or ".join(f".{root}" for root in roots)
+            if len(roots) > 1:
+                where = f"either {where}"
             path.invalid(f"should be a json path under {where}")
 
 

@@ -134,6 +134,7 @@ def _check_rules(node: _PlacedSchema, problems: FieldErrors) -> None:
         environment = environments[rule.get("optionalOldSelf") is True]
         if environment is not None:
             _check_rule(rule, path, environment, problems)
+
         text = rule.get("rule")
         uses_old = type(text) is str and _USES_OLD.search(text) is not None
         if uses_old and node.unmatched is not None:

@@ -125,7 +125,9 @@ def _check_unique(texts: FieldValue) -> None:
 def _check_request(request: FieldValue, flat: bool) -> None:
     request["name"].or_zero("").check_text(names.why_not_dns_label)
     choices = request["firstAvailable"]
-    exact = request if flat and request.get("deviceClassName") is not None else request["exactly"]
+    is_flat = flat and request.get("deviceClassName") is not None
+    exact = request if is_flat else request["exactly"]
+
     if choices.value and exact.value is not None:
         why = (
             "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"

@@ -62,6 +62,7 @@ def check_mounts(mounts: FieldValue, container: Json) -> None:
             seen.add(mount_path.value)
         elif mount_path.is_empty:
             mount_path.required(help="set the path of the volume in the container")
+
         if devices:
             _check_overlap(mount, devices)
         if mount.get("bindMountOptions"):

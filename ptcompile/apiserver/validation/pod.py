@@ -126,9 +126,9 @@ def check_pod_annotations(metadata: FieldValue, spec: Any) -> None:
             if container not in container_names(as_mapping(spec)):
                 missing = annotation.replaced(container)
                 missing.invalid("container not found", "name one of the pod's containers", field)
-            if text not in ("runtime/default", "unconfined", "") and not text.startswith(
-                "localhost/"
-            ):
+
+            is_local = text.startswith("localhost/")
+            if not is_local and text not in ("runtime/default", "unconfined", ""):
                 annotation.invalid("invalid AppArmor profile name", field=field)
 
 

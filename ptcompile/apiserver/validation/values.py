@@ -81,13 +81,15 @@ def check_ports(ports: FieldValue, container: Json) -> None:
     in_main_container = ports.path[-3] == "containers"
     on_host_network = ports.scope.pod.get("hostNetwork") is True
     for port in ports.objects():
-        number = port["containerPort"]
         if port.get("name"):
             port["name"].check_name(why_not_port_name, seen)
+
+        number = port["containerPort"]
         if number.value is None or (number.is_integer and number.value == 0):
             number.required()
         else:
             check_port_number(number)
+
         if port.get("hostPort"):
             host = port["hostPort"]
             check_port_number(host)
