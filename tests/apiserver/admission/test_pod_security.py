@@ -232,6 +232,10 @@ def test_the_label_may_name_a_version() -> None:
     assert _lint(_namespace(enforce="baseline", enforce_version="latest"), probed)
 
 
+def test_a_version_that_is_no_number_means_the_latest() -> None:
+    assert _lint(_namespace(enforce="baseline", enforce_version=f"v1.{'9' * 5000}"), BARE)
+
+
 def test_the_profile_sets_the_level_of_other_namespaces() -> None:
     profile = "kind: ClusterProfile\nspec: {podSecurity: baseline}\n"
     assert _lint(BARE, cluster=profile) == [("error", "apply", "spec.hostIPC")]
