@@ -59,8 +59,8 @@ def managers(live: Json) -> tuple[Manager, ...]:
         name = nested_string(entry, "manager")
         applies = name == APPLIER and entry.get("operation") == "Apply"
         is_own = applies or name == _CLIENT_SIDE_APPLIER
-        version = nested_string(entry, "apiVersion")
-        found.append(Manager(name, version, nested_map(entry, "fieldsV1"), is_own))
+        fields = nested_map(entry, "fieldsV1")
+        found.append(Manager(name, nested_string(entry, "apiVersion"), fields, is_own))
 
     return tuple(found)
 

@@ -343,15 +343,15 @@ def _unused_bandwidth(checked: _Container, container: Json, spec: Json) -> Itera
     from ptcompile.hardware.machines import machines_by_name
 
     for _, values in pinned_values(spec, _INSTANCE_TYPE):
-        machines = [machines_by_name().get(value) for value in values]
-        machine, _, cloud = (
-            machines[0] if len(machines) == 1 and machines[0] is not None else (None, "", "")
-        )
-        fabric, resource = _COUNTED_FABRICS.get(cloud, ("", ""))
+        known = machines_by_name().get(values[0]) if len(values) == 1 else None
+        if known is None:
+            continue
+        fabric, resource = _COUNTED_FABRICS.get(known.cloud, ("", ""))
         resources_half = checked.devices.get(resource)
-        if machine is None or resources_half is None:
+        if resources_half is None:
             continue
 
+        machine = known.machine
         amounts = nested_map(container, "resources", resources_half)
         requested = nested_string(amounts, resource) or str(amounts.get(resource))
         available = machine.fabrics.get(fabric, 0)

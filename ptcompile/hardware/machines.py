@@ -14,7 +14,7 @@ an EC2 machine runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -147,35 +147,28 @@ def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Itera
     """Yield the amounts that do not fit, each at most once. The kubelet's share is checked only if
     everything fits without it.
     """
-    fitting, excesses = _fit(asks, machines, _capacity)
-    for ask, machine in excesses:
-        yield Misfit(ask, machine.name, format_capacity(machine, ask.what), None)
-    if excesses:
+    fits = True
+    remaining = machines
+    for ask in asks:
+        enough = tuple([item for item in remaining if _capacity(item, ask.what) >= ask.nano])
+        if not enough:
+            largest = max(remaining, key=lambda item: _capacity(item, ask.what))
+            fits = False
+            yield Misfit(ask, largest.name, format_capacity(largest, ask.what), None)
+        remaining = enough or remaining
+
+    if not fits:
         return
 
-    _, excesses = _fit(asks, fitting, lambda machine, what: guaranteed_amount(machine, what, cloud))
-    for ask, machine in excesses:
-        capacity = format_capacity(machine, ask.what)
-        yield Misfit(ask, machine.name, capacity, _format_left(machine, ask, cloud))
-
-
-def _fit(
-    asks: Sequence[Ask], machines: Machines, amount_of: Callable[[Machine, str], int]
-) -> tuple[Machines, list[tuple[Ask, Machine]]]:
-    """Return the machines with enough of each amount that any of them has. The other amounts come
-    second, each with the machine that has most of it.
-    """
-    excesses: list[tuple[Ask, Machine]] = []
     for ask in asks:
         enough = tuple(
-            [machine for machine in machines if amount_of(machine, ask.what) >= ask.nano]
+            [item for item in remaining if guaranteed_amount(item, ask.what, cloud) >= ask.nano]
         )
         if not enough:
-            largest = max(machines, key=lambda machine: amount_of(machine, ask.what))
-            excesses.append((ask, largest))
-        machines = enough or machines
-
-    return machines, excesses
+            largest = max(remaining, key=lambda item: guaranteed_amount(item, ask.what, cloud))
+            capacity = format_capacity(largest, ask.what)
+            yield Misfit(ask, largest.name, capacity, _format_left(largest, ask, cloud))
+        remaining = enough or remaining
 
 
 def _format_left(machine: Machine, ask: Ask, cloud: str | None) -> str:

@@ -377,7 +377,8 @@ def map_templates(
     roles: list[Role] = []
     changed = False
     for role in job.roles:
-        template = (change if role.trains else change_auxiliary)(role.template)
+        change_role = change if role.trains else change_auxiliary
+        template = change_role(role.template)
         if template is not role.template:
             role = role._replace(template=template)
             changed = True

@@ -210,16 +210,12 @@ def _step_volumes(
     mounted = {nested_string(mount, "name") for mount in nested_maps(container, "volumeMounts")}
     volumes = [*_items(workflow, (*root, "volumes")), *_items(workflow, (*path, "volumes"))]
     for claim_path, claim in _items(workflow, (*root, "volumeClaimTemplates")):
-        volumes.append((claim_path, _claim_volume(claim)))
+        # Argo makes the claim for a run of the workflow
+        source = {"volumeClaimTemplate": {"spec": nested_map(claim, "spec")}}
+        volumes.append((claim_path, {"name": object_name(claim), "ephemeral": source}))
     for volume_path, volume in volumes:
         if nested_string(volume, "name") in mounted:
             yield volume_path, volume
-
-
-def _claim_volume(claim: Json) -> Json:
-    """Return the volume for a claim that Argo makes for a run of the workflow."""
-    template = {"spec": nested_map(claim, "spec")}
-    return {"name": object_name(claim), "ephemeral": {"volumeClaimTemplate": template}}
 
 
 def pod_of_template(owner: Json, template: Json) -> Json | None:

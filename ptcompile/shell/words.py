@@ -123,8 +123,8 @@ class Expander:
         variable = state.variables.get(name)
         if variable is not None:
             return variable.value
-        if name.isdigit():
-            index = int(name) if is_short_number(name) else len(state.arguments) + 1
+        if is_short_number(name):
+            index = int(name)
             if index == 0:
                 return unknown("$0")
             if index <= len(state.arguments):

@@ -152,17 +152,14 @@ def _is_best_effort(spec: Json) -> bool:
     ones decide alone.
     """
     level = nested_map(spec, "resources")
-    parts = [level] if level else [nested_map(c, "resources") for c in _containers(spec)]
+    containers = [*nested_maps(spec, "containers"), *nested_maps(spec, "initContainers")]
+    parts = [level] if level else [nested_map(item, "resources") for item in containers]
     for resources in parts:
         for half in ("requests", "limits"):
             quantities = amounts.quantities_of(resources, half)
             if any(quantities.get(name, _ZERO).nano > 0 for name in ("cpu", "memory")):
                 return False
     return True
-
-
-def _containers(spec: Json) -> list[Json]:
-    return [*nested_maps(spec, "containers"), *nested_maps(spec, "initContainers")]
 
 
 def _crosses_namespaces(spec: Json) -> bool:

@@ -165,6 +165,10 @@ def _as_count(value: object) -> int:
     return max(int(value), 0) if isinstance(value, int | float) else 0
 
 
+_TIME_FORMATS = ("date", "date-time", "datetime", "duration")
+"""Formats whose shortest text is taken to be a date and time, the longest of them."""
+
+
 def _min_bytes(node: CostSchema, cache: dict[int, int]) -> int:
     """Return the bytes of the shortest JSON for a schema, by the API server's rules. `cache`
     keeps the results.
@@ -174,15 +178,14 @@ def _min_bytes(node: CostSchema, cache: dict[int, int]) -> int:
         return size
 
     kind = node.get("type")
+    size = 2
     if node.get("x-kubernetes-int-or-string") or kind in ("integer", "number"):
         size = 1
     elif kind == "boolean":
         size = 4
-    elif kind == "string":
-        # 21 for a date and time, the longest format
-        size = 21 if node.get("format") in ("date", "date-time", "datetime", "duration") else 2
-    else:
-        size = 2
+    elif kind == "string" and node.get("format") in _TIME_FORMATS:
+        size = 21
+
     if kind == "object" and not isinstance(node.get("additionalProperties"), Mapping):
         properties = nested_map(node, "properties")
         for name in set(as_list(node.get("required"))):

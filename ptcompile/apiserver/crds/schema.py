@@ -151,12 +151,12 @@ def _check_logic(node: FieldValue, *, skip_any_of: bool = False) -> None:
     string" may have types.
     """
     if not skip_any_of and not _is_int_or_string(node.mapping):
-        for branch in node["anyOf"].items(_branches(node.mapping, "anyOf")):
+        for branch in node["anyOf"].objects():
             _check_branch(branch)
-    for branch in node["allOf"].items(_branches(node.mapping, "allOf")):
+    for branch in node["allOf"].objects():
         is_first = branch.key == 0
-        _check_branch(branch, skip_any_of=is_first and _is_int_or_string(branch.value))
-    for branch in node["oneOf"].items(_branches(node.mapping, "oneOf")):
+        _check_branch(branch, skip_any_of=is_first and _is_int_or_string(branch.mapping))
+    for branch in node["oneOf"].objects():
         _check_branch(branch)
     if isinstance(node.get("not"), Mapping):
         _check_branch(node["not"])

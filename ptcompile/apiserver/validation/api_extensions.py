@@ -172,9 +172,7 @@ def _check_scale(scale: FieldValue) -> None:
         text = path.value
         is_path = type(text) is str and text.startswith(".")
         if is_path and not text.startswith(tuple(f".{root}." for root in roots)):
-            where = " or ".join(f".{root}" for root in roots)
-            if len(roots) > 1:
-                where = f"either {where}"
+            where = f".{roots[0]}" if len(roots) == 1 else "either .spec or .status"
             path.invalid(f"should be a json path under {where}")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.validation.containers import RESTART_POLICIES, check_containers
 from ptcompile.apiserver.validation.context import FIELD_GATES, is_dropped
 from ptcompile.apiserver.validation.dns import (
@@ -34,7 +33,11 @@ from ptcompile.apiserver.validation.security import (
     check_host_process,
     check_pod_security,
 )
-from ptcompile.apiserver.validation.values import PREEMPTION_POLICIES, check_host_ports
+from ptcompile.apiserver.validation.values import (
+    PREEMPTION_POLICIES,
+    check_host_ports,
+    is_canonical,
+)
 from ptcompile.apiserver.validation.volumes import check_volumes, volumes_by_name
 from ptcompile.diagnostics import Problems, field_path
 from ptcompile.diagnostics.field_errors import (
@@ -67,7 +70,6 @@ if TYPE_CHECKING:
 _MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 _DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 _APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/"
-_INT32_LIMIT = 2**31
 _LINUX_ONLY_IF_TRUE = ("hostPID", "hostIPC")
 _LINUX_ONLY_FIELDS = ("hostUsers", "shareProcessNamespace")
 _LINUX_SECURITY_FIELDS = (
@@ -119,7 +121,7 @@ def check_pod_annotations(metadata: FieldValue, spec: Any) -> None:
             annotation.invalid(
                 "must set spec.nodeName if mirror pod annotation is set", field=field
             )
-        elif key == _DELETION_COST_ANNOTATION and type(text) is str and not _is_int32(text):
+        elif key == _DELETION_COST_ANNOTATION and type(text) is str and not is_canonical(text, 32):
             annotation.invalid("must be a 32bit integer", field=field)
         elif key.startswith(_APP_ARMOR_PREFIX) and type(text) is str:
             container = key.removeprefix(_APP_ARMOR_PREFIX)
@@ -130,18 +132,6 @@ def check_pod_annotations(metadata: FieldValue, spec: Any) -> None:
             is_local = text.startswith("localhost/")
             if not is_local and text not in ("runtime/default", "unconfined", ""):
                 annotation.invalid("invalid AppArmor profile name", field=field)
-
-
-def _is_int32(text: str) -> bool:
-    if (
-        text.startswith("+")
-        or (text.lstrip("-") != "0" and text.lstrip("-").startswith("0"))
-        or text == "-0"
-    ):
-        return False
-
-    digits = text.removeprefix("-")
-    return is_short_number(digits, 11) and -_INT32_LIMIT <= int(text) < _INT32_LIMIT
 
 
 def check_os(os: FieldValue) -> None:

@@ -21,6 +21,14 @@ from ptcompile.kubernetes.unstructured import Json
 _PERCENT = Pattern(r"[0-9]+%").fullmatch
 
 
+def is_canonical(text: str, bits: int) -> bool:
+    """Return whether a text is an integer of so many bits, written as Go formats it."""
+    if not is_short_number(text.removeprefix("-"), 20):
+        return False
+    number = int(text)
+    return text == str(number) and -(2**bits) <= 2 * number < 2**bits
+
+
 def amount_of(value: Any) -> int:
     """Return the number of an integer or a percentage, or 0 for any other value."""
     if type(value) is int:
