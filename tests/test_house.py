@@ -34,10 +34,10 @@ MOST_FILES = {
 `operators/shared/`, `operators/queues/` and the tables beside them are counted.
 """
 ROOM_TOKENS = {
-    "_internal": 5_000,
+    "_internal": 5_050,
     "adapters": 5_500,
     "api": 28_700,
-    "apiserver": 139_900,
+    "apiserver": 139_850,
     "cli": 50_900,
     "compiler": 42_950,
     "converter": 8_700,
@@ -49,7 +49,7 @@ ROOM_TOKENS = {
     "fixer": 12_110,
     "flyte": 25_300,
     "graph": 4_550,
-    "hardware": 8_300,
+    "hardware": 8_250,
     "importer": 31_800,
     "ir": 4_350,
     "kinds": 10_100,
@@ -61,7 +61,7 @@ ROOM_TOKENS = {
     "report": 5_000,
     "requirements": 11_050,
     "server": 17_600,
-    "shell": 22_150,
+    "shell": 22_200,
     "simulator": 41_050,
     "source": 28_000,
     "spec": 15_850,

@@ -27,7 +27,7 @@ def source(value: Any, parameter: str) -> Any:
 
     Raises TypeError for anything else, and OSError for a path that cannot be read.
     """
-    # a Spec, read with pydantic or not
+    # a Spec has `metadata`, whether pydantic read it or not
     if isinstance(value, str | bytes | Mapping | list) or hasattr(value, "metadata"):
         return value
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
@@ -38,8 +38,8 @@ def source(value: Any, parameter: str) -> Any:
 
 
 def filename(value: Any, name: str | None) -> str | None:
-    """Return the name of a source in findings: `name` if set, else the source's path, if it is
-    one.
+    """Return the name of a source in findings: `name` if set, else the source's path, or None if
+    it has none.
     """
     if name is None and isinstance(value, os.PathLike):
         return os.fsdecode(os.fspath(value))

@@ -88,8 +88,8 @@ than any machine holds.
 
 
 class Budget:
-    """The rest of `EXPANDED`. The value that exceeds it is left unexpanded, and so is every
-    later one.
+    """The characters that references may still expand to, `EXPANDED` at first. The value that
+    exceeds it is left unexpanded, and so is every later one.
     """
 
     __slots__ = ("left", "refused")

@@ -1,4 +1,4 @@
-"""Plurals, names without marks and case, and the known name that a word misspells."""
+"""Plurals, numbers, names without marks and case, and the known name that a word misspells."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ _MIN_LONG_NAME = 14
 def pluralize(number: int, noun: str, ending: str = "s") -> str:
     """Return a number and its noun: `1 GPU`, `8 GPUs`."""
     return f"1 {noun}" if number == 1 else f"{number} {noun}{ending}"
+
+
+def is_short_number(text: str, below: int = 10) -> bool:
+    """Return whether a text has ASCII digits alone, fewer than `below`, so that int() takes it."""
+    return text.isascii() and text.isdigit() and len(text) < below
 
 
 def normalize(name: str) -> str:

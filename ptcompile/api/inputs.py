@@ -553,7 +553,7 @@ class Inputs:
             spec.to_diagnostic(finding) for finding in findings if finding.severity == "error"
         ]
         if errors:
-            return suppress(spec.file.source, errors, Selection()).left
+            return suppress(spec.file.source, errors, Selection()).remaining
 
         return ()
 

@@ -51,17 +51,18 @@ class Manager(NamedTuple):
 
 def managers(live: Json) -> tuple[Manager, ...]:
     """Return the managers of a live object; none if its managed fields are not known."""
-    entries = nested_maps(live, "metadata", "managedFields")
-    return tuple(
-        Manager(
-            name := nested_string(entry, "manager"),
-            nested_string(entry, "apiVersion"),
-            nested_map(entry, "fieldsV1"),
-            name == _CLIENT_SIDE_APPLIER or (name == APPLIER and entry.get("operation") == "Apply"),
-        )
-        for entry in entries
-        if not entry.get("subresource")
-    )
+    found: list[Manager] = []
+    for entry in nested_maps(live, "metadata", "managedFields"):
+        if entry.get("subresource"):
+            continue
+
+        name = nested_string(entry, "manager")
+        applies = name == APPLIER and entry.get("operation") == "Apply"
+        is_own = applies or name == _CLIENT_SIDE_APPLIER
+        fields = nested_map(entry, "fieldsV1")
+        found.append(Manager(name, nested_string(entry, "apiVersion"), fields, is_own))
+
+    return tuple(found)
 
 
 def merge(live: Json, file: Json) -> JsonDict:

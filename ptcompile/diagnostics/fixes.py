@@ -63,14 +63,16 @@ def fix_type(expected: str, value: Any) -> FixTemplate | None:
 
 
 def fix_list(value: Any) -> FixTemplate | None:
-    """Return the fix for a single word in place of a list."""
+    """Return the fix for a single word in place of a list, or None for any other value."""
     if isinstance(value, str) and value.split() == [value]:
         return FixTemplate(f"write [{value}]", "set", [value])
     return None
 
 
 def fix_spelling(value: str, suggestion: str | None) -> FixTemplate | None:
-    """Return the fix for a value of a closed set; safe if only case, `_` and `-` differ."""
+    """Return the fix for a value of a closed set, or None without a suggestion; safe if only case,
+    `_` and `-` differ.
+    """
     if suggestion:
         return FixTemplate(
             f"write {suggestion}", "set", suggestion, normalize(value) == normalize(suggestion)
@@ -79,7 +81,7 @@ def fix_spelling(value: str, suggestion: str | None) -> FixTemplate | None:
 
 
 def fix_key(key: str, suggestion: str | None, siblings: Mapping[str, Any]) -> FixTemplate | None:
-    """Return the fix for a misspelled key; none if the surrounding mapping `siblings` already
+    """Return the fix for a misspelled key, or None if the surrounding mapping `siblings` already
     has the right one.
     """
     if not suggestion or suggestion in siblings:
@@ -90,8 +92,8 @@ def fix_key(key: str, suggestion: str | None, siblings: Mapping[str, Any]) -> Fi
 
 
 def fix_quantity(value: Any) -> FixTemplate | None:
-    """Return the fix for a quantity; safe for spaces within it and for the case of `gi`, but not
-    for `GB` or `g`.
+    """Return the fix for a quantity, or None if no quantity is like it; safe for spaces within it
+    and for the case of `gi`, but not for `GB` or `g`.
     """
     if not isinstance(value, str):
         return None
@@ -126,7 +128,9 @@ def nearest_label(text: str) -> str:
 
 
 def fix_name(value: str, path: Path) -> Fix | None:
-    """Return the fix for an invalid name that nothing else in the object refers to."""
+    """Return the fix for an invalid name that nothing else in the object refers to, or None if no
+    name is like it.
+    """
     suggestion = nearest_label(value)
     if suggestion and suggestion != value:
         return FixTemplate(f"write {suggestion}", "set", suggestion, safe=False).at(path)

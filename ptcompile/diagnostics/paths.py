@@ -8,6 +8,7 @@ from 0 spec.podTemplate.spec.containers[pytorch].image      an item of a list by
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.diagnostics import Path
 
 _QUOTES = {'"': "double", "'": "single"}
@@ -102,4 +103,4 @@ def _parse_bracketed(text: str, start: int) -> tuple[str | int, int]:
         raise PathSyntaxError("the bracket is not closed", start - 1)
 
     part = text[start:end]
-    return (int(part) if part.isascii() and part.isdigit() and len(part) < 10 else part), end + 1
+    return (int(part) if is_short_number(part) else part), end + 1

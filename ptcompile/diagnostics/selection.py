@@ -93,9 +93,9 @@ def severities(
     for selector in sorted(table, key=_specificity):
         severity = table[selector]
         if severity not in SEVERITIES:
-            shown = repr(severity) if isinstance(severity, str) else f"a {type(severity).__name__}"
+            text = repr(severity) if isinstance(severity, str) else f"a {type(severity).__name__}"
             raise ValueError(
-                f"{selector}: {shown} is not a severity; it must be error, warning or note"
+                f"{selector}: {text} is not a severity; it must be error, warning or note"
             )
         result.update(dict.fromkeys(_matching_names(selector, codes), cast("Severity", severity)))
 

@@ -78,7 +78,8 @@ def _pill_width(text: str) -> float:
 
 
 def _volume_text(sort: str, label: str) -> str:
-    return f"{ {'memory': 'shared memory', 'scratch': 'scratch'}.get(sort, sort) } {label}"
+    title = "shared memory" if sort == "memory" else sort
+    return f"{title} {label}"
 
 
 def _job_elements(picture: Picture, width: float, y: float) -> tuple[list[str], float]:
@@ -93,32 +94,35 @@ def _job_elements(picture: Picture, width: float, y: float) -> tuple[list[str], 
         draw.text_line(MARGIN, y + 42, picture.subtitle, "s soft"),
     ]
     out += _fact_elements(picture, y + 56, width)
-    y += 108
+
+    # from top to bottom: Services, roles, volumes, notes
+    service_y = y + 108
+    top = service_y + PILL_H + 34 if picture.services else service_y
+    lane = LANE_H if picture.meeting else GAP
+    bottom = top + 40 + CARD_H + lane
+    volume_y = bottom + 36
+
     groups = _place_groups(picture, width)
     middles = [_middle_of_users(groups, name, services=True) for name in picture.services]
     services = _pill_positions([f"Service {name}" for name in picture.services], middles, width)
-    service_y = y
-    if services:
-        y += PILL_H + 34
-    lane = LANE_H if picture.meeting else GAP
-    bottom = y + 40 + CARD_H + lane
     middles = [_middle_of_users(groups, key, services=False) for key, _, _ in picture.volumes]
     volumes = _pill_positions(
         [_volume_text(sort, label) for _, sort, label in picture.volumes], middles, width
     )
-    volume_y = bottom + 36
     out += _link_elements(
-        picture, groups, services, volumes, (service_y + PILL_H, y, bottom, volume_y)
+        picture, groups, services, volumes, (service_y + PILL_H, top, bottom, volume_y)
     )
+
     for group, x, _ in groups:
-        out += _group_elements(group, x, y, 40 + CARD_H + lane)
-    out += _rendezvous_elements(picture, groups, y + 40 + CARD_H)
+        out += _group_elements(group, x, top, 40 + CARD_H + lane)
+    out += _rendezvous_elements(picture, groups, top + 40 + CARD_H)
     for name, (x, w) in zip(picture.services, services, strict=True):
         pill = draw.box(x, service_y, w, PILL_H, "service", radius=15)
         out += _label_shape(pill, f"Service {name}", x + w / 2, service_y + 19.5, w - 24)
     for (_, sort, label), (x, w) in zip(picture.volumes, volumes, strict=True):
         cylinder = draw.cylinder(x, volume_y, w, 46, "volume")
         out += _label_shape(cylinder, _volume_text(sort, label), x + w / 2, volume_y + 31, w - 24)
+
     y = volume_y + 48 if volumes else bottom
     for note in picture.notes[:6]:
         y += 22

@@ -118,7 +118,7 @@ class CloudAccelerator(NamedTuple):
 
 
 def row_of(name: str) -> tuple[AcceleratorRow | None, str]:
-    """Return the row of a name, and the slice after its slash, or ""."""
+    """Return the row of a name, or None, and the slice after its slash, or ""."""
     _, _, part = name.partition("/")
     return ROWS.get(row_name(name)), part
 
@@ -179,7 +179,7 @@ def machines_of(name: str, cloud: str | None, *, largest: bool = True) -> Machin
 
 def largest_machine(name: str, cloud: str) -> Whole | None:
     """Return the largest machine of an accelerator, with the smallest count of each fabric among
-    the machines that have it.
+    the machines that have it; None if no machine is known.
     """
     machines = machines_of(name, cloud)
     fabrics = {fabric for machine in machines for fabric in machine.fabrics}

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.resources import is_accelerator
@@ -236,7 +237,10 @@ def _interface_gaps(container: _Container) -> Iterator[FabricGap]:
     if not value:
         return
 
+    is_exclusion = value.startswith("^")
     names = value.removeprefix("^").removeprefix("=").split(",")
+    excludes_docker = any(name.startswith("docker") for name in names)
+    has_other_interfaces = container.host or container.networks
     if wrong := next(
         (name for name in names if name[:1] in {"^", "=", "!"} or name != name.strip()), None
     ):
@@ -248,24 +252,16 @@ def _interface_gaps(container: _Container) -> Iterator[FabricGap]:
             message,
             "write ^ or = once, before the whole list, without spaces",
         )
-    elif not value.startswith("^") and "lo" in names:
+    elif not is_exclusion and "lo" in names:
         message = f"{INTERFACE} names lo, on which no other node can be reached"
         yield container.gap(INTERFACE, message, "remove lo, or write ^lo to exclude it")
-    elif (
-        value.startswith("^")
-        and container.host
-        and not any(name.startswith("docker") for name in names)
-    ):
+    elif is_exclusion and container.host and not excludes_docker:
         message = (
             f"{INTERFACE} excludes only {', '.join(names)}: NCCL no longer excludes docker, as it "
             "does by default"
         )
         yield container.gap(INTERFACE, message, "write ^lo,docker, or name the interface")
-    elif (
-        value.startswith("^")
-        and not (container.host or container.networks)
-        and _excludes_eth0(value, names)
-    ):
+    elif is_exclusion and not has_other_interfaces and _excludes_eth0(value, names):
         message = f"{INTERFACE} excludes eth0, the only interface of a pod without other networks"
         yield container.gap(INTERFACE, message, f"remove {INTERFACE}")
 
@@ -347,20 +343,24 @@ def _unused_bandwidth(checked: _Container, container: Json, spec: Json) -> Itera
     from ptcompile.hardware.machines import machines_by_name
 
     for _, values in pinned_values(spec, _INSTANCE_TYPE):
-        machines = [machines_by_name().get(value) for value in values]
-        machine, _, cloud = (
-            machines[0] if len(machines) == 1 and machines[0] is not None else (None, "", "")
-        )
-        fabric, resource = _COUNTED_FABRICS.get(cloud, ("", ""))
+        known = machines_by_name().get(values[0]) if len(values) == 1 else None
+        if known is None:
+            continue
+        fabric, resource = _COUNTED_FABRICS.get(known.cloud, ("", ""))
         resources_half = checked.devices.get(resource)
-        if machine is None or resources_half is None:
+        if resources_half is None:
             continue
 
+        machine = known.machine
         amounts = nested_map(container, "resources", resources_half)
         requested = nested_string(amounts, resource) or str(amounts.get(resource))
         available = machine.fabrics.get(fabric, 0)
         devices = [str(amounts[name]) for name in amounts if is_accelerator(str(name))]
-        if devices == [str(machine.devices)] and requested.isdigit() and int(requested) < available:
+        if (
+            devices == [str(machine.devices)]
+            and is_short_number(requested)
+            and int(requested) < available
+        ):
             message = (
                 f"{requested} of the {available} {resource} of {machine.name}, with all of its "
                 "accelerators"

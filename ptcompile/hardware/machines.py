@@ -148,28 +148,27 @@ def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Itera
     everything fits without it.
     """
     fits = True
-    rest = machines
+    remaining = machines
     for ask in asks:
-        enough = tuple([machine for machine in rest if _capacity(machine, ask.what) >= ask.nano])
+        enough = tuple([item for item in remaining if _capacity(item, ask.what) >= ask.nano])
         if not enough:
-            most = max(rest, key=lambda machine: _capacity(machine, ask.what))
+            largest = max(remaining, key=lambda item: _capacity(item, ask.what))
             fits = False
-            yield Misfit(ask, most.name, format_capacity(most, ask.what), None)
-        rest = enough or rest
+            yield Misfit(ask, largest.name, format_capacity(largest, ask.what), None)
+        remaining = enough or remaining
 
     if not fits:
         return
 
     for ask in asks:
         enough = tuple(
-            [machine for machine in rest if guaranteed_amount(machine, ask.what, cloud) >= ask.nano]
+            [item for item in remaining if guaranteed_amount(item, ask.what, cloud) >= ask.nano]
         )
         if not enough:
-            most = max(rest, key=lambda machine: guaranteed_amount(machine, ask.what, cloud))
-            yield Misfit(
-                ask, most.name, format_capacity(most, ask.what), _format_left(most, ask, cloud)
-            )
-        rest = enough or rest
+            largest = max(remaining, key=lambda item: guaranteed_amount(item, ask.what, cloud))
+            capacity = format_capacity(largest, ask.what)
+            yield Misfit(ask, largest.name, capacity, _format_left(largest, ask, cloud))
+        remaining = enough or remaining
 
 
 def _format_left(machine: Machine, ask: Ask, cloud: str | None) -> str:

@@ -69,15 +69,10 @@ def accelerators_named(product: str) -> tuple[str, ...]:
 def _by_model(text: str) -> tuple[str, ...]:
     if re.search(r"rtx-?pro-?6000", text):
         return _MODELS["rtxpro6000"]
-
-    words = [
-        word
-        for word in re.split(r"[^a-z0-9]+", text.replace("tpuv", "v").replace("tpu7x", "v7x"))
-        if word
-    ]
     if re.search(r"v5-?lite", text):
         return _MODELS["v5lite"]
 
+    words = re.split(r"[^a-z0-9]+", text.replace("tpuv", "v").replace("tpu7x", "v7x"))
     models = [word for word in words if _MODEL.fullmatch(word) and word not in _NOISE]
     known_models = [word for word in models if _model_of(word)]
     if len(known_models) != 1:

@@ -179,7 +179,7 @@ class JobNames(NamedTuple):
     task: str | None = None
 
     def container_of(self, role: str) -> str | None:
-        """Return the name of a training role's main container."""
+        """Return the name of a training role's main container, or None if the spec sets none."""
         by_role = {"master": self.master_container, "worker": self.worker_container}
         return by_role.get(role) or self.container
 
@@ -377,7 +377,8 @@ def map_templates(
     roles: list[Role] = []
     changed = False
     for role in job.roles:
-        template = (change if role.trains else change_auxiliary)(role.template)
+        change_role = change if role.trains else change_auxiliary
+        template = change_role(role.template)
         if template is not role.template:
             role = role._replace(template=template)
             changed = True

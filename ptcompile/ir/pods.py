@@ -50,12 +50,11 @@ class Resources(NamedTuple):
         nulls = self.nulls
         if fallback.nulls:
             nulls |= {(half, name) for half, name in fallback.nulls if name not in named}
+
         requests: dict[str, str] = {}
         limits: dict[str, str] = {}
-        for name in sorted(
-            {**named, **fallback.requests, **fallback.limits},
-            key=lambda name: _FIRST.get(name, name),
-        ):
+        names = {**named, **fallback.requests, **fallback.limits}
+        for name in sorted(names, key=lambda name: _FIRST.get(name, name)):
             level = self if name in named else fallback
             limit = None if nulls and ("limits", name) in nulls else level.limits.get(name)
             if nulls and ("requests", name) in nulls:

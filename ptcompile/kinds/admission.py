@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
     Outcome = Literal["admitted", "waits", "never"]
 else:
-    Objects = Json = Quantity = Versions = Outcome = (
-        object  # annotations that are strings would be compiled by NamedTuple
-    )
+    # annotations that are strings would be compiled by NamedTuple
+    Objects = Json = Quantity = Versions = Outcome = object
 
 
 _MAX_SHOWN = 8

@@ -628,7 +628,7 @@ class Operator:
         raise LookupError(self.folder)
 
     def defaults(self) -> KindDefaults | None:
-        """Return the defaults of its kinds."""
+        """Return the defaults of its kinds, or None if they have none."""
         return None
 
     def queues(self) -> QueueSystem:

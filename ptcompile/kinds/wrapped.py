@@ -168,20 +168,7 @@ def _steps(workflow: Json, root: Path) -> Iterator[WrappedObject]:
 def _step(workflow: Json, template: Json, root: Path, path: Path) -> WrappedObject:
     """Return the pod of a step of a Workflow, with the parts that the workflow gives it."""
     container = nested_map(template, "container")
-    mounted = {nested_string(mount, "name") for mount in nested_maps(container, "volumeMounts")}
-    claims = [
-        (place, _claim_volume(claim))
-        for place, claim in _items(workflow, (*root, "volumeClaimTemplates"))
-    ]
-    written = (
-        *_items(workflow, (*root, "volumes")),
-        *_items(workflow, (*path, "volumes")),
-        *claims,
-    )
-    volumes = [
-        (place, volume) for place, volume in written if nested_string(volume, "name") in mounted
-    ]
-
+    volumes = list(_step_volumes(workflow, container, root, path))
     owners = {
         field: owner
         for owner in (root, path)
@@ -208,17 +195,27 @@ def _step(workflow: Json, template: Json, root: Path, path: Path) -> WrappedObje
         (("spec", "containers", 0), (*path, "container")),
         *((("spec", field), (*owner, field)) for field, owner in owners.items()),
     ]
-    for i, (place, _) in enumerate(volumes):
-        below = ("ephemeral", "volumeClaimTemplate") if "volumeClaimTemplates" in place else ()
-        moves.append((("spec", "volumes", i, *below), place))
+    for i, (volume_path, _) in enumerate(volumes):
+        is_claim = "volumeClaimTemplates" in volume_path
+        below = ("ephemeral", "volumeClaimTemplate") if is_claim else ()
+        moves.append((("spec", "volumes", i, *below), volume_path))
 
     return WrappedObject(path, named, is_carried=False, moves=tuple(moves))
 
 
-def _claim_volume(claim: Json) -> Json:
-    """Return the volume for a claim that Argo makes for a run of the workflow."""
-    template = {"spec": nested_map(claim, "spec")}
-    return {"name": object_name(claim), "ephemeral": {"volumeClaimTemplate": template}}
+def _step_volumes(
+    workflow: Json, container: Json, root: Path, path: Path
+) -> Iterator[tuple[Path, Json]]:
+    """Yield the volumes that a step's container mounts, with their paths in the workflow."""
+    mounted = {nested_string(mount, "name") for mount in nested_maps(container, "volumeMounts")}
+    volumes = [*_items(workflow, (*root, "volumes")), *_items(workflow, (*path, "volumes"))]
+    for claim_path, claim in _items(workflow, (*root, "volumeClaimTemplates")):
+        # Argo makes the claim for a run of the workflow
+        source = {"volumeClaimTemplate": {"spec": nested_map(claim, "spec")}}
+        volumes.append((claim_path, {"name": object_name(claim), "ephemeral": source}))
+    for volume_path, volume in volumes:
+        if nested_string(volume, "name") in mounted:
+            yield volume_path, volume
 
 
 def pod_of_template(owner: Json, template: Json) -> Json | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ptcompile._internal.spelling import is_short_number
+
 Value = str | int | bool
 
 _MAX = 2**63 - 1
@@ -105,7 +107,7 @@ def atoi(value: str) -> int | None:
     that fit in 64 bits.
     """
     digits = _without_sign(value)
-    if not digits.isascii() or not digits.isdigit() or len(digits) > 400:
+    if not is_short_number(digits, 401):
         return None
     number = int(value)
     return number if _MIN <= number <= _MAX else None

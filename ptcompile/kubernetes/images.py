@@ -55,6 +55,7 @@ def why_not_image(image: str) -> str | None:
     has_mark = "." in first or ":" in first or first == "localhost" or first != first.lower()
     is_registry = slash and has_mark
     path, colon, tag = (rest if is_registry else name).partition(":")
+
     if colon and not _tag(tag):
         return (
             f"the tag {tag!r} must have only letters, digits, '_', '.' and '-', and no more than "

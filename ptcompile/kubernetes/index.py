@@ -278,8 +278,8 @@ def selector(service: Json) -> dict[str, str]:
 
 def service_selects(service: Json, labels: Mapping[str, str]) -> bool:
     """Return whether a Service selects pods with these labels."""
-    wanted = selector(service)
-    return bool(wanted) and wanted.items() <= labels.items()
+    required = selector(service)
+    return bool(required) and required.items() <= labels.items()
 
 
 def is_headless(service: Json) -> bool:

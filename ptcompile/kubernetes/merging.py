@@ -77,10 +77,10 @@ def patched_places(
     ):
         name = OBJECT_KEYS.get(key)
         identities = [_item_name(item, name) if name else _hashable(item) for item in merged]
-        wanted = [
+        patched = [
             _item_name(item, name) if name else _hashable(merge(None, item)) for item in patch
         ]
-        parts = [(identities.index(identity), index) for index, identity in enumerate(wanted)]
+        parts = [(identities.index(identity), index) for index, identity in enumerate(patched)]
 
     yield (), (), not parts
     for place, index in parts:

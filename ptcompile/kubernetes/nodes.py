@@ -33,7 +33,7 @@ NAME = "metadata.name"
 _AFFINITY: FieldPath = ("affinity", "nodeAffinity", REQUIRED)
 _TOGETHER = ("affinity", "podAffinity", REQUIRED)
 _SPREAD: FieldPath = ("topologySpreadConstraints",)
-_SHOWN = 4
+_MAX_LISTED = 4
 """How many names, values or reasons a sentence has at most."""
 _HOST = "kubernetes.io/hostname"
 """A label that the kubelet gives every node."""
@@ -149,29 +149,33 @@ class Placement(NamedTuple):
     def text(self) -> str:
         """Return how many nodes or pools fit, and each first reason with how many have it."""
         groups = [*self.fitting, *(group for group, _ in self.refused)]
-        names = ", ".join([name for group in self.fitting for name in group.names][:_SHOWN])
-        if _count(self.fitting) > _SHOWN:
-            names += ", ..."
-        named = f" ({names})" if names else ""
         unit = "node pools" if any(group.is_pool for group in groups) else "nodes"
+        names = [name for group in self.fitting for name in group.names]
+        total = sum(len(group.names) for group in groups)
+        text = f"{len(names)}/{total} {unit} fit"
+        listed = ", ".join(names[:_MAX_LISTED])
+        if len(names) > _MAX_LISTED:
+            listed += ", ..."
+        if listed:
+            text += f" ({listed})"
+        if self.refused:
+            text += f": {', '.join(self._reasons())}"
+        return text
+
+    def _reasons(self) -> list[str]:
         counts: Counter[tuple[str, str]] = Counter()
         for group, (first, *_) in self.refused:
             counts[first.verb, first.text] += len(group.names)
-        shown = counts.most_common(_SHOWN)
+
+        common = counts.most_common(_MAX_LISTED)
         reasons = [
             f"{count} {verb if count == 1 else _PLURALS[verb]} {text}"
-            for (verb, text), count in shown
+            for (verb, text), count in common
         ]
-        rest = counts.total() - sum(count for _, count in shown)
+        rest = counts.total() - sum(count for _, count in common)
         if rest:
             reasons.append(f"{rest} for other reasons")
-        head = f"{_count(self.fitting)}/{_count(groups)} {unit} fit{named}"
-
-        return ": ".join(filter(None, [head, ", ".join(reasons)]))
-
-
-def _count(groups: Iterable[NodeGroup]) -> int:
-    return sum(len(group.names) for group in groups)
+        return reasons
 
 
 def room_for(placements: Iterable[Placement], *, apart: bool = False) -> int | None:
@@ -185,11 +189,12 @@ def room_for(placements: Iterable[Placement], *, apart: bool = False) -> int | N
     needs: dict[str, int] | None = None
     for placement in placements:
         groups |= {id(group): group for group in placement.fitting}
-        own = {name: amount.nano for name, amount in placement.pod.requests}
+        requests = {name: amount.nano for name, amount in placement.pod.requests}
         if needs is None:
-            needs = own
+            needs = requests
         else:
-            needs = {name: min(own[name], needs[name]) for name in own.keys() & needs.keys()}
+            common = requests.keys() & needs.keys()
+            needs = {name: min(requests[name], needs[name]) for name in common}
 
     rooms = [group.room(needs or {}, apart=apart) for group in groups.values()]
     known = [room for room in rooms if room is not None]
@@ -291,12 +296,12 @@ def may_meet(group: NodeGroup, choice: Sequence[Json], requirement: Json) -> boo
     a choice on it.
     """
     key = nested_string(requirement, "key")
-    own = group.requirements.get(key, ())
-    of_key = [*own, *(other for other in choice if other.get("key") == key)]
+    of_group = group.requirements.get(key, ())
+    of_key = [*of_group, *(other for other in choice if other.get("key") == key)]
     values: Sequence[str] | None
     if key in group.labels:
         values = group.labels[key]
-    elif own:
+    elif of_group:
         listed = (
             nested_strings(other, "values") for other in of_key if other.get("operator") == "In"
         )
@@ -371,25 +376,27 @@ def _describe(requirement: Json, spec: Json) -> tuple[str, FieldPath]:
 def requirement_text(requirement: Json) -> str:
     """Return a requirement on a label as text, such as `zone NotIn [a, b]`."""
     values = nested_strings(requirement, "values")
-    more = ", ..." if len(values) > _SHOWN else ""
-    listed = f" [{', '.join(values[:_SHOWN])}{more}]" if values else ""
+    more = ", ..." if len(values) > _MAX_LISTED else ""
+    listed = f" [{', '.join(values[:_MAX_LISTED])}{more}]" if values else ""
     return f"{nested_string(requirement, 'key')} {nested_string(requirement, 'operator')}{listed}"
 
 
 def _names(group: NodeGroup) -> str:
     """Return the first names of a group."""
-    return ", ".join(group.names[:_SHOWN])
+    return ", ".join(group.names[:_MAX_LISTED])
 
 
 def _node_resources(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     for name, amount in pod.requests:
         available = group.available(name)
         if available is not None and available < amount.nano:
-            most = Quantity(available, amount.format)
             are = "is" if amount.nano == NANO else "are"
-            text = f"{most if available else 'no'} {name}, {amount} {are} requested"
-            help = f"request at most {most} {name} in each pod ({_names(group)})"
-            if not available:
+            if available:
+                most = Quantity(available, amount.format)
+                text = f"{most} {name}, {amount} {are} requested"
+                help = f"request at most {most} {name} in each pod ({_names(group)})"
+            else:
+                text = f"no {name}, {amount} {are} requested"
                 help = f"use nodes with {name}"
             return Refusal(
                 "has", text, request_path(pod.spec, name), help, 4 - available / amount.nano
@@ -404,14 +411,14 @@ def _node_resources(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
 
 
 def _volume_binding(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
-    """Refuse nodes whose label says that they are elsewhere than a volume; those without the
-    label may mount it.
+    """Refuse nodes whose label says that they are elsewhere than a volume, or return None: nodes
+    without the label may mount it.
     """
     for place in pod.places:
         values = group.labels.get(place.label, place.values)
         if place.values.isdisjoint(values):
             text = (
-                f"the label {place.label}={', '.join(sorted(values)[:_SHOWN])}, unlike a volume "
+                f"the label {place.label}={', '.join(sorted(values)[:_MAX_LISTED])}, unlike a volume "
                 "of the pod"
             )
             return Refusal(
@@ -426,7 +433,9 @@ def _volume_binding(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
 
 
 def _topology_labels(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
-    """Refuse nodes without the label by whose values a pod must be spread, or join others."""
+    """Refuse nodes without the label by whose values a pod must be spread or join others, or
+    return None.
+    """
     constraints = nested_maps(pod.spec, "topologySpreadConstraints")
     needed = [
         (_SPREAD, item) for item in constraints if item.get("whenUnsatisfiable") == "DoNotSchedule"

@@ -64,6 +64,7 @@ def pinned_values(spec: Json, label: str) -> Iterator[tuple[FieldPath, list[str]
     selector = nested_string_map(spec, "nodeSelector")
     if label in selector:
         yield ("nodeSelector", label), [selector[label]]
+
     pins: list[tuple[FieldPath, list[str]]] = []
     terms = terms_of(spec)
     for term_index, term in enumerate(terms):

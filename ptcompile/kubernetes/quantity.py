@@ -207,8 +207,8 @@ def why_not(value: object) -> str | None:
 
 
 def likely_quantity(text: str) -> str | None:
-    """Return the quantity that a rejected text most likely means: `8Gi` for `8gib`, `8G` for
-    `8GB`, `8k` for `8K`.
+    """Return the quantity that a rejected text most likely means, or None: `8Gi` for `8gib`, `8G`
+    for `8GB`, `8k` for `8K`.
     """
     import re
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
@@ -89,10 +90,10 @@ def untolerated(
     taints: Iterable[Json], tolerations: Iterable[Json], *, compares: bool = False
 ) -> Json | None:
     """Return the first taint that keeps pods away and that no toleration tolerates, or None."""
-    known = list(tolerations)
+    of_pod = list(tolerations)
     for taint in taints:
-        is_soft = taint.get("effect") not in ("NoSchedule", "NoExecute")
-        if not is_soft and not any(tolerates(each, taint, compares=compares) for each in known):
+        keeps_away = taint.get("effect") in ("NoSchedule", "NoExecute")
+        if keeps_away and not any(tolerates(each, taint, compares=compares) for each in of_pod):
             return taint
     return None
 
@@ -134,4 +135,4 @@ def _compares(text: str, operator: str, bound: str) -> bool:
 
 def _is_number(text: str) -> bool:
     digits = text[1:] if text[:1] in ("-", "+") else text
-    return digits.isascii() and digits.isdigit() and len(digits) < 19
+    return is_short_number(digits, 19)

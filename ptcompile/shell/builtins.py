@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from posixpath import join as join_path
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.shell.patterns import decide
 from ptcompile.shell.values import (
     FAILED,
@@ -72,7 +73,7 @@ def declare(
 
 def _status_of(argument: Argument) -> ExitStatus:
     """Return the status that a number or a kept `$?` stands for."""
-    if argument.text.isdigit():
+    if is_short_number(argument.text, 19):
         return ExitStatus(int(argument.text) & 255)
     status = argument.value[0].status if argument.value else None
     return status or UNKNOWN
@@ -191,7 +192,7 @@ def _read(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus
 
 def _shift(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
     count = argv[1].text if argv[1:] else "1"
-    state.arguments = state.arguments[int(count) if count.isdigit() else 1 :]
+    state.arguments = state.arguments[int(count) if is_short_number(count, 19) else 1 :]
     return OK
 
 

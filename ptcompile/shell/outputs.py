@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kubernetes.commands import basename
 from ptcompile.shell.patterns import compute
 
@@ -39,7 +40,7 @@ def _output_of_command(
             number = compute(" ".join(args), lookup)
             return None if number is None else str(number)
         case ["printf", form, *words] if _FORM.fullmatch(form) and form.count("%") == len(words):
-            values = [int(word) if word.isdigit() else word for word in words]
+            values = [int(word) if is_short_number(word, 19) else word for word in words]
             try:
                 return form.removesuffix("\\n") % tuple(values)
             except TypeError:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.shell.values import FAILED, OK, UNKNOWN, ExitStatus, ShellValue, is_certain, text_of
 
 TYPE_CHECKING = False
@@ -74,8 +75,8 @@ def _is_true(texts: Sequence[str], is_double: bool) -> bool | None:
         case [left, "=" | "==" | "!=" as sign, right]:
             return (matches(left, right) if is_double else left == right) == (sign != "!=")
         case [left, sign, right] if sign in _COMPARISONS:
-            is_number = left.lstrip("-").isdecimal() and right.lstrip("-").isdecimal()
-            return is_number and _COMPARISONS[sign](int(left), int(right))
+            are_numbers = all(is_short_number(side.removeprefix("-"), 19) for side in (left, right))
+            return are_numbers and _COMPARISONS[sign](int(left), int(right))
 
     return None
 

@@ -102,9 +102,10 @@ def read_script(
     if call is None:
         return None
 
-    if len(_readings) > _MAX_SCRIPTS:
+    key = (call, folder)
+    if key not in _readings and len(_readings) >= _MAX_SCRIPTS:
         _readings.clear()
-    readings = _readings.setdefault((call, folder), [])
+    readings = _readings.setdefault(key, [])
     for reading in readings:
         is_same = all(env.get(name) == value for name, value in reading.variables.items())
         if is_same and all(files(path) == text for path, text in reading.files.items()):

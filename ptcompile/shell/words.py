@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from ptcompile._internal.limits import Budget
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.shell import nodes
 from ptcompile.shell.parser import merged
 from ptcompile.shell.patterns import compute, without_match
@@ -122,7 +123,7 @@ class Expander:
         variable = state.variables.get(name)
         if variable is not None:
             return variable.value
-        if name.isdigit():
+        if is_short_number(name):
             index = int(name)
             if index == 0:
                 return unknown("$0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.spelling import pluralize
+from ptcompile._internal.spelling import is_short_number, pluralize
 from ptcompile.kinds.pods import ContainerView, ExpandedRole, env_entry
 from ptcompile.kubernetes.amounts import is_accelerator
 from ptcompile.kubernetes.nodes import NodeGroup
@@ -34,7 +34,6 @@ from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS, IntRange
 from ptcompile.simulator.pod import Pod, claim_text, device_claims, owner_of
 from ptcompile.simulator.rendezvous import JobRendezvous, volume_sources
 from ptcompile.simulator.world import World
-from ptcompile.source.scalars import is_short_number
 from ptcompile.source.secrets.names import MASK
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kinds.pods import ExpandedRole, PodView
 from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes.commands import basename
@@ -32,7 +33,6 @@ from ptcompile.simulator.launchers.rendezvous import (
 )
 from ptcompile.simulator.launchers.torchrun import SHARED_STORE, torch_of
 from ptcompile.simulator.pod import Pod, WorkloadPods
-from ptcompile.source.scalars import is_short_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kinds.wrapped import wrapped_objects
@@ -26,7 +27,6 @@ from ptcompile.operators.table import GROUP_MARKS, RUNS_PODS, kind_named
 from ptcompile.simulator.job import SimulatedJob, job_of
 from ptcompile.simulator.launchers.command import starts_launcher
 from ptcompile.simulator.pod import RANDOM_SUFFIX, Pod
-from ptcompile.source.scalars import is_short_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -365,6 +365,7 @@ def read(
         result.is_script = True
         result.problems = (_batch_script(result),)
         return result
+
     beginning = result.text[:200].lstrip()[:6]
     if beginning.casefold() in _ERRORS and "apiVersion" not in result.text:
         message = "the text is the error of a program that should have written manifests"

@@ -409,6 +409,7 @@ def _read_document(
             break
         else:
             continue
+
         if anchor:
             anchors[anchor] = value
         if stack:
@@ -551,6 +552,7 @@ def _read_positions(text: str) -> ValueNode | None:
             node = stack.pop().closed(event)
         else:
             continue
+
         if not stack:
             root = node
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.diagnostics import Diagnostic, Path, Problem, own_problem
 from ptcompile.kubernetes.unstructured import (
     as_mapping,
@@ -15,7 +16,6 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.source import documents as source, streams
 from ptcompile.source.documents import Document
-from ptcompile.source.scalars import is_short_number
 
 _ITEM_NAME_KEYS = ("name", "mountPath", "devicePath", "containerPort", "ip", "topologyKey", "key")
 """Keys that name an item of a list."""
@@ -156,7 +156,7 @@ class OverriddenDocument(NamedTuple):
 
     def causing_override(self, path: Path) -> int | None:
         """Return the override that caused a path: the last one that set it, its parent or one of
-        its parts.
+        its parts. None if no override did.
         """
         for number, set_path in reversed(self.set_paths):
             is_inside = path[: len(set_path)] == set_path

@@ -46,11 +46,6 @@ _point_first = Pattern(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?").
 _signed_binary = Pattern(r"0b(?P<digits>[-+][01]{1,63})").fullmatch
 
 
-def is_short_number(text: str, below: int = 10) -> bool:
-    """Return whether a text has ASCII digits alone, fewer than `below`, so that int() takes it."""
-    return text.isascii() and text.isdigit() and len(text) < below
-
-
 def resolve(text: str) -> Scalar:
     """Return what a plain scalar means to kubectl: `on` is true, `0777` is 511, `08` and `1e3` are
     numbers, `12:30` is a string.

@@ -323,7 +323,7 @@ def _prefix_fix(fix: Fix | None, under: Path) -> Fix | None:
 
 
 def resource_name(manifest: Json) -> str | None:
-    """Return `Kind/name`, as far as an object has them."""
+    """Return `Kind/name`, the kind of an object without a name, or None without a kind."""
     kind = manifest.get("kind")
     if not isinstance(kind, str):
         return None

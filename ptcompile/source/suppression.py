@@ -45,8 +45,8 @@ class Suppressed(NamedTuple):
     themselves.
     """
 
-    left: tuple[Diagnostic, ...]
-    meant: tuple[Diagnostic, ...]
+    remaining: tuple[Diagnostic, ...]
+    suppressed: tuple[Diagnostic, ...]
     problems: tuple[Problem, ...]
 
 
@@ -63,6 +63,7 @@ def suppress(source: Source, diagnostics: Sequence[Diagnostic], selection: Selec
         [d for d in diagnostics if not d.blocks_compile], line_ignores, file_ignores
     )
     _, useless = _match([d for d in diagnostics if d.blocks_compile], line_ignores, file_ignores)
+
     for ignore in ignores:
         if ignore in useless and ignore not in used:
             message = "errors that keep a spec from compiling cannot be ignored"
@@ -162,8 +163,8 @@ def _ignores(
 
 
 def _misplaced_ignore(keyword: str, span: Span, first: int) -> Problem | None:
-    """Return the problem of an ignore-file comment below line `first` (from 0), which is not a
-    comment.
+    """Return the problem of an ignore-file comment below line `first`, the first (from 0) that is
+    not a comment; None for other comments.
     """
     if keyword != "ignore-file" or span.line <= first:
         return None
@@ -175,7 +176,9 @@ def _misplaced_ignore(keyword: str, span: Span, first: int) -> Problem | None:
 
 
 def _out_of_date(last_day: str | None, span: Span) -> Problem | None:
-    """Return the problem of a comment that no longer applies, or whose date does not exist."""
+    """Return the problem of a comment that no longer applies or whose date does not exist, or
+    None.
+    """
     if last_day is None:
         return None
     if not is_date(last_day):

@@ -100,7 +100,7 @@ is_reference = Pattern(
 
 
 def find_placeholder(value: object) -> str | None:
-    """Return the first placeholder in a text: `${X}`, `__X__`, `<x>`, `REPLACE_ME`,
+    """Return the first placeholder in a text, or None: `${X}`, `__X__`, `<x>`, `REPLACE_ME`,
     `PLACEHOLDER_X`, or a text that is only `$X`.
     """
     if not isinstance(value, str) or not any(sign in value for sign in _SIGNS):

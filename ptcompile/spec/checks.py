@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS, REQUIRED
 from ptcompile.kubernetes.unstructured import Json, JsonDict
@@ -87,8 +88,10 @@ def _pod_problems(spec: Json) -> Iterator[str]:
     for key, value in spec.items():
         if value is None:
             yield f"spec.{key}: is null: remove it"
+
     yield from _shape_problems("spec", spec, _LIST_FIELDS, _MAPPING_FIELDS)
     yield from _affinity_problems(spec.get("affinity", {}))
+
     for key in ("containers", "initContainers"):
         for i, container in enumerate(spec.get(key, ())):
             path = f"spec.{key}[{i}]"
@@ -286,6 +289,6 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
 def split_endpoint(text: str) -> tuple[str, int] | None:
     """Return the host and port of HOST:PORT, or None if the text does not have this form."""
     host, _, port = text.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit()) or not 1 <= int(port[:6]) <= 65535:
+    if not host or not is_short_number(port) or not 1 <= int(port) <= 65535:
         return None
     return host, int(port)

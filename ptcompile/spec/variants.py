@@ -46,45 +46,45 @@ def jobs_of(document: Document, overrides: Overrides) -> list[OverriddenDocument
 
     If its variants are wrong there is one without data, which has the problems.
     """
-    inside = [each for each in overrides.values if each[1][:1] == (_KEY,)]
+    inside = [
+        (number, path, value) for number, path, value in overrides.values if path[:1] == (_KEY,)
+    ]
     if _KEY not in document.data:
         return [_without_variants(document, overrides, inside)]
 
-    known = {
+    paths = {
         str(name): (*path, name)
         for path, axis in _axes(document.data[_KEY])
         for name in as_mapping(axis)
     }
-    located = [(number, _override_path(path, known), value) for number, path, value in inside]
-    changed = apply_overrides(document, Overrides(tuple(located)))
-    places = {*known.values()}
-    unplaced = [
-        (number, path) for number, path, _ in located if places.isdisjoint((path[:2], path[:3]))
-    ]
+    located = [(number, _override_path(path, paths), value) for number, path, value in inside]
     unknown = [
-        (number, _unknown_variant(field_path(path[1:2]), known)) for number, path in unplaced
+        (number, _unknown_variant(field_path(path[1:2]), paths))
+        for number, path, _ in located
+        if path[:2] not in paths.values() and path[:3] not in paths.values()
     ]
+    changed = apply_overrides(document, Overrides(tuple(located)))
     if unknown or changed.rejected:
         return [_rejected_document(document, (*unknown, *changed.rejected))]
 
     members, problems = _expand(document, changed.data)
-    absent = [
-        name
-        for name in overrides.variants
-        if not any(member.is_chosen([name]) for member in members)
-    ]
-    problems = problems or [_unknown_variant(name, known) for name in absent]
+    if not problems:
+        problems = [
+            _unknown_variant(name, paths)
+            for name in overrides.variants
+            if not any(member.is_chosen([name]) for member in members)
+        ]
     if problems:
         return [_rejected_document(document, [(VARIANTS_INDEX, problem) for problem in problems])]
 
     # overrides inside `variants` are applied already
-    of_all = overrides._replace(
-        values=tuple(each for each in overrides.values if each not in inside)
+    outside = overrides._replace(
+        values=tuple(override for override in overrides.values if override not in inside)
     )
     jobs = [
-        apply_overrides(document, of_all, each)
-        for each in members
-        if each.is_chosen(overrides.variants)
+        apply_overrides(document, outside, member)
+        for member in members
+        if member.is_chosen(overrides.variants)
     ]
 
     return [job._replace(set_paths=(*changed.set_paths, *job.set_paths)) for job in jobs]
@@ -109,31 +109,31 @@ def _rejected_document(
     return OverriddenDocument(None, document, (), tuple(rejected))
 
 
-def _override_path(path: Path, known: Mapping[str, Path]) -> Path:
+def _override_path(path: Path, variant_paths: Mapping[str, Path]) -> Path:
     """Return the path of an override in the document: its map is not named."""
     name = str(path[1]) if len(path) > 1 else ""
-    return (*known[name], *path[2:]) if name in known else path
+    return (*variant_paths[name], *path[2:]) if name in variant_paths else path
 
 
-def _unknown_variant(name: str, known: Collection[str]) -> Problem:
+def _unknown_variant(name: str, variants: Collection[str]) -> Problem:
     """Return the error for an option that names no variant."""
-    help = spelling_help(name, known, f"the variants are {', '.join(known)}")
+    help = spelling_help(name, variants, f"the variants are {', '.join(variants)}")
     return _error("spec-invalid-value", (_KEY,), f"no variant {name!r}", help)
 
 
 def without_effect(members: Iterable[VariantJob]) -> Problems:
     """Yield a note for each job that is the same as an earlier one."""
-    known: list[VariantJob] = []
+    seen: list[VariantJob] = []
     for member in members:
         twin = next(
-            (earlier for earlier in known if earlier.data["spec"] == member.data["spec"]), None
+            (earlier for earlier in seen if earlier.data["spec"] == member.data["spec"]), None
         )
-        known.append(member)
+        seen.append(member)
         if twin is None:
             continue
 
         choices = zip(twin.choices, member.choices, strict=True)
-        path = next(own for other, own in choices if own != other)
+        path = next(choice for twin_choice, choice in choices if choice != twin_choice)
         text = f"no effect: {member.name} is the same job as {twin.name}"
         help = "check what it should change, or remove it"
         yield own_problem("variant-without-effect", path, text, help, "note", "style", on_key=True)
@@ -312,7 +312,8 @@ def _job_of(data: Json, choices: tuple[Path, ...], problems: list[Problem]) -> V
                 continue
 
             earlier = next(
-                (known for other, known in set_paths.items() if _overlaps(other, path)), choice
+                (setter for set_path, setter in set_paths.items() if _overlaps(set_path, path)),
+                choice,
             )
             set_paths.setdefault(path, written)
             if earlier[: len(choice)] != choice:
@@ -324,9 +325,9 @@ def _job_of(data: Json, choices: tuple[Path, ...], problems: list[Problem]) -> V
         spec = _with_nulls(merged, patch)
 
     name = "-".join(str(path[-1]) for path in choices)
-    own = {"metadata": _with_variant_name(data.get("metadata"), name), "spec": spec}
+    changed = {"metadata": _with_variant_name(data.get("metadata"), name), "spec": spec}
 
-    return VariantJob(name, {**without_keys(data, _KEY), **own}, choices, places)
+    return VariantJob(name, {**without_keys(data, _KEY), **changed}, choices, places)
 
 
 def _overlaps(first: Path, second: Path) -> bool:
@@ -350,10 +351,10 @@ def _with_nulls(merged: Any, patch: Json) -> Any:
 
 def _with_variant_name(metadata: Any, name: str) -> Any:
     """Return the metadata of a job with its own name, or prefix of a name."""
-    own = get(metadata, ("name",))
+    job_name = get(metadata, ("name",))
     prefix = get(metadata, ("generateName",))
-    if isinstance(own, str):
-        return {**metadata, "name": f"{own}-{name}"}
+    if isinstance(job_name, str):
+        return {**metadata, "name": f"{job_name}-{name}"}
     if isinstance(prefix, str):
         return {**metadata, "generateName": f"{prefix}{name}-"}
     return metadata

@@ -178,7 +178,8 @@ def _machine_facts(machine: str, cloud: str | None) -> tuple[dict[str, str], dic
 
 
 def pools_of_objects(objects: Objects, running: Iterable[Json] = ()) -> Pools | None:
-    """Return the nodes of files: Node objects, and Karpenter's NodePools. There may be others.
+    """Return the nodes of files, Node objects and Karpenter's NodePools, or None if the files have
+    neither. There may be others.
 
     Nodes have what the pods `running` leave of them.
     """
@@ -205,10 +206,8 @@ def _reserved_by_pods(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
         node = nested_string(spec, "nodeName")
         if node and nested_value(pod, "status", "phase") not in _ENDED:
             on_node = taken.setdefault(node, {})
-            for name, amount in {
-                **amounts.pod_requests(spec),
-                "pods": quantity.Quantity(NANO),
-            }.items():
+            requests = {**amounts.pod_requests(spec), "pods": quantity.Quantity(NANO)}
+            for name, amount in requests.items():
                 on_node[name] = on_node.get(name, 0) + amount.nano
 
     return taken
@@ -223,15 +222,15 @@ def _node_groups(
     for labels in labels_of.values():
         for key, value in labels.items():
             values[key].add(value)
-    many = {NAME, *(key for key, seen in values.items() if len(seen) > _MANY_VALUES)}
+    varied = {NAME, *(key for key, seen in values.items() if len(seen) > _MANY_VALUES)}
 
     groups: defaultdict[str, list[Json]] = defaultdict(list)
     for node in nodes:
         labels = labels_of[id(node)]
-        told = sorted((key, "" if key in many else value) for key, value in labels.items())
+        shared = sorted((key, "" if key in varied else value) for key, value in labels.items())
         spec = nested_map(node, "spec")
-        left = _left_for_pods(node, taken)
-        groups[repr([told, spec.get("taints"), spec.get("unschedulable"), left])].append(node)
+        free = _left_for_pods(node, taken)
+        groups[repr([shared, spec.get("taints"), spec.get("unschedulable"), free])].append(node)
 
     for members in groups.values():
         first = members[0]
@@ -254,17 +253,17 @@ def _node_groups(
 def karpenter_group(pool: Json) -> NodeGroup:
     """Return the nodes that Karpenter may make for a NodePool."""
     spec = nested_map(pool, "spec", "template", "spec")
-    name = object_name(pool)
-    provider = nested_string(spec, "nodeClassRef", "group")
     requirements: defaultdict[str, list[Json]] = defaultdict(list)
     for requirement in nested_maps(spec, "requirements"):
         if requirement.get("operator") in _OPERATORS:
             requirements[nested_string(requirement, "key")].append(requirement)
+
+    name = object_name(pool)
     fixed = {**_labels(nested_map(pool, "spec", "template")), "karpenter.sh/nodepool": name}
     listed = {
         key: nested_strings(requirement, "values")
-        for key, own in requirements.items()
-        for requirement in own
+        for key, of_key in requirements.items()
+        for requirement in of_key
         if requirement.get("operator") == "In"
     }
     labels = {**listed, **{key: [value] for key, value in fixed.items()}}
@@ -273,24 +272,24 @@ def karpenter_group(pool: Json) -> NodeGroup:
         key: limit.nano
         for key, limit in amounts.quantities_of(nested_map(pool, "spec"), "limits").items()
     }
-    machines = [machines_by_name().get(value) for value in labels.get(_INSTANCE_TYPE, ())]
-    known = [_machine_facts(row.machine.name, row.cloud)[1] for row in machines if row is not None]
-    is_known = 0 < len(known) == len(machines)
-    possible = [
-        each for each in known if all(each.get(key, 0) <= limit for key, limit in limits.items())
-    ]
-    sizes: dict[str, int] = {}
-    if is_known:
-        for machine in possible:
-            for resource, amount in machine.items():
-                sizes[resource] = max(amount, sizes.get(resource, 0))
-    sizes |= {key: min(limit, sizes.get(key, limit)) for key, limit in limits.items()}
     nodes = [limits["nodes"]] if "nodes" in limits else []
     replicas = nested_value(pool, "spec", "replicas")
     if isinstance(replicas, int) and replicas >= 0:  # a static pool
         nodes.append(replicas * NANO)
-    if is_known and not possible:
-        nodes += [0]
+
+    machines = _amounts_by_machine(labels.get(_INSTANCE_TYPE, ()))
+    possible = [
+        machine
+        for machine in machines
+        if all(machine.get(key, 0) <= limit for key, limit in limits.items())
+    ]
+    if machines and not possible:
+        nodes.append(0)
+    sizes: dict[str, int] = {}
+    for machine in possible:
+        for resource, amount in machine.items():
+            sizes[resource] = max(amount, sizes.get(resource, 0))
+    sizes |= {key: min(limit, sizes.get(key, limit)) for key, limit in limits.items()}
 
     return NodeGroup(
         names=(name,),
@@ -300,9 +299,17 @@ def karpenter_group(pool: Json) -> NodeGroup:
         size=min(nodes) // NANO if nodes else None,
         limits=limits,
         requirements=requirements,
-        is_open=partial(_is_resolved, provider),
-        lacks=is_accelerator if is_known else _is_never_offered,
+        is_open=partial(_is_resolved, nested_string(spec, "nodeClassRef", "group")),
+        lacks=is_accelerator if machines else _is_never_offered,
     )
+
+
+def _amounts_by_machine(names: Sequence[str]) -> list[Mapping[str, int]]:
+    """Return the amounts of each machine type, or [] if one of them is not in the catalog."""
+    rows = [row for name in names if (row := machines_by_name().get(name)) is not None]
+    if len(rows) < len(names):
+        return []
+    return [_machine_facts(row.machine.name, row.cloud)[1] for row in rows]
 
 
 def _is_resolved(provider: str, label: str) -> bool:

@@ -400,15 +400,16 @@ class ManifestTemplate:
                 specs[0][0] if specs else -1,
             )
             for i, spec in specs:
+                files = no_files
+                if self.find is not None:
+                    files = partial(_mounted_text, self.find, self.spec, spec)
                 yield ManifestContainer(
                     (*self.spec_path, key, i),
                     spec,
                     init=init,
                     main=not init and i == main_index,
                     find=self.find,
-                    files=no_files
-                    if self.find is None
-                    else partial(_mounted_text, self.find, self.spec, spec),
+                    files=files,
                 )
 
 

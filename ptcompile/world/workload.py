@@ -86,11 +86,10 @@ class Stream:
     @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds in the stream, as words that a rule may need: `@service`."""
-        is_told = self.given_pools is not None or self.versions.gpu_shares is not None
-        given = ["@nodepool"] if is_told else []
-        return frozenset(
-            [*given, *("@" + kind_of(manifest).name.casefold() for manifest in self.objects)]
-        )
+        kinds = {"@" + kind_of(manifest).name.casefold() for manifest in self.objects}
+        if self.given_pools is not None or self.versions.gpu_shares is not None:
+            kinds.add("@nodepool")
+        return frozenset(kinds)
 
     @cached_property
     def pools(self) -> Pools | None:
@@ -235,6 +234,7 @@ class Workload:
             for template in written
         ]
         writers: dict[Path, str] = {}
+
         if self.objects.has_any(DATA_KINDS):
             for template in templates:
                 template.find = self.find
@@ -298,9 +298,9 @@ class Workload:
             name = expanded.name.lower()
             templates = self.templates if len(self.templates) == 1 else by_name.get(name, [])
             # the operator's order tells roles of one name apart
-            own = templates[min(earlier[name], len(templates) - 1)] if templates else None
+            position = min(earlier[name], len(templates) - 1)
             earlier[name] += 1
-            roles.append(WorkloadRole(expanded, pod, own))
+            roles.append(WorkloadRole(expanded, pod, templates[position] if templates else None))
 
         return tuple(roles)
 

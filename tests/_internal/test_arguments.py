@@ -106,10 +106,13 @@ def test_mapping_accepts_a_mapping_or_none() -> None:
             arguments.mapping(value, "env")
 
 
-def test_lists_of_mappings_and_of_strings_reject_other_items() -> None:
+def test_a_list_of_mappings_rejects_other_items() -> None:
     assert arguments.mappings(({"a": 1},), "others") == [{"a": 1}]
     with pytest.raises(TypeError, match=r"^others must be a list of mappings, but contains str$"):
         arguments.mappings([{}, "a"], "others")
+
+
+def test_a_list_of_strings_rejects_other_items_and_a_string() -> None:
     assert arguments.strings(("a", "b"), "select") == ["a", "b"]
     with pytest.raises(TypeError, match=r"^select must be a list of strings, but contains int$"):
         arguments.strings(["a", 5], "select")

@@ -41,17 +41,21 @@ def test_the_limit_of_one_file_applies_by_default(
 
 
 @posix
-def test_a_file_that_grows_or_hides_its_size_is_read_to_the_limit(tmp_path: Path) -> None:
+def test_a_file_that_hides_its_size_is_read() -> None:
     """Files below /proc have the size 0."""
     content = files.read("/proc/self/status") if sys.platform == "linux" else b"Name:"
     assert content.startswith(b"Name:")
+
+
+@posix
+def test_a_pipe_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="not a regular file"):
         files.read(tmp_path / "pipe")
 
 
 @posix
-def test_walk_enters_no_links_and_continues_after_an_error(tmp_path: Path) -> None:
+def test_walk_enters_no_links(tmp_path: Path) -> None:
     for name in ("b/c", "a"):
         (tmp_path / name).mkdir(parents=True)
     for name in ("x.yaml", "b/y.yaml", "b/c/z.yaml", "a/w.yaml"):
@@ -69,51 +73,79 @@ def test_walk_enters_no_links_and_continues_after_an_error(tmp_path: Path) -> No
         ("b", ["c"], ["y.yaml"]),
         ("b/c", [], ["z.yaml"]),
     ]
+
+
+def test_walk_yields_nothing_of_a_folder_that_it_cannot_read(tmp_path: Path) -> None:
     errors: list[OSError] = []
     assert list(files.walk(str(tmp_path / "none"), errors.append)) == []
     assert [type(error) for error in errors] == [FileNotFoundError]
     assert list(files.walk(str(tmp_path / "none"))) == []
 
 
-@posix
-def test_links_that_lead_out_of_a_root_are_recognized(tmp_path: Path) -> None:
-    repository, deep = tmp_path / "repo", tmp_path / "repo" / "a" / "b"
+@pytest.fixture
+def linked(tmp_path: Path) -> list[str]:
+    """The paths of a link out of the repository, a link inside it, a file and a link to it."""
+    deep = tmp_path / "repo" / "a" / "b"
     deep.mkdir(parents=True)
+    (tmp_path / "repo" / ".git").mkdir()
     (tmp_path / "outside.yaml").touch()
-    (repository / "inside.yaml").touch()
-    links = {"out": tmp_path / "outside.yaml", "in": repository / "inside.yaml"}
-    for name, target in links.items():
-        (deep / f"{name}.yaml").symlink_to(target)
+    (tmp_path / "repo" / "inside.yaml").touch()
+    (deep / "out.yaml").symlink_to(tmp_path / "outside.yaml")
+    (deep / "in.yaml").symlink_to(tmp_path / "repo" / "inside.yaml")
     (deep / "plain.yaml").touch()
     (deep / "same.yaml").symlink_to("plain.yaml")
-    names = ("out", "in", "plain", "same")
+    return [str(deep / f"{name}.yaml") for name in ("out", "in", "plain", "same")]
 
-    def trees() -> list[str | None]:
-        return [files.leads_out(str(deep / f"{name}.yaml")) for name in names]
 
-    assert files.root_of(str(deep)) is None
-    assert trees() == [str(deep), str(deep), None, None], (
-        "outside a repository the tree is the file's own folder"
-    )
-    (repository / ".git").mkdir()
-    assert files.root_of(str(deep)) == files.root_of(str(repository)) == str(repository)
+@posix
+def test_the_root_of_a_path_is_its_repository(linked: list[str], tmp_path: Path) -> None:
+    repository = str(tmp_path / "repo")
+    assert files.root_of(repository) == repository
+    assert files.root_of(str(tmp_path / "repo" / "a" / "b")) == repository
     assert files.root_of(str(tmp_path)) is None
-    assert trees() == [str(repository), None, None, None]
-    with pytest.raises(OSError, match=f"a link that leads out of {repository}"):
-        files.read_found(str(deep / "out.yaml"))
-    assert files.read_found(str(deep / "in.yaml")) == b""
+
+
+@posix
+def test_a_link_may_lead_out_of_its_repository(linked: list[str], tmp_path: Path) -> None:
+    assert [*map(files.leads_out, linked)] == [str(tmp_path / "repo"), None, None, None]
     assert files.leads_out("/dev/null") is None
-    assert [files.is_inside(str(deep / f"{name}.yaml"), str(repository)) for name in names] == [
-        False,
-        True,
-        True,
-        True,
-    ]
-    assert not files.is_inside(str(tmp_path / "repository.yaml"), str(repository))
-    resolve = files.link_resolver()
-    assert [resolve(str(deep / f"{name}.yaml")) for name in names] == [
-        (str(tmp_path / "outside.yaml"), str(repository)),
-        (str(repository / "inside.yaml"), None),
-        (str(deep / "plain.yaml"), None),
-        (str(deep / "plain.yaml"), None),
+
+
+@posix
+def test_without_a_repository_a_link_may_lead_out_of_its_folder(
+    linked: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "repo" / ".git").rmdir()
+    folder = str(tmp_path / "repo" / "a" / "b")
+    assert files.root_of(folder) is None
+    assert [*map(files.leads_out, linked)] == [folder, folder, None, None]
+
+
+@posix
+def test_a_file_that_was_found_is_read_unless_a_link_leads_out(
+    linked: list[str], tmp_path: Path
+) -> None:
+    outside, inside, *_ = linked
+    with pytest.raises(OSError, match=f"a link that leads out of {tmp_path / 'repo'}"):
+        files.read_found(outside)
+    assert files.read_found(inside) == b""
+
+
+@posix
+def test_a_path_is_inside_where_its_links_lead(linked: list[str], tmp_path: Path) -> None:
+    repository = str(tmp_path / "repo")
+    assert [files.is_inside(path, repository) for path in linked] == [False, True, True, True]
+    assert not files.is_inside(f"{repository}sitory.yaml", repository)
+
+
+@posix
+def test_a_resolver_returns_the_real_path_and_the_tree_that_it_leaves(
+    linked: list[str], tmp_path: Path
+) -> None:
+    plain = linked[2]
+    assert [*map(files.link_resolver(), linked)] == [
+        (str(tmp_path / "outside.yaml"), str(tmp_path / "repo")),
+        (str(tmp_path / "repo" / "inside.yaml"), None),
+        (plain, None),
+        (plain, None),
     ]

@@ -63,16 +63,16 @@ def test_a_property_is_computed_once_per_object() -> None:
 def test_a_pattern_has_the_methods_of_the_standard_library() -> None:
     digits = Pattern(r"(\d)\d*")
     assert digits.match("a12") is None
-    assert (found := digits.match("a12", 1)) is not None
-    assert found.group() == "12"
-    assert (found := digits.match("a12", 1, 2)) is not None
-    assert found.group() == "1"
+    assert (match := digits.match("a12", 1)) is not None
+    assert match.group() == "12"
+    assert (match := digits.match("a12", 1, 2)) is not None
+    assert match.group() == "1"
     assert digits.fullmatch("12a") is None
     assert digits.fullmatch("12") is not None
-    assert (found := digits.search("a12 34")) is not None
-    assert found.group() == "12"
-    assert (found := digits.search("a12 34", 4)) is not None
-    assert found.group() == "34"
+    assert (match := digits.search("a12 34")) is not None
+    assert match.group() == "12"
+    assert (match := digits.search("a12 34", 4)) is not None
+    assert match.group() == "34"
     assert [match.group() for match in digits.finditer("a12 34")] == ["12", "34"]
     assert digits.findall("a12 34") == ["1", "3"]
     assert digits.sub("#", "a12 34") == "a# #"

@@ -180,6 +180,9 @@ def test_the_server_drops_some_fields_of_a_file() -> None:
     }
     config = {"apiVersion": "v1", "kind": "ConfigMap", "stringData": {"a": "b"}}
     assert as_stored(config) == config
+
+
+def test_a_patch_has_no_nulls() -> None:
     assert as_patched({"a": [None, {"b": None}], "c": None}) == {"a": [{}]}
 
 

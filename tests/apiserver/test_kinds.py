@@ -78,10 +78,13 @@ def test_core_has_the_versions_from_1_30_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "got"), [((1, 33), "1.33"), ((1, 2), "1.30"), ((1, 99), "last"), ((2, 0), "last")]
+    ("server", "expected"),
+    [((1, 33), "1.33"), ((1, 2), "1.30"), ((1, 99), "last"), ((2, 0), "last")],
 )
-def test_the_nearest_known_version_is_used(wanted: tuple[int, int], got: str) -> None:
-    assert schemas.known_version(wanted) == (schemas.versions()[-1] if got == "last" else got)
+def test_the_nearest_known_version_is_used(server: tuple[int, int], expected: str) -> None:
+    assert schemas.known_version(server) == (
+        schemas.versions()[-1] if expected == "last" else expected
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ KEYS = st.sampled_from(["limits", "requests", "port", "targetPort", "minResource
 WORDS = st.sampled_from(["1e1.5", "1E0.5", "1.5e3", "8Gi", "x", "e.", "1.5"])
 NUMBERS = st.sampled_from([0, 1, 2**31, -(2**31), -(2**31) - 1, 1.5, True, None])
 DATA = st.recursive(
-    WORDS | NUMBERS, lambda one: st.lists(one, max_size=3) | st.dictionaries(KEYS, one, max_size=3)
+    WORDS | NUMBERS,
+    lambda values: st.lists(values, max_size=3) | st.dictionaries(KEYS, values, max_size=3),
 )
 
 

@@ -20,6 +20,9 @@ def test_the_lock_gives_each_code_and_each_name_once() -> None:
     for column in (0, 1):
         given = [row[column] for row in ROWS]
         assert len(given) == len(set(given))
+
+
+def test_a_row_of_the_lock_may_only_be_retired() -> None:
     assert all(row[2:] in ([], ["retired"]) for row in ROWS)
 
 

@@ -23,9 +23,9 @@ PATHS: list[tuple[tuple[str | int, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "wanted"), PATHS)
-def test_paths_have_the_api_server_s_notation(path: tuple[str | int, ...], wanted: str) -> None:
-    assert field_path(path) == wanted
+@pytest.mark.parametrize(("path", "expected"), PATHS)
+def test_paths_have_the_api_server_s_notation(path: tuple[str | int, ...], expected: str) -> None:
+    assert field_path(path) == expected
 
 
 def test_the_json_form_has_the_contract_s_names() -> None:

@@ -33,9 +33,9 @@ def test_every_row_has_nodes_on_a_cloud_of_its_vendor() -> None:
         assert row.nodes, name
         assert row.nodes.keys() <= VENDORS[row.vendor].dialects.keys(), name
         assert row.unavailable_slices.keys() <= row.nodes.keys(), name
-        assert {one for refused in row.unavailable_slices.values() for one in refused} <= set(
-            row.slices
-        ), name
+        assert {
+            slice_name for refused in row.unavailable_slices.values() for slice_name in refused
+        } <= set(row.slices), name
         assert all(
             re.search(r"\(20\d\d", source) for cloud in row.nodes for source in row.sources(cloud)
         ), name
@@ -67,9 +67,9 @@ def _well_formed(name: str, cloud: str) -> None:
     )
     assert entry.processes >= 1
     assert all("https://" in source or "device-plugin" in source for source in entry.sources)
-    assert all(
-        one.devices > 0 and all(n > 0 for n in one.fabrics.values()) for one in [entry.whole] if one
-    )
+    if entry.whole:
+        assert entry.whole.devices > 0
+        assert all(count > 0 for count in entry.whole.fabrics.values())
 
 
 @pytest.mark.parametrize(("name", "cloud"), PLACES)
@@ -85,22 +85,22 @@ def test_every_accelerator_compiles_without_findings(name: str, cloud: str) -> N
     ]
     most = every[0].devices if every else 8
     devices = {name: most, **{f"{name}/{part}": _chips(part) for part in ROWS[name].slices[:1]}}
-    for one, count in devices.items():
-        for target in thinned(TARGETS, 3, start=len(one)):
+    for device, count in devices.items():
+        for target in thinned(TARGETS, 3, start=len(device)):
             nodes = 1 if target == "pod" else 2
             amounts = f"{{cpu: 16, memory: 32Gi, gpu: {count}}}"
-            body = f"accelerator: {one}\nelastic: {{nnodes: {nodes}, nprocPerNode: auto}}\nresources: {amounts}"
+            body = f"accelerator: {device}\nelastic: {{nnodes: {nodes}, nprocPerNode: auto}}\nresources: {amounts}"
             result = compile(making.smallest(body), target=target, cluster=profile)
             expected = (
                 {"tpu-without-selectors"}
-                if one.startswith("google-tpu") and "/" not in one
+                if device.startswith("google-tpu") and "/" not in device
                 else set()
             )
             assert {
                 diagnostic.name
                 for diagnostic in result.diagnostics
                 if diagnostic.severity != "note"
-            } <= expected, (one, target)
+            } <= expected, (device, target)
             assert result.manifests
 
 

@@ -168,3 +168,10 @@ def test_device_counts_are_those_of_the_selected_machine(
     messages = [gap.message for gap in gaps(template)]
     assert len(messages) == bool(message)
     assert message is None or messages[0].startswith(message)
+
+
+@pytest.mark.parametrize("amount", ["\u00b2", "9" * 5000], ids=["a superscript", "5000 digits"])
+def test_digits_that_are_no_number_are_no_gap(amount: str) -> None:
+    machine = {"nodeSelector": {"node.kubernetes.io/instance-type": "p5.48xlarge"}}
+    limits = {"nvidia.com/gpu": 8, EFA: amount}
+    assert gap_messages(pod(spec=machine, resources={"limits": limits})) == []

@@ -102,7 +102,14 @@ def test_recommendations_stay_in_their_cloud() -> None:
 def test_levels_are_labels() -> None:
     for levels in LEVELS.values():
         assert all(names.is_qualified_name(label) for label in levels.values())
+
+
+def test_the_narrowest_level_is_the_host() -> None:
+    for levels in LEVELS.values():
         assert list(levels)[-1] == "host"
+
+
+def test_without_a_cloud_the_levels_are_the_common_ones() -> None:
     assert levels_of(None) is LEVELS[""]
 
 

@@ -61,7 +61,7 @@ def test_every_instance_type_has_its_row() -> None:
 def test_amounts_left_for_pods_are_as_measured(
     name: str, cloud: str, machine: str, millicores: int, gib: int
 ) -> None:
-    (shape,) = (one for one in MACHINES[name][cloud] if one.name == machine)
+    (shape,) = (shape for shape in MACHINES[name][cloud] if shape.name == machine)
     cpu, memory = left_for_pods(shape, cloud)
     assert cpu == pytest.approx(millicores, abs=10)
     assert memory / 1024 == pytest.approx(gib, abs=1)

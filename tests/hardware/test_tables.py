@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -40,11 +41,18 @@ def test_the_data_have_every_machine_of_a_cloud() -> None:
     }
 
 
-def test_json_has_every_accelerator_and_source(capsys: Capture) -> None:
-    data = json.loads(here(capsys, "targets", "--accelerators", "--format", "json").out)
+def _data(capsys: Capture) -> Any:
+    return json.loads(here(capsys, "targets", "--accelerators", "--format", "json").out)
+
+
+def test_json_has_every_accelerator_and_fabric(capsys: Capture) -> None:
+    data = _data(capsys)
     assert data["accelerators"].keys() == ROWS.keys()
     assert data["fabrics"].keys() == FABRICS.keys()
-    gb200 = data["accelerators"]["nvidia-gb200"]
+
+
+def test_json_has_the_facts_of_an_accelerator(capsys: Capture) -> None:
+    gb200 = _data(capsys)["accelerators"]["nvidia-gb200"]
     assert gb200["resource"] == "nvidia.com/gpu"
     assert gb200["nodesPerDomain"] == 18
     assert gb200["arm64"] is True
@@ -54,6 +62,10 @@ def test_json_has_every_accelerator_and_source(capsys: Capture) -> None:
         {"efa": 4},
         "22500G",
     )
+
+
+def test_json_has_every_source(capsys: Capture) -> None:
+    data = _data(capsys)
     assert all(
         cloud["sources"]
         for row in data["accelerators"].values()

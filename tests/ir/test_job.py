@@ -66,7 +66,7 @@ def test_nodes_are_pods() -> None:
 
 def test_map_templates_reaches_each_role() -> None:
     job = making.job(making.template(), making.template())
-    changed = map_templates(job, lambda one: one._replace(labels={"a": "b"}))
+    changed = map_templates(job, lambda template: template._replace(labels={"a": "b"}))
     assert [role.template.labels for role in changed.roles] == [{"a": "b"}] * 2
     assert [role.template.labels for role in job.roles] == [{}] * 2
 
@@ -109,11 +109,13 @@ def test_map_templates_returns_the_same_job_if_nothing_changes() -> None:
         priority="high",
         topology=TopologyConstraint("rack", required=True),
     )
-    assert map_templates(job, lambda one: one) is job
+    assert map_templates(job, lambda template: template) is job
     beside = job._replace(
         roles=(*job.roles, Role("ps", 2, making.template(), "OnFailure", trains=False))
     )
-    changed = map_templates(beside, lambda one: one, lambda one: one._replace(labels={"a": "b"}))
+    changed = map_templates(
+        beside, lambda template: template, lambda template: template._replace(labels={"a": "b"})
+    )
     assert [a is b for a, b in zip(changed.roles, beside.roles, strict=True)] == [True, True, False]
     last = beside.roles[2]
     labelled = last._replace(template=last.template._replace(labels={"a": "b"}))
@@ -123,9 +125,9 @@ def test_map_templates_returns_the_same_job_if_nothing_changes() -> None:
 def test_amounts_have_a_fixed_order() -> None:
     names = ["z/z", "memory", "a/a", "ephemeral-storage", "hugepages-2Mi", "cpu"]
     half = dict.fromkeys(names, "1")
-    wanted = ["cpu", "memory", "ephemeral-storage", "a/a", "hugepages-2Mi", "z/z"]
+    expected = ["cpu", "memory", "ephemeral-storage", "a/a", "hugepages-2Mi", "z/z"]
     both = Resources(half, half).over(Resources())
-    assert [*both.requests] == [*both.limits] == wanted
+    assert [*both.requests] == [*both.limits] == expected
 
 
 def test_a_spec_that_sets_nothing_has_the_defaults_of_a_job() -> None:
@@ -143,8 +145,11 @@ def test_a_spec_that_sets_nothing_has_the_defaults_of_a_job() -> None:
     assert [role.trains for role in job.roles] == [True]
 
 
-def test_a_group_is_one_job_and_a_derived_name_a_label() -> None:
+def test_a_group_is_one_job() -> None:
     assert IndexedGroup("node", 4).jobs == 1
+
+
+def test_a_derived_name_is_a_label() -> None:
     assert Derived("the pod", "{job}-0", "docs/facts").limit == 63
 
 

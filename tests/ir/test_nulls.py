@@ -118,13 +118,15 @@ RESOURCES: list[tuple[Json, Json]] = [
 ]
 
 
-@pytest.mark.parametrize(("resources", "wanted"), RESOURCES, ids=str)
+@pytest.mark.parametrize(("resources", "expected"), RESOURCES, ids=str)
 def test_resources_override_the_profile_s_requests_and_limits(
-    resources: Json, wanted: Json
+    resources: Json, expected: Json
 ) -> None:
     cluster = profile({"defaults": {"requests": {"cpu": 1}, "limits": {"cpu": 2}}})
     body = {"image": "img:1", "command": ["sh"], "resources": resources, "sharedMemory": False}
-    assert main_of(manifest(text(json.dumps(body)), "job", cluster)).get("resources", {}) == wanted
+    assert (
+        main_of(manifest(text(json.dumps(body)), "job", cluster)).get("resources", {}) == expected
+    )
 
 
 @pytest.mark.parametrize("half", ["requests", "limits"])
@@ -207,10 +209,10 @@ def test_null_prevents_defaults(fields: Json, place: tuple[str, ...], target: st
     }
     filled = list(templates(manifest(text(json.dumps(body)), target, PROFILE)))
     assert filled
-    assert all(has(one, place) for one in filled)
+    assert all(has(template, place) for template in filled)
     left = list(templates(manifest(text(json.dumps({**body, **fields})), target, PROFILE)))
     assert len(left) == len(filled)
-    assert not any(has(one, place) for one in left)
+    assert not any(has(template, place) for template in left)
 
 
 def test_a_role_s_null_removes_the_job_s_value() -> None:
@@ -399,8 +401,8 @@ def test_null_in_a_pod_template_removes_on_every_target(
 ) -> None:
     cluster = profile(data.draw(strategies.profiles()).get("spec", {}))
     done = compiled_document(spec, target, cluster)
-    every_template = [one for made in done.manifests for one in templates(made)]
-    named = sorted({place for one in every_template for place in places(one)} - NOT_ASKED)
+    every_template = [template for made in done.manifests for template in templates(made)]
+    named = sorted({place for template in every_template for place in places(template)} - NOT_ASKED)
     if not named:
         return
     place = tuple(

@@ -102,10 +102,12 @@ def test_what_is_null_is_not_written() -> None:
     assert "args" not in main
     assert (main["name"], main["env"]) == ("pytorch", [])
     renamed = pod_template.write(nulled(), main="node")["spec"]["containers"]
-    assert [(one["name"], "args" in one, one["env"]) for one in renamed] == [("node", False, [])]
+    assert [
+        (container["name"], "args" in container, container["env"]) for container in renamed
+    ] == [("node", False, [])]
     others = {"spec": {"containers": {"side": ("spec", "d")}}}
     kept = pod_template.write(nulled()._replace(nulls=others), main="node")["spec"]["containers"]
-    assert [one["name"] for one in kept] == ["node"]
+    assert [container["name"] for container in kept] == ["node"]
 
 
 def test_without_nulled_fields_keeps_amounts_and_nulls() -> None:

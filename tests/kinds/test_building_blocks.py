@@ -223,13 +223,16 @@ def test_env_entries_are_written_as_json(entry: Json, expected: Json) -> None:
     assert reference({}) is None
 
 
-def test_ports_and_containers_are_written_as_json() -> None:
+def test_a_port_is_written_as_json() -> None:
     assert port_entry({"containerPort": 80}) == {"containerPort": 80, "protocol": "TCP"}
     assert port_entry({"containerPort": 80, "name": "a", "protocol": "UDP"}) == {
         "name": "a",
         "containerPort": 80,
         "protocol": "UDP",
     }
+
+
+def test_a_container_is_written_as_json() -> None:
     plain = ContainerView("a", False, {"image": "i"}).to_dict()
     assert plain["command"] is None
     assert plain["args"] is None
@@ -238,5 +241,8 @@ def test_ports_and_containers_are_written_as_json() -> None:
     assert written["command"] == ["c"]
     assert written["args"] == ["x"]
     assert written["init"] is True
+
+
+def test_a_pod_restarts_always_unless_its_spec_says_otherwise() -> None:
     assert PodView("a", "job", 0, {}).restart_policy == "Always"
     assert PodView("a", "job", 0, {"restartPolicy": "Never"}).restart_policy == "Never"

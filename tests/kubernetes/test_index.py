@@ -41,25 +41,28 @@ def _answers(objects: Objects) -> list[object]:
 
 
 def test_no_answer_contains_hidden_objects() -> None:
-    own, hidden, left = (
-        _service("s"),
-        [_service("s"), _pod("1")],
-        [_service("s", "other"), _service("t"), _pod("2")],
-    )
-    seen = Objects([own], Objects([*hidden, *left]), frozenset(map(id, hidden)))
-    wanted = Objects([own, *left])
-    assert _answers(seen) == _answers(wanted)
-    assert _answers(seen.in_namespace("default")) == _answers(wanted.in_namespace("default"))
+    service = _service("s")
+    hidden = [_service("s"), _pod("1")]
+    visible = [_service("s", "other"), _service("t"), _pod("2")]
+    objects = Objects([service], Objects([*hidden, *visible]), frozenset(map(id, hidden)))
+    expected = Objects([service, *visible])
+    assert _answers(objects) == _answers(expected)
+    assert _answers(objects.in_namespace("default")) == _answers(expected.in_namespace("default"))
 
 
-def test_has_any_finds_kinds_and_leaves_hidden_objects_out() -> None:
-    pods = frozenset({("v1", "Pod")})
+_PODS = frozenset({("v1", "Pod")})
+
+
+def test_has_any_finds_kinds() -> None:
     assert [
-        Objects([_service("s")], Objects(related)).has_any(pods) for related in ([], [_pod("1")])
+        Objects([_service("s")], Objects(related)).has_any(_PODS) for related in ([], [_pod("1")])
     ] == [False, True]
-    assert Objects([_pod("1")]).has_any(pods | {SERVICE})
+    assert Objects([_pod("1")]).has_any(_PODS | {SERVICE})
+
+
+def test_has_any_leaves_hidden_objects_out() -> None:
     hidden = _pod("1")
-    assert not Objects([], Objects([hidden]), frozenset({id(hidden)})).has_any(pods)
+    assert not Objects([], Objects([hidden]), frozenset({id(hidden)})).has_any(_PODS)
 
 
 def test_objects_of_several_kinds_keep_their_order() -> None:
@@ -72,22 +75,22 @@ def test_objects_of_several_kinds_keep_their_order() -> None:
 def test_hidden_objects_stay_hidden_in_changed_ones() -> None:
     hidden, left = _pod("1"), _pod("2")
     seen = Objects((), Objects([hidden, left]), frozenset({id(hidden)}))
-    assert list(seen.with_change(lambda one: {**one, "kind": "Job"}, {})) == [
+    assert list(seen.with_change(lambda manifest: {**manifest, "kind": "Job"}, {})) == [
         {**left, "kind": "Job"}
     ]
 
 
 def test_unaffected_objects_are_checked_once() -> None:
-    asked: list[Any] = []
+    calls: list[Any] = []
 
-    def look(one: Any) -> Any:
-        asked.append(one)
-        return one
+    def look(manifest: Any) -> Any:
+        calls.append(manifest)
+        return manifest
 
     objects = Objects([_pod("1")])
     assert objects.with_change(look, {}) is objects
     assert objects.with_change(look, {}) is objects
-    assert len(asked) == 1
+    assert len(calls) == 1
 
 
 def test_services_select_pods_that_have_all_their_labels() -> None:
@@ -109,9 +112,12 @@ def test_services_select_pods_that_have_all_their_labels() -> None:
         [service(name, selector) for name, selector in {**selectors, **others}.items()]
     )
     services = objects.services_selecting({"app": "a", "x": "y", "more": "1"})
-    assert sorted({one["metadata"]["name"] for one in services}) == ["exact", "some"]
+    assert sorted({service["metadata"]["name"] for service in services}) == ["exact", "some"]
     assert sorted(
-        {one["metadata"]["name"] for one in objects.services_selecting({"app": "a", "x": "y"})}
+        {
+            service["metadata"]["name"]
+            for service in objects.services_selecting({"app": "a", "x": "y"})
+        }
     ) == [
         "exact",
         "some",

@@ -63,8 +63,8 @@ MERGES: dict[str, tuple[Any, Any, Any]] = {
 
 @pytest.mark.parametrize("row", MERGES.values(), ids=MERGES)
 def test_a_patch_is_merged_without_changing_either_side(row: tuple[Any, Any, Any]) -> None:
-    base, patch, wanted = copy.deepcopy(row)
-    assert merge(base, patch) == wanted
+    base, patch, expected = copy.deepcopy(row)
+    assert merge(base, patch) == expected
     assert (base, patch) == row[:2], "neither side is changed"
 
 

@@ -105,7 +105,7 @@ def test_resource_lists_round_up_to_milli() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
+    ("text", "expected"),
     [
         ("8gib", "8Gi"),
         ("8GB", "8G"),
@@ -116,8 +116,8 @@ def test_resource_lists_round_up_to_milli() -> None:
         ("1e", None),
     ],
 )
-def test_the_likely_quantity_is_suggested(text: str, meant: str | None) -> None:
-    assert likely_quantity(text) == meant
+def test_the_likely_quantity_is_suggested(text: str, expected: str | None) -> None:
+    assert likely_quantity(text) == expected
 
 
 @given(st.integers(-(10**20), 10**20), st.sampled_from(["decimal", "binary", "exponent"]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptcompile import Spec, simulate
-from ptcompile.kubernetes import amounts, resources as accelerators
+from ptcompile.kubernetes import amounts, resources
 from ptcompile.spec import devices as hardware
 from tests.making import DEFAULT_CLUSTER
 
@@ -26,7 +26,7 @@ DEVICES = {
 
 @pytest.mark.parametrize("name", DEVICES)
 def test_accelerators_are_the_same_everywhere(name: str) -> None:
-    assert accelerators.is_accelerator(name) is DEVICES[name]
+    assert resources.is_accelerator(name) is DEVICES[name]
     assert hardware.is_accelerator(DEFAULT_CLUSTER, name) is DEVICES[name]
     assert amounts.is_accelerator(name) is DEVICES[name]
 
@@ -55,7 +55,7 @@ def test_a_spec_object_is_simulated_like_its_document() -> None:
     ],
 )
 def test_resources_whose_request_may_differ_from_the_limit(name: str, shared: bool) -> None:
-    assert accelerators.never_shared(name) is not shared
+    assert resources.never_shared(name) is not shared
 
 
 @pytest.mark.parametrize(
@@ -75,4 +75,4 @@ def test_resources_whose_request_may_differ_from_the_limit(name: str, shared: bo
     ],
 )
 def test_devices_are_counted_from_any_amount(amount: object, count: int) -> None:
-    assert accelerators.count(amount) == count
+    assert resources.count(amount) == count

@@ -110,6 +110,12 @@ def test_pods_that_read_the_same_values_share_a_reading() -> None:
     assert _read(text, RANK="2", OTHER="a") is not first
 
 
+def test_a_full_cache_makes_room_only_for_another_script() -> None:
+    for number in range(40):
+        first = _read(f"torchrun t{number}.py")
+        assert _read(f"torchrun t{number}.py") is first
+
+
 def test_mutated_scripts_are_read_in_time() -> None:
     generator = random.Random(4)  # noqa: S311
     signs = [
@@ -178,3 +184,19 @@ def test_hostile_scripts_end_within_the_bounds(text: str) -> None:
     script = _read(f"{text}\ntorchrun t.py")
     assert time.process_time() - started < 3
     assert len(script.commands) <= interpreter._MAX_COMMANDS
+
+
+@pytest.mark.parametrize("number", ["\u00b2", "9" * 5000], ids=["a superscript", "5000 digits"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        "(exit {})",
+        "shift {}",
+        "x=$(printf %d {})",
+        "x=${{{}}}",
+        "[ {} -eq 1 ]",
+    ],
+)
+def test_digits_that_are_no_number_stop_no_script(script: str, number: str) -> None:
+    read = _read(f"{script.format(number)}\ntorchrun t.py")
+    assert [argument.text for argument in read.commands[-1].argv] == ["torchrun", "t.py"]

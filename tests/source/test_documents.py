@@ -154,7 +154,9 @@ def test_the_table_matches_the_output_of_kubectl() -> None:
     assert [_shortest(row["data"]) for row in answers] == [value for _, value in VALUES]
     if kubectl.INSTALLED:
         stream = "---\n".join(f"{HEAD}data: {text}\n" for text, _ in VALUES)
-        assert [one["data"] for one in kubectl.objects(stream)] == [row["data"] for row in answers]
+        assert [stored["data"] for stored in kubectl.objects(stream)] == [
+            row["data"] for row in answers
+        ]
 
 
 def _shortest(seen: Any) -> Any:
@@ -286,10 +288,13 @@ def test_values_and_keys_have_their_positions(prefix: str, line_end: str) -> Non
     assert at("z", "k") == (11, 8, 11, 9)
 
 
-def test_aliases_and_json_have_positions() -> None:
+def test_an_alias_has_a_position_and_its_values_those_of_the_anchor() -> None:
     document = read("a: &x {b: 1}\nc: *x\n").documents[0]
     assert document.span(("c",)) == (2, 4, 2, 6)
     assert document.span(("c", "b")) == (1, 11, 1, 12)
+
+
+def test_json_has_positions() -> None:
     source = read('{"a": "\\/\\ud83d\\ude00",\n "b": [1.0, "\\ud800"]}\n{"c": 2}')
     assert [document.data for document in source.documents] == [
         {"a": "/\U0001f600", "b": [1, "\ufffd"]},
@@ -315,6 +320,9 @@ def test_decoded_data_is_a_document_without_positions() -> None:
     source = from_data({"a": 1})
     assert source.documents[0].data == {"a": 1}
     assert source.documents[0].span(("a",)) is None
+
+
+def test_decoded_data_that_is_no_json_is_not_a_document() -> None:
     loop: dict[str, Any] = {}
     loop["a"] = loop
     for value in (1, {"a": (1,)}, {"a": float("nan")}, {1: 2}, {"a": object()}, loop):
@@ -485,10 +493,13 @@ def test_a_comment_names_the_template_of_a_document() -> None:
     assert from_data({"a": 1}).documents[0].template is None
 
 
-def test_depth_and_number_of_documents_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_depth_of_a_document_is_limited() -> None:
     for depth, names in ((99, []), (100, ["too-deep"])):
         problems = read("a: " + "[" * depth + "]" * depth + "\n").problems
         assert [problem.name for problem in problems] == names
+
+
+def test_the_number_of_documents_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED._replace(documents=2)])
     assert read("---\na: 1\n---\nb: 2\n").problems == ()
     (problem,) = read("---\na: 1\n---\nb: 2\n---\nc: 3\n").problems

@@ -98,8 +98,8 @@ def _assert_read_back(text: str, data: dict[str, Any]) -> None:
 def test_kubectl_agrees(items: list[Any]) -> None:
     items = _legal(items)
     head = {"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"}}
-    (there,) = kubectl.objects(emit({**head, "values": items}))
-    assert there["values"] == items
+    (read_back,) = kubectl.objects(emit({**head, "values": items}))
+    assert read_back["values"] == items
 
 
 def test_the_style_matches_kubectl() -> None:
@@ -121,9 +121,12 @@ def test_the_style_matches_kubectl() -> None:
     )
 
 
-def test_streams_and_plain_roots_are_emitted() -> None:
+def test_documents_are_separated() -> None:
     assert emit_all([{"a": 1}, {"b": 2}]) == "a: 1\n---\nb: 2\n"
     assert emit_all([]) == ""
+
+
+def test_a_root_need_not_be_a_mapping() -> None:
     assert emit([1, "on"]) == '- 1\n- "on"\n'
     assert emit({}) == "{}\n"
     assert emit("a") == "a\n"

@@ -34,7 +34,7 @@ def _plain(node: ValueNode | None) -> Any:
     inner = node.children
     if isinstance(inner, dict):
         return node.start, node.end, [(key, *at[:2], _plain(at[2])) for key, at in inner.items()]
-    return node.start, node.end, inner and [_plain(one) for one in inner]
+    return node.start, node.end, inner and [_plain(child) for child in inner]
 
 
 @settings(max_examples=20 * settings().max_examples, deadline=None)

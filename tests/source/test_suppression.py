@@ -60,8 +60,8 @@ def test_the_finding_appears_without_a_comment() -> None:
     ],
 )
 def test_a_comment_suppresses_the_finding(old: str, new: str) -> None:
-    wanted = [("missing-shm", 8)] if "more\n      image" in new else []
-    assert lint(old, new) == (wanted, 0 if wanted else 1)
+    expected = [("missing-shm", 8)] if "more\n      image" in new else []
+    assert lint(old, new) == (expected, 0 if expected else 1)
 
 
 @pytest.mark.parametrize(
@@ -78,10 +78,10 @@ def test_a_comment_suppresses_the_finding(old: str, new: str) -> None:
 def test_a_comment_that_covers_nothing_is_a_finding(
     old: str, new: str, name: str, line: int
 ) -> None:
-    reported, meant = lint(old, new)
+    reported, suppressed = lint(old, new)
     assert (name, line) in reported
     assert "missing-shm" in dict(reported)
-    assert meant == 0
+    assert suppressed == 0
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ QUANTITIES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "wanted"), QUANTITIES)
-def test_a_quantity_is_kept_as_written(given: Any, wanted: str) -> None:
-    assert ResourceList.model_validate({"cpu": given}).cpu == wanted
+@pytest.mark.parametrize(("given", "expected"), QUANTITIES)
+def test_a_quantity_is_kept_as_written(given: Any, expected: str) -> None:
+    assert ResourceList.model_validate({"cpu": given}).cpu == expected
 
 
 @pytest.mark.parametrize(

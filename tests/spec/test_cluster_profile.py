@@ -23,7 +23,7 @@ def test_the_built_in_profile_has_the_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "wanted"),
+    ("name", "expected"),
     [
         ("nvidia.com/gpu", True), ("nvidia.com/gpu.shared", True), ("nvidia.com/mig-1g.5gb", True),
         ("amd.com/gpu", True), ("gpu.intel.com/i915", True), ("habana.ai/gaudi", True), ("google.com/tpu", True),
@@ -33,14 +33,14 @@ def test_the_built_in_profile_has_the_defaults() -> None:
         ("nvidia.com/gpumem", False), ("nvidia.com/gpucores", False), ("nvidia.com/rdma", False),
     ],
 )  # fmt: skip
-def test_resources_of_the_profile_count_as_accelerators(name: str, wanted: bool) -> None:
+def test_resources_of_the_profile_count_as_accelerators(name: str, expected: bool) -> None:
     profile = making.profile(
         {
             "gpu": {"resourceName": "mine.example/npu"},
             "accelerators": {"x": {"resourceName": "other.example/npu", "nodeLabels": {}}},
         }
     )
-    assert hardware.is_accelerator(profile, name) is wanted
+    assert hardware.is_accelerator(profile, name) is expected
 
 
 def test_the_profile_s_versions_precede_the_defaults() -> None:

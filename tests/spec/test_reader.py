@@ -52,8 +52,8 @@ LAW = {
         for at, spec in enumerate(test_schema_law.SPECS)
     },
     **{
-        f"right {at}": test_schema_law._document("TrainingJob", spec=one)
-        for at, one in enumerate(test_schema_law.RIGHT)
+        f"right {at}": test_schema_law._document("TrainingJob", spec=spec)
+        for at, spec in enumerate(test_schema_law.RIGHT)
     },
 }
 
@@ -262,7 +262,7 @@ def test_both_agree_on_a_file_with_a_mistake_at_any_path(name: str) -> None:
 
 def test_both_agree_on_a_mistake_in_every_block() -> None:
     assert agree(WHOLE)
-    taken = [agree(one) for one in thinned(_changed(WHOLE), 3)]
+    taken = [agree(changed) for changed in thinned(_changed(WHOLE), 3)]
     assert taken.count(False) > 300
 
 
@@ -340,14 +340,20 @@ def test_violations_are_in_the_order_of_the_model() -> None:
     ]
 
 
-def test_the_built_in_profile_and_entries_equal_the_models() -> None:
+def test_the_default_profile_equals_the_model() -> None:
     assert same(DEFAULT_CLUSTER, ClusterProfile(api_version="ptcompile/v1", kind="ClusterProfile"))
     assert same(reader.unknown_level(), TopologyLevel())
+
+
+def test_built_in_accelerators_equal_the_model() -> None:
     for cloud in (None, "gke", "eks", "aks"):
         for name in accelerators.names(cloud or ANYWHERE, slices=True):
             entry = built_in_accelerator(name, cloud)
             assert entry is not None
             assert same(entry, Accelerator.model_validate(entry.document(only_set=True)))
+
+
+def test_built_in_fabrics_equal_the_model() -> None:
     for name in FABRICS:
         fabric = built_in_fabric(name)
         assert fabric is not None

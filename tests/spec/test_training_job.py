@@ -105,7 +105,7 @@ def test_every_field_has_a_description() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "wanted"),
+    ("body", "expected"),
     [
         ("", (1, 1)), ("nodes: 4", (4, 4)), ("elastic: {}", (1, 1)), ("elastic: {nnodes: 3}", (3, 3)),
         ("elastic: {nnodes: '2:4'}", (2, 4)), ("master: {}", (1, 1)), ("worker: {replicas: 2}", (3, 3)),
@@ -113,8 +113,8 @@ def test_every_field_has_a_description() -> None:
         ("worker: {replicas: 3}\nelastic: {nprocPerNode: 8}", (4, 4)),
     ],
 )  # fmt: skip
-def test_each_field_gives_the_number_of_nodes(body: str, wanted: tuple[int, int]) -> None:
-    assert Spec.model_validate(yaml.safe_load(smallest(body))).spec.node_range() == wanted
+def test_each_field_gives_the_number_of_nodes(body: str, expected: tuple[int, int]) -> None:
+    assert Spec.model_validate(yaml.safe_load(smallest(body))).spec.node_range() == expected
 
 
 def test_the_schema_for_editors_is_valid() -> None:

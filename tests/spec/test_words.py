@@ -148,7 +148,7 @@ def test_pods_find_each_other_on_every_target() -> None:
             continue
         job = ptcompile.simulate(source, target=target).jobs[0]
         seen = [pod.rendezvous for _, pod in job.first_pods]
-        assert {(one.backend, one.nodes_text) for one in seen} == {("c10d", "3")}
+        assert {(endpoint.backend, endpoint.nodes_text) for endpoint in seen} == {("c10d", "3")}
         rendezvous = job_rendezvous(job)
         assert rendezvous is not None
         assert rendezvous.host is not None, "the endpoint is one of the job's pods"

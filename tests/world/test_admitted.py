@@ -35,7 +35,9 @@ def gpu_pod(**limits: str) -> Json:
 
 
 def names_and_severities(manifest: Json, *others: Json) -> list[tuple[str, str]]:
-    return sorted((one.name, one.severity) for one in run(manifest, stream=[manifest, *others]))
+    return sorted(
+        (finding.name, finding.severity) for finding in run(manifest, stream=[manifest, *others])
+    )
 
 
 def qos(manifest: Json, *others: Json) -> str:
@@ -81,8 +83,8 @@ def test_several_ranges_are_named_by_their_namespace() -> None:
 
 
 def test_a_limit_is_its_own_request_before_defaults() -> None:
-    (one,) = simulate([gpu_pod(**CPU_AND_MEMORY), limit_range(defaultRequest={"cpu": "100m"})]).pods
-    assert one.resources == {"limits": {"nvidia.com/gpu": 4, **CPU_AND_MEMORY}}
+    (pod,) = simulate([gpu_pod(**CPU_AND_MEMORY), limit_range(defaultRequest={"cpu": "100m"})]).pods
+    assert pod.resources == {"limits": {"nvidia.com/gpu": 4, **CPU_AND_MEMORY}}
 
 
 def test_a_runtime_class_adds_its_overhead_and_its_nodes() -> None:
@@ -92,9 +94,9 @@ def test_a_runtime_class_adds_its_overhead_and_its_nodes() -> None:
     }  # fmt: skip
     manifest = gpu_pod(**CPU_AND_MEMORY)
     manifest["spec"]["runtimeClassName"] = "kata"
-    (one,) = simulate([manifest, runtime_class]).pods
-    assert str(one.requests["memory"]) == "1536Mi"
-    assert one.view.node_selector == {"pool": "kata"}
+    (pod,) = simulate([manifest, runtime_class]).pods
+    assert str(pod.requests["memory"]) == "1536Mi"
+    assert pod.view.node_selector == {"pool": "kata"}
 
 
 def test_gangs_count_what_their_operator_sees() -> None:

@@ -50,13 +50,13 @@ def node(name: str = "n-1", labels: Json | None = None, **changed: Any) -> Json:
 
 
 def karpenter(*requirements: tuple[str, str, list[str]], **changed: Any) -> Json:
-    wanted = [
+    written = [
         {"key": key, "operator": operator, "values": values}
         for key, operator, values in requirements
     ]
     template = {
         "metadata": {"labels": {"tier": "burst"}},
-        "spec": {"nodeClassRef": AWS, "requirements": wanted},
+        "spec": {"nodeClassRef": AWS, "requirements": written},
     }
     template["spec"] |= changed.pop("template", {})
     spec = {"template": template, **changed}

@@ -54,7 +54,7 @@ def test_related_objects_use_the_same_releases() -> None:
     named = meeting.jobs_of(stream.objects, old)
     closed = [pod.job for pods in closed_network._training_pods(stream).values() for pod in pods]
     assert [len({*map(id, met)}), len(named), len(closed)] == [3, 3, 3]
-    assert {one.versions for one in (*met, *named, *closed)} == {old}
+    assert {job.versions for job in (*met, *named, *closed)} == {old}
 
 
 def test_each_object_is_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,7 +188,9 @@ def _error_text(expression: str, error: CelError) -> str:
 
 def _why_unknown(expression: str, error: Exception) -> str:
     text = " ".join(expression.split())
-    return f"{error}: {text if len(text) <= _MAX_QUOTED else f'{text[:_MAX_QUOTED]}...'}"
+    if len(text) > _MAX_QUOTED:
+        text = f"{text[:_MAX_QUOTED]}..."
+    return f"{error}: {text}"
 
 
 _MAX_QUOTED = 200
@@ -227,12 +229,12 @@ def _request_fields(request: Request, state: ClusterState) -> Variables:
     """
     resource = resource_of(request.kind, state)
     kind = {"group": resource.group, "version": resource.version, "kind": request.kind.name}
-    named = {"group": resource.group, "version": resource.version, "resource": resource.plural}
+    plural = {"group": resource.group, "version": resource.version, "resource": resource.plural}
     fields = {
         "kind": kind,
-        "resource": named,
+        "resource": plural,
         "requestKind": kind,
-        "requestResource": named,
+        "requestResource": plural,
         "name": nested_string(request.object, "metadata", "name"),
         "namespace": namespace_of(request.object) if is_namespaced(request.kind, state) else "",
         "operation": "CREATE" if request.old is None else "UPDATE",

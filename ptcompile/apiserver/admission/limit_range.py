@@ -116,11 +116,11 @@ def with_container_defaults(spec: Json, limits: NamespaceLimits) -> Json:
 
 def _container_with_defaults(container: Json, limits: NamespaceLimits) -> Json:
     resources = nested_map(container, "resources")
-    written = without_none(nested_map(resources, "limits"))
-    asked = without_none(nested_map(resources, "requests"))
+    limits_written = without_none(nested_map(resources, "limits"))
+    requests = without_none(nested_map(resources, "requests"))
     filled = {
-        "limits": {**amounts.as_text(limits.limits), **written},
-        "requests": {**amounts.as_text(limits.requests), **written, **asked},
+        "limits": {**amounts.as_text(limits.limits), **limits_written},
+        "requests": {**amounts.as_text(limits.requests), **limits_written, **requests},
     }
 
     return {**container, "resources": {**resources, **without_falsy(filled)}}
@@ -180,9 +180,9 @@ def _default_problems(request: Request, path: Path, container: Json, written: Js
         return
 
     resources_path = (*path, "resources")
-    known = {problem.message for problem in _amount_problems(written_resources, resources_path)}
+    reported = {problem.message for problem in _amount_problems(written_resources, resources_path)}
     for problem in with_stage(_amount_problems(resources, resources_path), request.stage):
-        if problem.message not in known:
+        if problem.message not in reported:
             yield problem._replace(
                 help="set the limit: a LimitRange of the namespace sets a lower one", fix=None
             )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.admission.pod_security_levels import Violation, violations
 from ptcompile.apiserver.validation.templates import pods_of
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
@@ -36,9 +37,10 @@ class Level(NamedTuple):
 
     def minor(self, server: Version) -> int:
         """Return the minor version of the checks, at most the server's."""
-        if not self.version.startswith("v1.") or not self.version[3:].isdecimal():
-            return server[1]
-        return min(int(self.version[3:]), server[1])
+        major, _, minor = self.version.partition(".")
+        if major == "v1" and is_short_number(minor):
+            return min(int(minor), server[1])
+        return server[1]
 
 
 def pod_security_problems(

@@ -80,8 +80,13 @@ _SAFE_SYSCTLS: Mapping[str, int] = _TABLE["safe sysctls"]
 
 _SE_LINUX_TYPES = ("", "container_init_t", "container_kvm_t", "container_t")
 _ALLOWED_PROFILES = ("Localhost", "RuntimeDefault")
-_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-_HOOKS = ("postStart", "preStop")
+_HANDLERS = (
+    ("livenessProbe",),
+    ("readinessProbe",),
+    ("startupProbe",),
+    ("lifecycle", "postStart"),
+    ("lifecycle", "preStop"),
+)
 
 
 def _app_armor(pod: CheckedPod) -> Iterator[Violation]:
@@ -148,20 +153,15 @@ def _host_ports(pod: CheckedPod) -> Iterator[Violation]:
 def _probe_hosts(pod: CheckedPod) -> Iterator[Violation]:
     if pod.minor < 34:
         return
+
     for path, name, container in pod.containers():
-        handlers: list[tuple[Path, Json]] = [
-            ((probe,), nested_map(container, probe)) for probe in _PROBES
-        ]
-        lifecycle = nested_map(container, "lifecycle")
-        handlers += [(("lifecycle", hook), nested_map(lifecycle, hook)) for hook in _HOOKS]
-        for steps, handler in handlers:
+        for steps in _HANDLERS:
             for kind in ("httpGet", "tcpSocket"):
-                host = nested_value(handler, kind, "host")
+                host = nested_value(container, *steps, kind, "host")
                 if host:
                     detail = f'container "{name}" uses probe or lifecycle host "{host}"'
-                    violation_path = (*path, *steps, kind, "host")
                     yield Violation(
-                        violation_path,
+                        (*path, *steps, kind, "host"),
                         "probe or lifecycle host",
                         detail,
                         "remove it: the default is the pod's address",

@@ -150,24 +150,23 @@ def _params_of(pair: BoundPolicy, request: Request, state: ClusterState) -> list
         return [None]
 
     param_kind = kind_of(kind)
-    found: Sequence[Json] = state.objects.of_kind(param_kind)
+    params: Sequence[Json] = state.objects.of_kind(param_kind)
     name = nested_string(reference, "name")
     namespace = nested_string(reference, "namespace")
     if is_namespaced(param_kind, state):
         namespace = namespace or namespace_of(request.object)
-        found = state.objects.in_namespace(namespace).of_kind(param_kind)
+        params = state.objects.in_namespace(namespace).of_kind(param_kind)
     if name:
-        found = [item for item in found if object_name(item) == name]
+        params = [item for item in params if object_name(item) == name]
     else:
-        found = [
-            i
-            for i in found
-            if selects(nested_map(reference, "selector"), nested_map(i, "metadata", "labels"))
+        selector = nested_map(reference, "selector")
+        params = [
+            item for item in params if selects(selector, nested_map(item, "metadata", "labels"))
         ]
 
-    state.evaluations.spend(len(found))
+    state.evaluations.spend(len(params))
     return (
-        list(found) or f"the files have no {param_kind.name} {name or 'that its paramRef selects'}"
+        list(params) or f"the files have no {param_kind.name} {name or 'that its paramRef selects'}"
     )
 
 

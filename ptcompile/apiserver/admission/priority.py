@@ -47,13 +47,13 @@ def with_class(request: Request, state: ClusterState) -> Request:
     if not request.is_pod or request.old is not None:
         return request
 
-    given = _known_priority(request.spec, state)
-    if given is None:
+    priority_class = _known_priority(request.spec, state)
+    if priority_class is None:
         return request
 
-    set_fields = {"priority": given.value, "preemptionPolicy": given.preemption}
-    if given.class_name:
-        set_fields["priorityClassName"] = given.class_name
+    set_fields = {"priority": priority_class.value, "preemptionPolicy": priority_class.preemption}
+    if priority_class.class_name:
+        set_fields["priorityClassName"] = priority_class.class_name
     missing = {name: value for name, value in set_fields.items() if request.spec.get(name) is None}
 
     return request._replace(object={**request.object, "spec": {**request.spec, **missing}})
@@ -63,18 +63,18 @@ def priority_of(spec: Json, objects: Sequence[Json]) -> int | None:
     """Return the priority of a pod among these objects of its cluster, or None if its class is
     not one of them.
     """
-    given = _known_priority(spec, ClusterState(objects))
-    if given is None:
+    priority_class = _known_priority(spec, ClusterState(objects))
+    if priority_class is None:
         return None
-    return nested_int(spec, "priority", default=given.value)
+    return nested_int(spec, "priority", default=priority_class.value)
 
 
 def _known_priority(spec: Json, state: ClusterState) -> PodPriority | None:
     """Return what a pod's class gives, or None if its class is unknown."""
-    given = _priority_of(spec, state)
-    if given is None and not spec.get("priorityClassName"):
+    priority_class = _priority_of(spec, state)
+    if priority_class is None and not spec.get("priorityClassName"):
         return _NO_CLASS
-    return given
+    return priority_class
 
 
 def _priority_of(spec: Json, state: ClusterState) -> PodPriority | None:
@@ -92,17 +92,17 @@ def _classes(state: ClusterState) -> dict[str, PodPriority]:
     key = ("priority", "")
     if key not in state.indexes:
         written = state.of_kind(_KIND)
-        defaults = [_given_by(item) for item in written if item.get("globalDefault") is True]
-        classes = {object_name(item): _given_by(item) for item in written}
+        defaults = [_read_class(item) for item in written if item.get("globalDefault") is True]
+        classes = {object_name(item): _read_class(item) for item in written}
         if defaults:
-            classes[""] = min(defaults, key=lambda given: given.value)
+            classes[""] = min(defaults, key=lambda priority_class: priority_class.value)
         state.indexes[key] = classes
 
     classes_by_name: dict[str, PodPriority] = state.indexes[key]
     return classes_by_name
 
 
-def _given_by(written: Json) -> PodPriority:
+def _read_class(written: Json) -> PodPriority:
     preemption = nested_string(written, "preemptionPolicy") or "PreemptLowerPriority"
     return PodPriority(object_name(written), nested_int(written, "value"), preemption)
 
@@ -124,21 +124,23 @@ def priority_problems(requests: Sequence[Request], state: ClusterState) -> Probl
 
 def _pod_problems(request: Request, state: ClusterState) -> Problems:
     spec = request.spec
-    given = _priority_of(spec, state)
+    priority_class = _priority_of(spec, state)
     # a state that lists priority classes lists the default class too
-    is_certain = given is not None or bool(_classes(state))
-    if given is None and spec.get("priorityClassName"):
+    is_certain = priority_class is not None or bool(_classes(state))
+    if priority_class is None and spec.get("priorityClassName"):
         if nested_int(spec, "priority") > _HIGHEST_OF_USERS:
             yield _wrong_priority(request, spec, "")
         return
 
-    given = given or _NO_CLASS
+    priority_class = priority_class or _NO_CLASS
     priority = spec.get("priority")
     preemption = spec.get("preemptionPolicy")
-    if type(priority) is int and priority != given.value:
-        problem = _wrong_priority(request, spec, _computed_value_text(given.value, is_certain))
+    if type(priority) is int and priority != priority_class.value:
+        problem = _wrong_priority(
+            request, spec, _computed_value_text(priority_class.value, is_certain)
+        )
         yield _with_severity(problem, is_certain or priority > _HIGHEST_OF_USERS)
-    if preemption in PREEMPTION_POLICIES and preemption != given.preemption:
+    if preemption in PREEMPTION_POLICIES and preemption != priority_class.preemption:
         why = (
             f"the string value of PreemptionPolicy ({preemption}) must not be provided in pod spec"
         )
@@ -146,7 +148,7 @@ def _pod_problems(request: Request, state: ClusterState) -> Problems:
         help = (
             f"remove it, or name a class with preemptionPolicy: {preemption} in priorityClassName"
         )
-        why += _computed_value_text(given.preemption, is_certain)
+        why += _computed_value_text(priority_class.preemption, is_certain)
         yield _with_severity(_forbidden_field(request, path, why, help), is_certain)
 
 

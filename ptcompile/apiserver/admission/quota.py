@@ -152,18 +152,14 @@ def _is_best_effort(spec: Json) -> bool:
     ones decide alone.
     """
     level = nested_map(spec, "resources")
-    parts = [level] if level else [nested_map(c, "resources") for c in _containers(spec)]
-    return not any(
-        amount.nano > 0
-        for resources in parts
-        for half in ("requests", "limits")
-        for name, amount in amounts.quantities_of(resources, half).items()
-        if name in ("cpu", "memory")
-    )
-
-
-def _containers(spec: Json) -> list[Json]:
-    return [*nested_maps(spec, "containers"), *nested_maps(spec, "initContainers")]
+    containers = [*nested_maps(spec, "containers"), *nested_maps(spec, "initContainers")]
+    parts = [level] if level else [nested_map(item, "resources") for item in containers]
+    for resources in parts:
+        for half in ("requests", "limits"):
+            quantities = amounts.quantities_of(resources, half)
+            if any(quantities.get(name, _ZERO).nano > 0 for name in ("cpu", "memory")):
+                return False
+    return True
 
 
 def _crosses_namespaces(spec: Json) -> bool:
@@ -234,7 +230,8 @@ def _pod_usage(spec: Json) -> Quantities:
     usage: dict[str, Quantity] = {}
     for name, amount in amounts.pod_requests(spec).items():
         if name in _COMPUTE or name.startswith(HUGE_PAGES):
-            usage[name] = usage[f"requests.{name}"] = amount
+            usage[name] = amount
+            usage[f"requests.{name}"] = amount
         elif not is_native_resource(name):
             usage[f"requests.{name}"] = amount
     limits = amounts.pod_limits(spec)
@@ -346,10 +343,10 @@ def _missing_amounts(
                 containers.append((nested_string(container, "name"), request.resources_path(path)))
 
     for quota, by_name in missing.items():
-        parts = [
-            f"{name} for: {','.join(sorted({c for c, _ in pairs}))}"
-            for name, pairs in by_name.items()
-        ]
+        parts: list[str] = []
+        for name, pairs in by_name.items():
+            containers_text = ",".join(sorted({container for container, _ in pairs}))
+            parts.append(f"{name} for: {containers_text}")
         ((_, path), *_), *_ = by_name.values()
         text = f"failed quota: {quota}: must specify {'; '.join(parts)}"
         # `cpu` counts the field requests.cpu
@@ -371,12 +368,15 @@ def _exceeded_quotas(
     `used` is what the earlier pods use; `counts` are their number and that of all pods.
     """
     requested = {name: amount for name, amount in usage.items() if amount and name in group}
-    fitting = pods = max(request.pods, 1)
+    pods = max(request.pods, 1)
+    fitting = pods
     for name, amount in requested.items():
-        left = group[name].remaining - used.get(name, _ZERO).nano
-        fitting = min(fitting, max(left, 0) // amount.nano if amount.nano > 0 else fitting)
+        remaining = group[name].remaining - used.get(name, _ZERO).nano
+        if amount.nano > 0:
+            fitting = min(fitting, max(remaining, 0) // amount.nano)
     if fitting < pods:
         yield from _rejections(request, requested, group, used, (fitting, *counts))
+
     for name, amount in requested.items():
         used[name] = used.get(name, _ZERO) + amount * pods
 
@@ -414,8 +414,8 @@ def _rejections(
 
 
 def _usage_path(request: Request, name: str) -> Path:
-    """Return the path of the field that uses most of a resource, or of the kind, which is
-    counted.
+    """Return the path of the field that a quota of this name counts: an amount, the pods, or the
+    kind for a quota of objects.
     """
     if request.is_pod and not name.startswith("count/"):
         first = next(request.containers(), None)

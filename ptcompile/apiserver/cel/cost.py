@@ -165,6 +165,10 @@ def _as_count(value: object) -> int:
     return max(int(value), 0) if isinstance(value, int | float) else 0
 
 
+_TIME_FORMATS = ("date", "date-time", "datetime", "duration")
+"""Formats whose shortest text is taken to be a date and time, the longest of them."""
+
+
 def _min_bytes(node: CostSchema, cache: dict[int, int]) -> int:
     """Return the bytes of the shortest JSON for a schema, by the API server's rules. `cache`
     keeps the results.
@@ -174,15 +178,14 @@ def _min_bytes(node: CostSchema, cache: dict[int, int]) -> int:
         return size
 
     kind = node.get("type")
+    size = 2
     if node.get("x-kubernetes-int-or-string") or kind in ("integer", "number"):
         size = 1
     elif kind == "boolean":
         size = 4
-    elif kind == "string":
-        # 21 for a date and time, the longest format
-        size = 21 if node.get("format") in ("date", "date-time", "datetime", "duration") else 2
-    else:
-        size = 2
+    elif kind == "string" and node.get("format") in _TIME_FORMATS:
+        size = 21
+
     if kind == "object" and not isinstance(node.get("additionalProperties"), Mapping):
         properties = nested_map(node, "properties")
         for name in set(as_list(node.get("required"))):
@@ -339,8 +342,8 @@ def _estimate_function(node: FunctionCall, scope: TypeBindings) -> _Estimate:
 def _estimate_operators(node: Binary, scope: TypeBindings) -> _Estimate:
     cost, value = _estimate(node.first, scope)
     for mark, operand in node.operations:
-        more, operand_value = _estimate(operand, scope)
-        cost += more
+        operand_cost, operand_value = _estimate(operand, scope)
+        cost += operand_cost
         if mark == "in":
             is_list = operand_value.schema.get("type") == "array" or not operand_value.schema
             cost = cost + (operand_value.size if is_list else 0)
@@ -365,8 +368,8 @@ def _estimate_member(node: MemberAccess, scope: TypeBindings) -> _Estimate:
             cost += _estimate(step.key, scope).cost + 1
             value = _item_value(value, scope)
         else:
-            more, value = _estimate_method(step, value, scope)
-            cost += more
+            call_cost, value = _estimate_method(step, value, scope)
+            cost += call_cost
 
     return _Estimate(cost, value)
 

@@ -182,9 +182,9 @@ class _SchemaTypes:
         """Declare an object's fields and return its type; None if the type of its values is
         unknown.
         """
-        more = schema.get("additionalProperties")
-        if isinstance(more, Mapping):
-            value = self.declare_child(more)
+        additional = schema.get("additionalProperties")
+        if isinstance(additional, Mapping):
+            value = self.declare_child(additional)
             return None if value is None else map_of(STRING, value)
 
         name = f"object.{len(self.objects)}"

@@ -196,7 +196,13 @@ def _compile_unary(node: Unary, names: frozenset[str]) -> Run:
 
 
 def _comparison(orders: tuple[int, ...]) -> Callable[[Any, Any, Any], bool]:
-    return lambda budget, a, b: values.compare(budget, a, b) in orders
+    def compare(budget: Any, a: Any, b: Any) -> bool:
+        order = values.compare(budget, a, b)
+        if order == 0 and a != b:
+            raise CelError("NaN values cannot be ordered")
+        return order in orders
+
+    return compare
 
 
 def _arithmetic(mark: str) -> Callable[[Any, Any, Any], Any]:

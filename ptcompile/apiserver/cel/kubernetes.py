@@ -12,6 +12,7 @@ from collections.abc import Callable
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.cel.values import ABSENT, CelError, Optional, spend, to_timestamp
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import Quantity, is_quantity, parse
@@ -169,20 +170,11 @@ def _parse_ip(_budget: StepBudget, text: str) -> Address:
 
 
 def _read_cidr(text: str) -> Cidr | None:
-    address, slash, bits = text.partition("/")
+    address, _, bits = text.partition("/")
     ip = _read_ip(address)
-    if (
-        ip is None
-        or not slash
-        or not bits.isascii()
-        or not bits.isdigit()
-        or (bits[0] == "0" and bits != "0")
-    ):
+    if ip is None or not is_short_number(bits, 4) or (bits[0] == "0" and bits != "0"):
         return None
-    if len(bits) < 4 and int(bits) <= ip.max_prefixlen:
-        return Cidr(ip, int(bits))
-
-    return None
+    return Cidr(ip, int(bits)) if int(bits) <= ip.max_prefixlen else None
 
 
 def _parse_cidr(_budget: StepBudget, text: str) -> Cidr:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta, timezone
 from functools import cmp_to_key, partial
 from itertools import pairwise
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.cel import kubernetes, values
 from ptcompile.apiserver.cel.syntax import Uint
 from ptcompile.apiserver.cel.values import (
@@ -208,7 +209,7 @@ def _format(budget: StepBudget, text: str, arguments: list[Any]) -> str:
 
         pieces.append(text[offset:mark])
         end = mark + 1
-        while end < len(text) and (text[end].isdigit() or text[end] == "."):
+        while end < len(text) and text[end] in "0123456789.":
             end += 1
         clause = text[mark + 1 : end]
         verb = text[end : end + 1]
@@ -237,12 +238,8 @@ def _format_clause(budget: StepBudget, clause: str, verb: str, value: Any) -> st
         return str(int(value))
     if verb in ("f", "e") and kind in (float, int, Uint):
         digits = clause[1:] or "6"
-        if (
-            (clause and clause[0] != ".")
-            or not digits.isdigit()
-            or len(digits) > 4
-            or int(digits) > _FORMAT_DIGITS_MAX
-        ):
+        is_precision = clause[:1] in ("", ".") and is_short_number(digits, 5)
+        if not is_precision or int(digits) > _FORMAT_DIGITS_MAX:
             raise CelError(f"could not parse formatting clause: {clause[:20]}")
         return f"{float(value):.{digits}{verb}}"
     if verb and verb in "boxX" and not clause and kind in (int, Uint, bool):

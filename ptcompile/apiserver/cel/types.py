@@ -1,4 +1,4 @@
-"""Static types of CEL expressions, and which type a value of another may be used as (cel-go
+"""Static types of CEL expressions, and which types may stand for which others (cel-go
 `checker/types.go`).
 """
 
@@ -48,7 +48,7 @@ _NOT_NULLABLE = frozenset(
 
 
 def compose(name: str, *parameters: CelType) -> CelType:
-    """Return a type with parameters."""
+    """Return a type with parameters, which become dyn if the type is nested too deep."""
     depth = 1 + max(parameter.depth for parameter in parameters)
     if depth <= _DEPTH_MAX:
         return CelType(name, parameters, depth)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.cel.syntax import Uint
 from ptcompile.kubernetes.goflags import parse_bool
 
@@ -164,9 +165,8 @@ def key_of(key: Any) -> Any:
 def compare(budget: StepBudget, a: Any, b: Any) -> int:
     """Return -1, 0 or 1 for the order of two values. Raises CelError if they have no order."""
     kind = type(a)
-    if not (kind is type(b) and kind in _ORDERED_TYPES) and not (
-        kind in _NUMBER_TYPES and type(b) in _NUMBER_TYPES
-    ):
+    are_numbers = kind in _NUMBER_TYPES and type(b) in _NUMBER_TYPES
+    if not are_numbers and (kind is not type(b) or kind not in _ORDERED_TYPES):
         raise no_overload()
     if kind is str:
         spend(budget, min(len(a), len(b)) // 10)
@@ -285,9 +285,12 @@ def conversion_error(value: Any, to: str) -> CelError:
 def to_duration(text: str) -> Duration:
     """Parse a duration like Go's `time.ParseDuration`. Raises CelError."""
     body = text[1:] if text[:1] in ("-", "+") else text
+    if len(body) > 100:
+        raise conversion_error(text, "google.protobuf.Duration")
+
     total = 0
     offset = 0
-    while offset < len(body) and len(body) <= 100:
+    while offset < len(body):
         match = _DURATION(body, offset)
         if match is None:
             break
@@ -361,7 +364,7 @@ def to_uint(value: Any) -> Uint:
             raise CelError("unsigned integer overflow")
         return Uint(int(value))
     if kind is str:
-        if value.isascii() and value.isdigit() and len(value) <= 20 and int(value) < 2**64:
+        if is_short_number(value, 21) and int(value) < 2**64:
             return Uint(int(value))
         raise conversion_error(value, "uint")
 

@@ -68,13 +68,13 @@ class Definitions(NamedTuple):
 
     def find(self, kind: GroupVersionKind) -> Definition | JsonSchema | None:
         """Return the definition of a kind: a user's CRD, else a user's JSON Schema, else the
-        shipped one.
+        shipped one, else None.
         """
         return self.kinds.get(kind) or self._file(kind) or shipped_definition(kind)
 
     def _file(self, kind: GroupVersionKind) -> JsonSchema | None:
         """Return the JSON Schema of a kind from the files, which may have any of three usual
-        names.
+        names, or None.
         """
         if not self.files:
             return None

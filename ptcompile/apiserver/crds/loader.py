@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from ptcompile._internal import files as disk
+from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.crds import Definition, Definitions
@@ -47,6 +48,7 @@ _METADATA_REFERENCE: dict[str, Any] = {
     "$ref": "kubernetes/core.json#/$defs/ObjectMeta",
     "x-decoded": True,
 }
+_kubernetes_version = Pattern(r"v([0-9]{1,18})(?:(alpha|beta)([0-9]{1,18}))?").fullmatch
 
 
 def is_crd(manifest: Json) -> bool:
@@ -110,23 +112,24 @@ def deprecation_of(spec: Json, version: Json) -> str:
         for other in map(as_mapping, spec["versions"])
         if other.get("served") is not False and other.get("deprecated") is not True
     ]
-    newest = max(newer, key=_priority, default=name)
+    # of two names without a number, the alphabetically first counts as the newer version
+    newest = max(sorted(newer), key=_priority, default=name)
     text = f"{group}/{name} {kind} is deprecated"
-    if _priority(newest) > _priority(name):
+    if (_priority(newest), name) > (_priority(name), newest):
         return f"{text}; use {group}/{newest} {kind}"
 
     return text
 
 
 def _priority(version: str) -> tuple[int, int, int]:
-    """Return the sort key of an API version: stable after beta after alpha, each by its numbers."""
-    for rank, word in ((2, "beta"), (1, "alpha")):
-        major, infix, minor = version.removeprefix("v").partition(word)
-        if infix and major.isdecimal() and minor.isdecimal():
-            return rank, int(major[:9]), int(minor[:9])
-    if version[1:].isdecimal():
-        return (3, int(version[1:10]), 0)
-    return (0, 0, 0)
+    """Return the sort key of an API version: stable after beta after alpha, each by its numbers.
+    Other names come first.
+    """
+    match = _kubernetes_version(version)
+    if match is None:
+        return (0, 0, 0)
+    major, level, minor = match.groups()
+    return {"alpha": 1, "beta": 2}.get(level, 3), int(major), int(minor or 0)
 
 
 def to_dialect(node: Json) -> dict[str, Any]:
@@ -149,11 +152,13 @@ def to_dialect(node: Json) -> dict[str, Any]:
         converted["x-embedded"] = True
     if children:
         converted["properties"] = children
+
     required = [
         name or "" for name in node.get("required") or () if "default" not in children.get(name, {})
     ]
     if required:
         converted["required"] = sorted({*required, *converted.get("required", ())})
+
     for key in ("items", "additionalProperties"):
         if isinstance(node.get(key), dict):
             converted[key] = to_dialect(node[key])
@@ -161,11 +166,13 @@ def to_dialect(node: Json) -> dict[str, Any]:
         converted.setdefault("items", {})
     if node.get("additionalProperties") is True:
         converted["x-kubernetes-preserve-unknown-fields"] = True
+
     rules = [
         dict(rule) for rule in node.get("x-kubernetes-validations") or () if isinstance(rule, dict)
     ]
     if rules:
         converted["x-rules"] = rules
+
     parts = [
         *children.values(),
         *(converted[key] for key in ("items", "additionalProperties") if key in converted),

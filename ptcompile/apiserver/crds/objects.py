@@ -132,6 +132,7 @@ def _with_webhooks(
     """
     structural = {problem.path for problem in problems if problem.name != "invalid-value"}
     paths = {problem.path for problem in problems}
+
     checks = kind.rejections()
     rejections = [
         problem
@@ -141,6 +142,7 @@ def _with_webhooks(
         )
         if problem.path not in paths and is_outside(problem, structural)
     ]
+
     reasons: dict[Path, set[str]] = {}
     for rejection in rejections:
         for depth in range(len(rejection.path)):

@@ -130,7 +130,8 @@ def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Problems:
     try:
         if evaluate(expression, names, budget) is True:
             return
-        reason = message = _message(rule, names, budget)
+        reason = _message(rule, names, budget)
+        message = reason
     except CelError as error:
         reason = _message(rule)
         message = f"{error} evaluating rule: {reason}"

@@ -63,7 +63,6 @@ def structural_problems(schema: SchemaObject, path: Path) -> list[Problem]:
 
 def _check_node(node: FieldValue, level: str) -> None:
     items = node["items"]
-    more = node["additionalProperties"]
     has_items = isinstance(items.value, Mapping)
     if node.get("type") == "array" and not has_items:
         items.required("must be specified", "set the schema of the items")
@@ -71,10 +70,13 @@ def _check_node(node: FieldValue, level: str) -> None:
         _check_node(items, "item")
     for _, field in node["properties"].entries():
         _check_node(field, "field")
-    if more.value is not None and level == "root":
-        more.forbidden("must not be used at the root")
-    if isinstance(more.value, Mapping):
-        _check_node(more, "field")
+
+    additional = node["additionalProperties"]
+    if additional.value is not None and level == "root":
+        additional.forbidden("must not be used at the root")
+    if isinstance(additional.value, Mapping):
+        _check_node(additional, "field")
+
     _check_logic(node)
     _check_structural_type(node, level)
     _check_metadata(node, level)
@@ -83,27 +85,30 @@ def _check_node(node: FieldValue, level: str) -> None:
 def _check_structural_type(node: FieldValue, level: str) -> None:
     kind = node["type"].or_default("")
     embedded = node["x-kubernetes-embedded-resource"]
-    either = node.get("x-kubernetes-int-or-string")
-    opened = node["x-kubernetes-preserve-unknown-fields"]
-    for keyword in (opened, embedded):
-        if either and keyword.value:
+    int_or_string = node.get("x-kubernetes-int-or-string")
+    preserves_unknown = node["x-kubernetes-preserve-unknown-fields"]
+    for keyword in (preserves_unknown, embedded):
+        if int_or_string and keyword.value:
             keyword.replaced(True).invalid("must be false if x-kubernetes-int-or-string is true")
+
     if embedded.value and kind.value != "object":
         _reject_type(kind, "must be object if x-kubernetes-embedded-resource is true")
-    elif not kind.value and not either and not opened.value:
+    elif not kind.value and not int_or_string and not preserves_unknown.value:
         kind.required(
             f"must not be empty {_LEVEL_DESCRIPTIONS[level]}", "set the type of the value"
         )
+
     if embedded.value and node.get("additionalProperties") is not None:
         node["additionalProperties"].forbidden(
             "must not be used if x-kubernetes-embedded-resource is set"
         )
-    if embedded.value and not opened.value and not node.get("properties"):
+    if embedded.value and not preserves_unknown.value and not node.get("properties"):
         why = (
             "must not be empty if x-kubernetes-embedded-resource is true without "
             "x-kubernetes-preserve-unknown-fields"
         )
         node["properties"].required(why)
+
     if level == "root" and kind.value and kind.value != "object":
         kind.invalid("must be object at the root")
 
@@ -126,15 +131,14 @@ def _check_metadata(node: FieldValue, level: str) -> None:
             kind.or_default("").invalid(f"must be {expected}")
 
     metadata = properties["metadata"]
-    names = nested_map(metadata.value, "properties").keys()
-    more = [
+    specified = {
         key
         for key in metadata.mapping
         if key not in _IGNORED_IN_METADATA and is_set(metadata.mapping, key)
-    ]
-    if level == "root" and [
-        key for key in more if key != "properties" or not names <= {"name", "generateName"}
-    ]:
+    }
+    if nested_map(metadata.value, "properties").keys() <= {"name", "generateName"}:
+        specified.discard("properties")
+    if level == "root" and specified:
         why = (
             "must not specify anything other than name and generateName, but metadata is "
             "implicitly specified"
@@ -142,16 +146,18 @@ def _check_metadata(node: FieldValue, level: str) -> None:
         metadata.forbidden(why, "write `metadata: {type: object}`")
 
 
-def _check_logic(node: FieldValue, *, skip_first: bool = False) -> None:
+def _check_logic(node: FieldValue, *, skip_any_of: bool = False) -> None:
     """Check the branches of `allOf`, `anyOf`, `oneOf` and `not`; branches that mean "integer or
     string" may have types.
     """
-    both = _branches(node.mapping, "allOf")
-    skips = {"anyOf"} if skip_first or _is_int_or_string(node.mapping) else set()
-    first = bool(both) and _is_int_or_string(both[0])
-    for key in ("anyOf", "allOf", "oneOf"):
-        for branch in node[key].items(_branches(node.mapping, key) if key not in skips else ()):
-            _check_branch(branch, skip_any=first and key == "allOf" and branch.key == 0)
+    if not skip_any_of and not _is_int_or_string(node.mapping):
+        for branch in node["anyOf"].objects():
+            _check_branch(branch)
+    for branch in node["allOf"].objects():
+        is_first = branch.key == 0
+        _check_branch(branch, skip_any_of=is_first and _is_int_or_string(branch.mapping))
+    for branch in node["oneOf"].objects():
+        _check_branch(branch)
     if isinstance(node.get("not"), Mapping):
         _check_branch(node["not"])
 
@@ -163,12 +169,13 @@ def _is_int_or_string(node: SchemaObject) -> bool:
     ] == _INT_OR_STRING
 
 
-def _check_branch(node: FieldValue, *, skip_any: bool = False) -> None:
-    _check_logic(node, skip_first=skip_any)
+def _check_branch(node: FieldValue, *, skip_any_of: bool = False) -> None:
+    _check_logic(node, skip_any_of=skip_any_of)
     if isinstance(node.get("items"), Mapping):
         _check_branch(node["items"])
     for _, field in node["properties"].entries():
         _check_branch(field)
+
     for key, expected in _TOP_LEVEL_KEYWORDS.items():
         if is_set(node.mapping, key) or (key == "default" and node.get(key) is not None):
             node[key].forbidden(f"must be {expected} to be structural")
@@ -207,6 +214,7 @@ def _check_mentioned(
     ]
     if isinstance(branch.get("items"), Mapping):
         parts.append((("items",), branch["items"]))
+
     for keys, inner in parts:
         mentioned_path = (*branch_path, *keys)
         described_path = (*path, *keys)
@@ -347,7 +355,7 @@ def _schema_problems(schema: SchemaObject, path: Path, status: bool) -> list[Pro
     problems = FieldErrors()
     scope = CheckScope(ApiServer(), problems)
     root = FieldValue(schema, path, scope)
-    extra = sorted(key for key in schema if is_set(schema, key) and key not in _AT_ROOT_WITH_STATUS)
+    extra = [key for key in schema if is_set(schema, key) and key not in _AT_ROOT_WITH_STATUS]
     if status and extra:
         why = (
             "this field is not allowed at the root of the schema if the status subresource is "
@@ -356,6 +364,7 @@ def _schema_problems(schema: SchemaObject, path: Path, status: bool) -> list[Pro
         root[min(extra)].forbidden(why)
     if schema.get("nullable"):
         root["nullable"].forbidden("nullable cannot be true at the root")
+
     unsupported = False
     for node_path, value, _ in _schemas_below(schema, path):
         if (
@@ -389,7 +398,6 @@ def _schema_problems(schema: SchemaObject, path: Path, status: bool) -> list[Pro
 
 def _check_supported(node: FieldValue) -> None:
     """Report keywords that no CRD schema may use."""
-    opened = node["x-kubernetes-preserve-unknown-fields"]
     for key in _UNSUPPORTED_KEYWORDS:
         is_pointer = key in ("$ref", "dependencies", "additionalItems")
         if is_set(node.mapping, key) or (is_pointer and node.get(key) is not None):
@@ -397,8 +405,9 @@ def _check_supported(node: FieldValue) -> None:
             node[key].forbidden(f"{key} is not supported", help)
     if isinstance(node.get("items"), list) and node.get("items"):
         node["items"].forbidden("items must be a schema object and not an array")
-    if opened.value is False:
-        opened.invalid("must be true or undefined", "remove it")
+    preserves_unknown = node["x-kubernetes-preserve-unknown-fields"]
+    if preserves_unknown.value is False:
+        preserves_unknown.invalid("must be true or undefined", "remove it")
 
 
 _INLINE_HELP = "write the schema out where it is used: a CRD cannot refer to another schema"
@@ -418,27 +427,29 @@ def _check_type(node: FieldValue) -> None:
 def _check_lists(node: FieldValue) -> None:
     """Check the keywords that make a list a set or a map."""
     kind = node["type"]
-    listed = node["x-kubernetes-list-type"]
-    items = node["items"]
-    keys = [text or "" for text in as_list(node.get("x-kubernetes-list-map-keys"))]
-    has_item = isinstance(items.value, Mapping)
-    if listed.value is not None and kind.value != "array":
+    list_type = node["x-kubernetes-list-type"]
+    if list_type.value is not None and kind.value != "array":
         _reject_type(kind.or_default(""), "must be array if x-kubernetes-list-type is specified")
-    if listed.value is not None and listed.value not in ("atomic", "set", "map"):
-        listed.unsupported(("atomic", "set", "map"))
-    if keys and listed.value != "map":
+    if list_type.value is not None and list_type.value not in ("atomic", "set", "map"):
+        list_type.unsupported(("atomic", "set", "map"))
+
+    keys = [text or "" for text in as_list(node.get("x-kubernetes-list-map-keys"))]
+    if keys and list_type.value != "map":
         why = "must be map if x-kubernetes-list-map-keys is non-empty"
-        if listed.value is None:
-            listed.required(why)
+        if list_type.value is None:
+            list_type.required(why)
         else:
-            listed.invalid(why)
-    if listed.value == "map":
+            list_type.invalid(why)
+    if list_type.value == "map":
         _check_map_list(node, keys)
-    if listed.value in ("set", "map") and has_item and items.get("nullable"):
+
+    items = node["items"]
+    has_item = isinstance(items.value, Mapping)
+    if list_type.value in ("set", "map") and has_item and items.get("nullable"):
         items["nullable"].forbidden(
-            f"cannot be nullable when x-kubernetes-list-type is {listed.value}"
+            f"cannot be nullable when x-kubernetes-list-type is {list_type.value}"
         )
-    if listed.value == "set" and kind.value == "array" and has_item:
+    if list_type.value == "set" and kind.value == "array" and has_item:
         _check_atomic(items)
 
 
@@ -488,24 +499,26 @@ def _check_keys(item: FieldValue, keys: FieldValue) -> None:
 
 def _check_atomic(item: FieldValue) -> None:
     why = "must be atomic as item of a list with x-kubernetes-list-type=set"
-    listed = item["x-kubernetes-list-type"]
-    mapped = item["x-kubernetes-map-type"]
-    if item.get("type") == "array" and listed.value not in (None, "atomic"):
-        listed.invalid(why)
-    if item.get("type") == "object" and mapped.value != "atomic":
-        mapped.invalid(why)
+    list_type = item["x-kubernetes-list-type"]
+    map_type = item["x-kubernetes-map-type"]
+    if item.get("type") == "array" and list_type.value not in (None, "atomic"):
+        list_type.invalid(why)
+    if item.get("type") == "object" and map_type.value != "atomic":
+        map_type.invalid(why)
 
 
 def _check_maps(node: FieldValue) -> None:
     kind = node["type"]
-    mapped = node["x-kubernetes-map-type"]
-    more = node["additionalProperties"]
-    if mapped.value is not None and kind.value != "object":
+    map_type = node["x-kubernetes-map-type"]
+    if map_type.value is not None and kind.value != "object":
         _reject_type(kind.or_default(""), "must be object if x-kubernetes-map-type is specified")
-    if mapped.value is not None and mapped.value not in ("atomic", "granular"):
-        mapped.unsupported(("atomic", "granular"))
-    if node.get("properties") and (more.value is False or isinstance(more.value, Mapping)):
-        more.forbidden("additionalProperties and properties are mutual exclusive")
+    if map_type.value is not None and map_type.value not in ("atomic", "granular"):
+        map_type.unsupported(("atomic", "granular"))
+
+    additional = node["additionalProperties"]
+    is_closed_or_typed = additional.value is False or isinstance(additional.value, Mapping)
+    if node.get("properties") and is_closed_or_typed:
+        additional.forbidden("additionalProperties and properties are mutual exclusive")
 
 
 def _check_rules(node: FieldValue) -> None:

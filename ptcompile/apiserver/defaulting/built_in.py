@@ -319,10 +319,10 @@ def _default_resource_claim_template(template: ObjectFields) -> None:
 
 def _default_definition(definition: ObjectFields) -> None:
     spec = new_child(definition, "spec")
-    words = child(spec, "names")
-    kind = words.get("kind")
+    names = child(spec, "names")
+    kind = names.get("kind")
     if isinstance(kind, str) and kind:
-        fill_empty(words, singular=kind.lower(), listKind=f"{kind}List")
+        fill_empty(names, singular=kind.lower(), listKind=f"{kind}List")
     fill_absent(spec, conversion={"strategy": "None"})
 
 

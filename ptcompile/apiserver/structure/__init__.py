@@ -125,7 +125,7 @@ def without_status(check: ValueCheck) -> ValueCheck:
     The server drops the status on creation after strict decoding, but before it applies the schema.
     """
 
-    def checked(manifest: Any) -> Violations:
+    def check_spec(manifest: Any) -> Violations:
         violations = check(manifest)
         if violations is None or "status" not in manifest:
             return violations
@@ -135,7 +135,7 @@ def without_status(check: ValueCheck) -> ValueCheck:
             if violation.path[-1:] != ["status"] or violation.name in _UNKNOWN_FIELD_RULES
         ] or None
 
-    return checked
+    return check_spec
 
 
 _POD_KIND = ("v1", "Pod")

@@ -201,7 +201,7 @@ def _with_release_values(check: ValueCheck, field: Schema, release: Release | No
     if release is None or not (added or removed):
         return check
 
-    def checked(value: Any) -> Violations:
+    def check_release(value: Any) -> Violations:
         if type(value) is str and value in removed:
             if has_until(release, removed[value]):
                 return None
@@ -210,7 +210,7 @@ def _with_release_values(check: ValueCheck, field: Schema, release: Release | No
             return [value_of_other_release(value, added[value], None, release)]
         return check(value)
 
-    return checked
+    return check_release
 
 
 def _check_dropped(check: ValueCheck, field: Schema, scope: SchemaScope) -> ValueCheck:
@@ -219,13 +219,13 @@ def _check_dropped(check: ValueCheck, field: Schema, scope: SchemaScope) -> Valu
     """
     server = scope.server if scope.crd else as_tuple(scope.version)
 
-    def checked(value: Any) -> Violations:
+    def check_gate(value: Any) -> Violations:
         violations = check(value)
         if violations is None and value not in _UNSET:
             return [gate_off(field["x-gate"], field.get("x-gate-drops", ""), server, scope.gates)]
         return violations
 
-    return checked
+    return check_gate
 
 
 _UNSET: tuple[object, ...] = ("", [], {})
@@ -384,7 +384,7 @@ def _compile_fields(schema: Schema, scope: SchemaScope) -> ValueCheck:
 def _with_min_properties(check: ValueCheck, minimum: int) -> ValueCheck:
     """Return the check with `minProperties`, which is checked only if nothing else is wrong."""
 
-    def checked(value: Any) -> Violations:
+    def check_with_minimum(value: Any) -> Violations:
         violations = check(value)
         if not violations and sum(item is not None for item in value.values()) < minimum:
             return [
@@ -397,7 +397,7 @@ def _with_min_properties(check: ValueCheck, minimum: int) -> ValueCheck:
 
         return violations
 
-    return checked
+    return check_with_minimum
 
 
 def _extend(violations: Violations, added: list[SchemaViolation]) -> list[SchemaViolation]:

@@ -126,10 +126,10 @@ def _enum() -> Keyword:
 
     def enum(_validator: Any, values: list[Any], instance: Any, _schema: Any) -> Iterator[Any]:
         if id(values) not in prepared:
-            more = len(values) - _MAX_LISTED_CHOICES
+            omitted = len(values) - _MAX_LISTED_CHOICES
             listed = ", ".join(map(repr, values[:_MAX_LISTED_CHOICES]))
-            if more > 0:
-                listed += f", and {more} more"
+            if omitted > 0:
+                listed += f", and {omitted} more"
             prepared[id(values)] = frozenset(map(comparable_form, values)), f"[{listed}]"
 
         allowed, choices = prepared[id(values)]
@@ -291,12 +291,9 @@ def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, s
 
 def _create_validator(schema: Json) -> Any:
     from jsonschema.validators import validator_for
+    from referencing.jsonschema import EMPTY_REGISTRY
 
     # without a registry, jsonschema fetches remote references
-    from referencing.jsonschema import (
-        EMPTY_REGISTRY,
-    )
-
     return bounded_validator(validator_for(schema), schema)(schema, registry=EMPTY_REGISTRY)
 
 
@@ -311,12 +308,8 @@ def _explain_invalid_schema(schema: Json) -> str:
     token = enter(Evaluations(_EXPLANATION_BUDGET))
     try:
         validator = validator_for(schema)
-        error = next(
-            bounded_validator(validator, {})(validator.META_SCHEMA, registry=REGISTRY).iter_errors(
-                schema
-            ),
-            None,
-        )
+        checked = bounded_validator(validator, {})(validator.META_SCHEMA, registry=REGISTRY)
+        error = next(checked.iter_errors(schema), None)
     except Exception:
         # the caller reports its own exception
         return ""

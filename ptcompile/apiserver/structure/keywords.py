@@ -62,8 +62,8 @@ def list_choices(choices: Sequence[Any]) -> str:
         ]
     else:
         names = [format_value(choice) for choice in choices[:_MAX_LISTED_CHOICES]]
-    more = len(choices) - _MAX_LISTED_CHOICES
-    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+    omitted = len(choices) - _MAX_LISTED_CHOICES
+    return ", ".join(names) + (f" and {omitted} more" if omitted > 0 else "")
 
 
 _CHOICE_CHARACTERS_MAX = 200
@@ -114,29 +114,18 @@ def compile_string(schema: Schema) -> ValueCheck | None:
             help = f'did you mean "{near}"?' if near else "use one of them"
             fix = fix_spelling(value, near)
             return [SchemaViolation("unsupported-value", text, help, fix_template=fix)]
+
         if high is not None and len(value) > high:
-            return [
-                SchemaViolation(
-                    "too-long-value", f"Too long: may not be more than {high} bytes", "shorten it"
-                )
-            ]
+            text = f"Too long: may not be more than {high} bytes"
+            return [SchemaViolation("too-long-value", text, "shorten it")]
         if len(value) < low:
-            return [
-                SchemaViolation(
-                    "invalid-value",
-                    f'Invalid value: "": must be at least {low} characters long',
-                    "fill it in",
-                )
-            ]
+            text = f'Invalid value: "": must be at least {low} characters long'
+            return [SchemaViolation("invalid-value", text, "fill it in")]
+
         if search is not None and search(value) is None:
             text = f"Invalid value: {format_value(value)}: must match '{pattern}'"
-            return [
-                SchemaViolation(
-                    "invalid-value",
-                    text,
-                    _PATTERN_HELP.get(pattern or "", "write a value that matches the pattern"),
-                )
-            ]
+            help = _PATTERN_HELP.get(pattern or "", "write a value that matches the pattern")
+            return [SchemaViolation("invalid-value", text, help)]
         return None
 
     return check

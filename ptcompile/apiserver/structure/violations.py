@@ -362,8 +362,7 @@ def _of_other_release(
         violation.severity = "warning"
         violation.help = (
             f"remove it; if the cluster runs {release.title} {removed}, set "
-            f"spec.versions.{release.field} to "
-            f'"{removed}" in the profile'
+            f'spec.versions.{release.field} to "{removed}" in the profile'
         )
 
     return violation

@@ -104,6 +104,7 @@ def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
     kind = group_and_kind(manifest)
     group, name = kind
     row = _row_of(group)
+
     if group not in _REVIEW_GROUPS:
         plain_finalizers = "plain finalizers" in row or kind in _FREE_FINALIZER_KINDS
         rule = _name_rule(kind, row, context)
@@ -120,10 +121,12 @@ def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
                 for problem in problems
                 if problem.path != ("metadata", "name") or problem.name != "required-value"
             ]
-    if kind != ("", "Pod") and (
-        "starts at generation 1" not in row or kind == ("apps", "ControllerRevision")
-    ):
+
+    is_revision = kind == ("apps", "ControllerRevision")
+    starts_at_1 = "starts at generation 1" in row and not is_revision
+    if kind != ("", "Pod") and not starts_at_1:
         whole["metadata"].check_not_negative("generation")
+
     if (check := _check_of(group, name)) is not None:
         check(whole)
 

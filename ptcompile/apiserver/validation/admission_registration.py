@@ -169,17 +169,19 @@ def check_validating_webhooks(configuration: FieldValue) -> None:
 
 
 def _check_webhook(webhook: FieldValue) -> None:
-    effects = webhook["sideEffects"]
-    seconds = webhook["timeoutSeconds"]
     _check_full_name(webhook["name"])
     for rule in webhook["rules"].objects():
         check_rule(rule)
     webhook["failurePolicy"].check_choice(FAILURE_POLICIES)
     webhook["matchPolicy"].check_choice(_MATCH_POLICIES)
+
+    effects = webhook["sideEffects"]
     effects.check_set(f"must specify one of {', '.join(_SIDE_EFFECTS)}")
     effects.check_choice(_SIDE_EFFECTS)
+    seconds = webhook["timeoutSeconds"]
     if seconds.is_integer and not 1 <= seconds.value <= _TIMEOUT_MAX:
         seconds.invalid(f"the timeout value must be between 1 and {_TIMEOUT_MAX} seconds")
+
     for key in ("namespaceSelector", "objectSelector"):
         webhook[key].check(check_selector)
     check_client(webhook["clientConfig"])

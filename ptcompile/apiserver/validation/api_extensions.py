@@ -168,12 +168,10 @@ def _check_scale(scale: FieldValue) -> None:
         if path.is_empty and key != "labelSelectorPath":
             path.required()
         _check_json_path(path)
+
         text = path.value
-        if (
-            type(text) is str
-            and text.startswith(".")
-            and not text.startswith(tuple(f".{root}." for root in roots))
-        ):
+        is_path = type(text) is str and text.startswith(".")
+        if is_path and not text.startswith(tuple(f".{root}." for root in roots)):
             where = f".{roots[0]}" if len(roots) == 1 else "either .spec or .status"
             path.invalid(f"should be a json path under {where}")
 
@@ -231,21 +229,22 @@ def _check_selectable(fields: FieldValue, schema: Json) -> None:
         fields.problems.too_many(fields.path, len(seen), _SELECTABLE_MAX)
 
 
-def _check_names(words: FieldValue) -> None:
-    kind = words.get("kind")
+def _check_names(crd_names: FieldValue) -> None:
+    kind = crd_names.get("kind")
     required = ("plural",) if kind else ("plural", "kind", "singular", "listKind")
-    words.require(*required)
+    crd_names.require(*required)
+
     # the server derives the list kind, and the singular, from the kind
-    list_kind = words["listKind"].or_default(f"{kind}List" if kind else "")
+    list_kind = crd_names["listKind"].or_default(f"{kind}List" if kind else "")
     for key in ("plural", "singular"):
-        words[key].check_optional_text(names.why_not_dns_1035_label)
-    for name in (words["kind"], list_kind):
+        crd_names[key].check_optional_text(names.why_not_dns_1035_label)
+    for name in (crd_names["kind"], list_kind):
         name.check_optional_text(why_not_kind)
     if kind and kind == list_kind.value:
         list_kind.invalid("kind and listKind may not be the same")
     for key in ("shortNames", "categories"):
-        for word in words[key].items(words[key].strings):
-            word.check_text(names.why_not_dns_1035_label)
+        for name in crd_names[key].items(crd_names[key].strings):
+            name.check_text(names.why_not_dns_1035_label)
 
 
 def _check_conversion(conversion: FieldValue) -> None:

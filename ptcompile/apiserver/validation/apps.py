@@ -161,13 +161,15 @@ def check_stateful_set(stateful_set: FieldValue) -> None:
     spec.check_not_negative("replicas", "minReadySeconds")
     spec["ordinals"].check_not_negative("start")
     check_controller_selector(spec, "StatefulSet")
-    volumes = _check_claims(spec["volumeClaimTemplates"])
-    template = checked = spec["template"]
-    if server.at_least(36):
-        checked = template.replaced(_without_pod_names(template.value))
 
-    check_template(checked, volumes)
+    volumes = _check_claims(spec["volumeClaimTemplates"])
+    template = spec["template"]
+    if server.at_least(36):
+        check_template(template.replaced(_without_pod_names(template.value)), volumes)
+    else:
+        check_template(template, volumes)
     check_restarts_always(template, "StatefulSet")
+
     order = spec["podManagementPolicy"]
     if order.is_text and order.value and order.value not in _POD_MANAGEMENT_POLICIES:
         order.invalid("must be 'OrderedReady' or 'Parallel'")

@@ -25,7 +25,6 @@ def check_autoscaler(autoscaler: FieldValue) -> None:
     """Check a HorizontalPodAutoscaler of v1 or v2, except its metadata."""
     spec = autoscaler["spec"]
     low = spec["minReplicas"]
-    high = spec["maxReplicas"].or_zero(0)
     metrics = spec["metrics"]
     least = 0 if spec.server.has_gate("HPAScaleToZero", 37) else 1
     # only metrics of these types have a value while no pod runs
@@ -39,9 +38,12 @@ def check_autoscaler(autoscaler: FieldValue) -> None:
             "replicas"
         )
         metrics.forbidden(why, "add such a metric, or raise minReplicas to 1")
+
+    high = spec["maxReplicas"].or_zero(0)
     high.check_at_least(1, "must be greater than 0")
     if low.is_integer and high.is_integer and low.value > high.value:
         high.invalid("must be greater than or equal to `minReplicas`")
+
     _check_reference(spec["scaleTargetRef"], scaled=True)
     for metric in metrics.objects():
         _check_metric(metric)
@@ -76,12 +78,14 @@ def _check_metric(metric: FieldValue) -> None:
     for source in set_fields[:1]:
         if source.is_mapping:
             _check_source(source)
+
     if kind.value == "":
         kind.required("must specify a metric source type")
     elif not own_field:
         kind.unsupported(_METRIC_FIELDS)
     elif metric.get(own_field) is None:
         metric[own_field].required("must populate information for the given metric source")
+
     if len(set_fields) != 1:
         for source in set_fields:
             if source.key != own_field:
@@ -93,16 +97,17 @@ def _check_source(source: FieldValue) -> None:
     value = target["value"]
     average = target["averageValue"]
     is_resource = source.key in ("resource", "containerResource")
-    if source.key == "object":
-        _check_reference(source["describedObject"], scaled=False)
-    if not is_resource:
+    if is_resource:
+        if source.key == "containerResource":
+            source["container"].check_filled("must specify a container")
+        source["name"].check_filled("must specify a resource name")
+    else:
+        if source.key == "object":
+            _check_reference(source["describedObject"], scaled=False)
         source["metric"]["name"].check_required_text(
             why_not_path_segment, detail="must specify a metric name"
         )
-    if source.key == "containerResource":
-        source["container"].check_filled("must specify a container")
-    if is_resource:
-        source["name"].check_filled("must specify a resource name")
+
     _check_target(target)
     if is_resource:
         _check_resource_target(target)

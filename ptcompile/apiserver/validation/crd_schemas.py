@@ -79,9 +79,9 @@ def _nodes(schema: CustomSchema, path: Path) -> Iterator[_PlacedSchema]:
             if isinstance(child, Mapping):
                 stack.append(_child(child, (*node.path, "properties", name), unmatched))
 
-        more = node.schema.get("additionalProperties")
-        if isinstance(more, Mapping):
-            stack.append(_child(more, (*node.path, "additionalProperties"), node.unmatched))
+        additional = node.schema.get("additionalProperties")
+        if isinstance(additional, Mapping):
+            stack.append(_child(additional, (*node.path, "additionalProperties"), node.unmatched))
 
         items = node.schema.get("items")
         is_keyed = node.schema.get("x-kubernetes-list-type") == "map"
@@ -134,6 +134,7 @@ def _check_rules(node: _PlacedSchema, problems: FieldErrors) -> None:
         environment = environments[rule.get("optionalOldSelf") is True]
         if environment is not None:
             _check_rule(rule, path, environment, problems)
+
         text = rule.get("rule")
         uses_old = type(text) is str and _USES_OLD.search(text) is not None
         if uses_old and node.unmatched is not None:
@@ -227,13 +228,13 @@ def field_at(
 
 def _schema_of_key(schema: CustomSchema, key: str) -> CustomSchema:
     properties = schema.get("properties")
-    more = schema.get("additionalProperties")
+    additional = schema.get("additionalProperties")
     if isinstance(properties, Mapping) and properties:
         if not isinstance(properties.get(key), Mapping):
             raise SchemaPathError("does not refer to a valid field")
         field: CustomSchema = properties[key]
         return field
-    if isinstance(more, Mapping):
-        return more
+    if isinstance(additional, Mapping):
+        return additional
 
     raise SchemaPathError("does not refer to a valid field")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptcompile._internal.schema_files import load_table
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.job import check_job_counts, check_restart_policy
 from ptcompile.apiserver.validation.pod import check_template
@@ -116,9 +117,7 @@ def _why_not_range(part: str, low: int, high: int, numbers_by_name: dict[str, in
 
 
 def _parse_number(text: str) -> int | None:
-    if text.removeprefix("+").isdigit() and text.isascii():
-        return int(text)
-    return None
+    return int(text) if is_short_number(text.removeprefix("+"), 19) else None
 
 
 _CONCURRENCY_POLICIES = ("Allow", "Forbid", "Replace")

@@ -104,14 +104,15 @@ def _check_claim(spec: FieldValue, flat: bool) -> None:
 
 
 def _request_names(requests: FieldValue) -> _AlternativesByRequest:
-    return {
-        request.get("name") or "": frozenset(
-            as_string(alternative.get("name"))
-            for alternative in request["firstAvailable"].objects()
-        )
-        for request in requests.objects()
-        if request.get("name") is None or type(request.get("name")) is str
-    }
+    alternatives_by_request: _AlternativesByRequest = {}
+    for request in requests.objects():
+        name = request["name"].or_zero("")
+        if name.is_text:
+            alternatives = request["firstAvailable"].objects()
+            alternatives_by_request[name.value] = frozenset(
+                as_string(alternative.get("name")) for alternative in alternatives
+            )
+    return alternatives_by_request
 
 
 def _check_unique(texts: FieldValue) -> None:
@@ -124,7 +125,9 @@ def _check_unique(texts: FieldValue) -> None:
 def _check_request(request: FieldValue, flat: bool) -> None:
     request["name"].or_zero("").check_text(names.why_not_dns_label)
     choices = request["firstAvailable"]
-    exact = request if flat and request.get("deviceClassName") is not None else request["exactly"]
+    is_flat = flat and request.get("deviceClassName") is not None
+    exact = request if is_flat else request["exactly"]
+
     if choices.value and exact.value is not None:
         why = (
             "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"
@@ -211,12 +214,14 @@ def _check_references(references: FieldValue, request_names: _AlternativesByRequ
     )
     help = f"use one of {', '.join(request_names)}" if request_names else ""
     for reference in references.texts():
-        request, *alternatives = parts = reference.value.split("/")
+        parts = reference.value.split("/")
         if len(parts) <= 2:
             for part in parts:
                 reference.replaced(part).check_text(names.why_not_dns_label)
-        known = request_names.get(request)
-        if len(parts) > 2 or known is None or not known.issuperset(alternatives):
+
+        request, *alternatives = parts
+        allowed = request_names.get(request)
+        if len(parts) > 2 or allowed is None or not allowed.issuperset(alternatives):
             reference.invalid(why, help)
 
 

@@ -6,6 +6,7 @@ Source: docs/facts/api-server.md#scheduling-and-the-pod 151 to 156, 161, Kuberne
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.diagnostics.field_errors import label_help
 from ptcompile.kubernetes import names
@@ -139,17 +140,10 @@ def is_ip(text: str) -> bool:
 
 def is_cidr(text: str) -> bool:
     """Return whether a text is an address range such as `10.0.0.0/8`."""
-    address, slash, bits = text.partition("/")
+    address, _, bits = text.partition("/")
     wide = 128 if ":" in address else 32
 
-    return (
-        bool(slash)
-        and bits.isascii()
-        and bits.isdigit()
-        and len(bits) < 4
-        and int(bits) <= wide
-        and is_ip(address)
-    )
+    return is_short_number(bits, 4) and int(bits) <= wide and is_ip(address)
 
 
 def check_dns_policy(policy: FieldValue) -> None:

@@ -177,7 +177,9 @@ def check_field_ref(reference: FieldValue, allowed: frozenset[str] = ENV_FIELDS)
 
 
 def _split_subscript(field: str) -> tuple[str, str | None]:
-    """Split `metadata.labels['a']` into `metadata.labels` and `a`."""
+    """Split `metadata.labels['a']` into `metadata.labels` and `a`; a field without a subscript has
+    None.
+    """
     head, opening, rest = field.partition("['")
     if opening and head and rest.endswith("']"):
         return (head, rest[:-2])

@@ -249,6 +249,7 @@ def check_requirement(
     operator = requirement.get("operator")
     values = requirement.get("values") or []
     values_path = (*path, "values")
+
     if operator in ("In", "NotIn"):
         if not values:
             problems.required(
@@ -264,9 +265,8 @@ def check_requirement(
             why = "must be specified single value when `operator` is 'Lt' or 'Gt'"
             problems.required(values_path, why, "give one whole number")
     else:
-        reject_operator(
-            operator, path, problems, (*_OPERATORS, "Gt", "Lt") if of_nodes else _OPERATORS
-        )
+        operators = (*_OPERATORS, "Gt", "Lt") if of_nodes else _OPERATORS
+        reject_operator(operator, path, problems, operators)
 
     key = "" if requirement.get("key") is None else requirement["key"]
     if type(key) is str and (why_not := why_not_key(key)):

@@ -62,6 +62,7 @@ def check_mounts(mounts: FieldValue, container: Json) -> None:
             seen.add(mount_path.value)
         elif mount_path.is_empty:
             mount_path.required(help="set the path of the volume in the container")
+
         if devices:
             _check_overlap(mount, devices)
         if mount.get("bindMountOptions"):
@@ -138,19 +139,14 @@ def check_devices(devices: FieldValue, container: Json) -> None:
     paths_seen = set[str]()
     for device in devices.objects():
         name = device["name"]
-        file = device["devicePath"]
         _check_volume_name(name)
         if name.is_text and name.value:
             if name.value in names_seen:
                 name.invalid("must be unique")
             names_seen.add(name.value)
-            volume = nested_map(device.scope.volumes, name.value)
-            if volume and not volume.get("persistentVolumeClaim") and not volume.get("ephemeral"):
-                why = (
-                    "can only use volume source type of PersistentVolumeClaim or Ephemeral for "
-                    "block mode"
-                )
-                name.invalid(why, "use volumeMounts")
+            _check_block_volume(name)
+
+        file = device["devicePath"]
         if file.is_empty:
             file.required()
         elif file.is_text:
@@ -159,3 +155,11 @@ def check_devices(devices: FieldValue, container: Json) -> None:
             elif why_not_forward(file.value):
                 file.invalid("can not contain backsteps ('..')")
             paths_seen.add(file.value)
+
+
+def _check_block_volume(name: FieldValue) -> None:
+    """Check that the named volume can be a device: a claim, or made with the pod."""
+    volume = nested_map(name.scope.volumes, name.value)
+    if volume and not volume.get("persistentVolumeClaim") and not volume.get("ephemeral"):
+        why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
+        name.invalid(why, "use volumeMounts")

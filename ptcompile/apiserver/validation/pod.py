@@ -33,7 +33,11 @@ from ptcompile.apiserver.validation.security import (
     check_host_process,
     check_pod_security,
 )
-from ptcompile.apiserver.validation.values import PREEMPTION_POLICIES, check_host_ports
+from ptcompile.apiserver.validation.values import (
+    PREEMPTION_POLICIES,
+    check_host_ports,
+    is_canonical,
+)
 from ptcompile.apiserver.validation.volumes import check_volumes, volumes_by_name
 from ptcompile.diagnostics import Problems, field_path
 from ptcompile.diagnostics.field_errors import (
@@ -66,7 +70,6 @@ if TYPE_CHECKING:
 _MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 _DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 _APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/"
-_INT32_LIMIT = 2**31
 _LINUX_ONLY_IF_TRUE = ("hostPID", "hostIPC")
 _LINUX_ONLY_FIELDS = ("hostUsers", "shareProcessNamespace")
 _LINUX_SECURITY_FIELDS = (
@@ -118,34 +121,17 @@ def check_pod_annotations(metadata: FieldValue, spec: Any) -> None:
             annotation.invalid(
                 "must set spec.nodeName if mirror pod annotation is set", field=field
             )
-        elif key == _DELETION_COST_ANNOTATION and type(text) is str and not _is_int32(text):
+        elif key == _DELETION_COST_ANNOTATION and type(text) is str and not is_canonical(text, 32):
             annotation.invalid("must be a 32bit integer", field=field)
         elif key.startswith(_APP_ARMOR_PREFIX) and type(text) is str:
             container = key.removeprefix(_APP_ARMOR_PREFIX)
             if container not in container_names(as_mapping(spec)):
                 missing = annotation.replaced(container)
                 missing.invalid("container not found", "name one of the pod's containers", field)
-            if text not in ("runtime/default", "unconfined", "") and not text.startswith(
-                "localhost/"
-            ):
+
+            is_local = text.startswith("localhost/")
+            if not is_local and text not in ("runtime/default", "unconfined", ""):
                 annotation.invalid("invalid AppArmor profile name", field=field)
-
-
-def _is_int32(text: str) -> bool:
-    if (
-        text.startswith("+")
-        or (text.lstrip("-") != "0" and text.lstrip("-").startswith("0"))
-        or text == "-0"
-    ):
-        return False
-
-    digits = text.removeprefix("-")
-    return (
-        digits.isascii()
-        and digits.isdigit()
-        and len(digits) < 11
-        and -_INT32_LIMIT <= int(text) < _INT32_LIMIT
-    )
 
 
 def check_os(os: FieldValue) -> None:

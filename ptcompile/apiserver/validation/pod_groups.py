@@ -124,12 +124,13 @@ def check_eviction_responders(responders: FieldValue) -> None:
     seen: set[str] = set()
     for responder in responders.objects():
         name = responder["name"]
-        priority = responder["priority"]
         if name.is_empty:
             name.required()
         elif name.is_text:
             _check_responder_name(name)
             responder.replaced(name.value).check_unseen(seen)
+
+        priority = responder["priority"]
         priority.check_set()
         priority.check_range(0, _PRIORITY_MAX)
 

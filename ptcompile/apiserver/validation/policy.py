@@ -182,6 +182,7 @@ def _check_order(limit: FieldValue, resource: str, amounts: dict[str, _Quantitie
     for name, low, high, message in _ORDER_RULES:
         if low in limits and high in limits and limits[low] > limits[high]:
             reject(name, message.format(limits[low], limits[high]))
+
     ratio = limits.get("maxLimitRequestRatio")
     if ratio is not None and ratio.nano < NANO:
         reject("maxLimitRequestRatio", f"ratio {ratio} is less than 1")

@@ -147,8 +147,8 @@ def _read_amounts(amounts: FieldValue, partial: bool) -> _ResourceQuantities:
         # the server decodes a null quantity as 0
         amount = parse(0 if text is None and not partial else text)
         if amount is not None:
-            out[name] = amount = amount if amount.nano % NANO == 0 else amount.rounded()
-            _check_amount(amounts, name, amount)
+            out[name] = amount if amount.nano % NANO == 0 else amount.rounded()
+            _check_amount(amounts, name, out[name])
 
     return out
 

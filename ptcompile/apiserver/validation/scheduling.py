@@ -18,6 +18,7 @@ from ptcompile.apiserver.validation.metadata import (
     why_not_key,
     why_not_value,
 )
+from ptcompile.apiserver.validation.values import is_canonical
 from ptcompile.diagnostics import field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.pod_spec import PREFERRED, REQUIRED
@@ -171,17 +172,9 @@ def _check_toleration_value(operator: FieldValue, value: FieldValue) -> None:
             )
     elif operator.value not in ("Gt", "Lt") or not compares:
         operator.unsupported(("Equal", "Exists"))
-    elif not _is_decimal(text):
+    elif not is_canonical(text, 64):
         why = "must be a valid decimal integer in canonical form"
         value.replaced(text).invalid(why, "write a whole number, such as 950")
-
-
-def _is_decimal(text: str) -> bool:
-    """Return whether a text is an integer of 64 bits, written as Go formats it."""
-    digits = text.removeprefix("-")
-    if not digits.isascii() or not digits.isdigit() or len(digits) > 19:
-        return False
-    return text == str(int(text)) and -(2**63) <= int(text) < 2**63
 
 
 def _check_effect(toleration: FieldValue) -> None:

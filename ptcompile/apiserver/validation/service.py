@@ -72,13 +72,15 @@ def _check_ports(ports: FieldValue, kind: str, headless: bool) -> None:
     for port in entries:
         _check_port_name(port["name"], len(entries) > 1, seen_names)
         _check_port(port, kind)
+
         number = port.get("port")
         protocol = port.get("protocol") or "TCP"
-        node = port["nodePort"]
         if type(number) is int and type(protocol) is str:
             if (number, protocol) in seen_ports:
                 port.replaced(f"{protocol}/{number}").duplicate("keep one of the two")
             seen_ports.add((number, protocol))
+
+        node = port["nodePort"]
         if node.value and node.is_integer and type(protocol) is str:
             if (node.value, protocol) in node_ports:
                 node.duplicate()

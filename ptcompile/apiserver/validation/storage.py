@@ -37,11 +37,11 @@ _SECRET_REFERENCES = (
 def check_persistent_volume(volume: FieldValue) -> None:
     """Check a PersistentVolume, except its metadata."""
     spec = volume["spec"]
-    affinity = spec["nodeAffinity"]
-    policy = spec["persistentVolumeReclaimPolicy"]
     check_access(spec["accessModes"])
     _check_capacity(spec["capacity"])
     _check_source(spec)
+
+    affinity = spec["nodeAffinity"]
     if affinity.is_mapping:
         required = affinity["required"]
         required.check_set("must specify required node constraints")
@@ -51,6 +51,8 @@ def check_persistent_volume(volume: FieldValue) -> None:
         affinity.required(
             "Local volume requires node affinity", "select the node that has the disk"
         )
+
+    policy = spec["persistentVolumeReclaimPolicy"]
     policy.check_optional_choice(("Delete", "Recycle", "Retain"))
     if spec["hostPath"].get("path") == "/" and policy.value == "Recycle":
         policy.forbidden("may not be 'recycle' for a hostPath volume of '/'", "use Retain")

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.validation.field import NOT_NEGATIVE, FieldValue
 from ptcompile.diagnostics.field_errors import TextRule
 from ptcompile.kubernetes import names
@@ -20,11 +21,19 @@ from ptcompile.kubernetes.unstructured import Json
 _PERCENT = Pattern(r"[0-9]+%").fullmatch
 
 
+def is_canonical(text: str, bits: int) -> bool:
+    """Return whether a text is an integer of so many bits, written as Go formats it."""
+    if not is_short_number(text.removeprefix("-"), 20):
+        return False
+    number = int(text)
+    return text == str(number) and -(2**bits) <= 2 * number < 2**bits
+
+
 def amount_of(value: Any) -> int:
     """Return the number of an integer or a percentage, or 0 for any other value."""
     if type(value) is int:
         return value
-    if type(value) is str and _PERCENT(value):
+    if type(value) is str and value.endswith("%") and is_short_number(value[:-1], 19):
         return int(value[:-1])
     return 0
 
@@ -42,7 +51,7 @@ def check_amount_or_percent(amount: FieldValue, *, limit_to_100: bool = True) ->
     if not _PERCENT(value):
         why = "a valid percent string must be a numeric string followed by an ending '%'"
         amount.invalid(why, "write a number, or one with a % such as 25%, in quotes")
-    elif limit_to_100 and int(value[:-1]) > 100:
+    elif limit_to_100 and amount_of(value) > 100:
         amount.invalid("must not be greater than 100%", "use 100% or less")
 
 
@@ -81,13 +90,15 @@ def check_ports(ports: FieldValue, container: Json) -> None:
     in_main_container = ports.path[-3] == "containers"
     on_host_network = ports.scope.pod.get("hostNetwork") is True
     for port in ports.objects():
-        number = port["containerPort"]
         if port.get("name"):
             port["name"].check_name(why_not_port_name, seen)
+
+        number = port["containerPort"]
         if number.value is None or (number.is_integer and number.value == 0):
             number.required()
         else:
             check_port_number(number)
+
         if port.get("hostPort"):
             host = port["hostPort"]
             check_port_number(host)

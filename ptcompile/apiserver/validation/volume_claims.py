@@ -46,6 +46,7 @@ def _check_spec(spec: FieldValue, drops: bool) -> None:
         if not is_dropped(name, spec.server):
             spec[name].check_optional_text(names.why_not_dns_subdomain)
     spec["volumeMode"].check_choice(("Block", "Filesystem"))
+
     sources = [
         source
         for source in (spec["dataSource"], spec["dataSourceRef"])

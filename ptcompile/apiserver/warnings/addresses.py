@@ -72,6 +72,7 @@ def cidr_warnings(
             canonical,
             field,
         )
+
     if _is_nonstandard(address) or bits != str(int(bits)):
         is_clear = False
         canonical = _canonical_network(network)

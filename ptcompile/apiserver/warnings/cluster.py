@@ -116,11 +116,11 @@ def _why_no_certificate(text: str) -> str | None:
     if not types:
         return "failed to find any PEM data in certificate input"
     if len(types) == 1 and types[0].endswith("PRIVATE KEY"):
-        found = "but did find a private key; PEM inputs may have been switched"
-        return f"failed to find certificate PEM data in certificate input, {found}"
-
-    found = f"after skipping PEM blocks of the following types: [{' '.join(types)}]"
-    return f'failed to find "CERTIFICATE" PEM block in certificate input {found}'
+        return (
+            "failed to find certificate PEM data in certificate input, but did find a private "
+            "key; PEM inputs may have been switched"
+        )
+    return f'failed to find "CERTIFICATE" PEM block in certificate input {_skipped_text(types)}'
 
 
 def _why_no_key(text: str) -> str | None:
@@ -131,8 +131,14 @@ def _why_no_key(text: str) -> str | None:
         return "failed to find any PEM data in key input"
     if types == ["CERTIFICATE"]:
         return "found a certificate rather than a key in the PEM for the private key"
-    found = f"after skipping PEM blocks of the following types: [{' '.join(types)}]"
-    return f'failed to find PEM block with type ending in "PRIVATE KEY" in key input {found}'
+    return (
+        'failed to find PEM block with type ending in "PRIVATE KEY" in key input '
+        + _skipped_text(types)
+    )
+
+
+def _skipped_text(types: list[str]) -> str:
+    return f"after skipping PEM blocks of the following types: [{' '.join(types)}]"
 
 
 def definition_warnings(manifest: Json, server: ApiServer) -> Problems:
@@ -166,9 +172,9 @@ def _formats(root: Json, path: Path) -> Iterator[tuple[str, str, Path]]:
     """
     stack: list[tuple[Any, Path]] = [(root, path)]
     while stack:
-        node, at = stack.pop()
+        node, node_path = stack.pop()
         if type(node) is list:
-            stack += [(item, (*at, index)) for index, item in enumerate(node)]
+            stack += [(item, (*node_path, index)) for index, item in enumerate(node)]
             continue
         if type(node) is not dict:
             continue
@@ -181,11 +187,11 @@ def _formats(root: Json, path: Path) -> Iterator[tuple[str, str, Path]]:
             and name
             and type_name not in ("", "integer", "number")
         ):
-            yield type_name, name, (*at, "format")
+            yield type_name, name, (*node_path, "format")
 
         for key in ("items", "additionalProperties", "not", "allOf", "anyOf", "oneOf"):
-            stack.append((node.get(key), (*at, key)))
+            stack.append((node.get(key), (*node_path, key)))
         stack += [
-            (child, (*at, "properties", name))
+            (child, (*node_path, "properties", name))
             for name, child in nested_map(node, "properties").items()
         ]

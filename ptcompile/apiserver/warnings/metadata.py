@@ -94,12 +94,7 @@ def host_name_warnings(manifest: Json, use: str) -> Problems:
     if not name and type(metadata.get("generateName")) is str:
         key = "generateName"
         name = f"{metadata['generateName'][:_GENERATED_BASE_MAX]}xxxxx"
-    if (
-        type(name) is not str
-        or not name
-        or names.is_dns_label(name)
-        or not names.is_dns_subdomain(name)
-    ):
+    if type(name) is not str or names.is_dns_label(name) or not names.is_dns_subdomain(name):
         return
 
     reasons = []

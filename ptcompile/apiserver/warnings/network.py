@@ -89,6 +89,7 @@ def _service_type_warnings(spec: Json, server: ApiServer, *, is_headless: bool) 
             "use a Service of type LoadBalancer, or a Gateway",
             field="",
         )
+
     if spec.get("externalName") and not is_external_name:
         text = 'spec.externalName is ignored when spec.type is not "ExternalName"'
         yield ignored(

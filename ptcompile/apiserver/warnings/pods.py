@@ -56,6 +56,7 @@ def pod_warnings(template: Any, path: Path, server: ApiServer) -> Problems:
     for key, text in _DEPRECATED_ANNOTATIONS.items():
         if annotation_map.get(key) is not None:
             yield deprecated((*annotations_path, key), text, "use the field instead")
+
     yield from volume_warnings(spec, spec_path, server)
     yield from _list_warnings(spec, spec_path)
     yield from fractional_warnings(nested_map(spec, "overhead"), (*spec_path, "overhead"), _BYTES)
@@ -65,6 +66,7 @@ def pod_warnings(template: Any, path: Path, server: ApiServer) -> Problems:
     yield from _port_warnings(containers, fill=not path and spec.get("hostNetwork") is True)
     if server.at_least(33):
         yield from _port_name_warnings(containers)
+
     seconds = as_field_int(spec.get("terminationGracePeriodSeconds"))
     if seconds is not None and seconds < 0:
         text = "must be >= 0; negative values are invalid and will be treated as 1"
@@ -73,6 +75,7 @@ def pod_warnings(template: Any, path: Path, server: ApiServer) -> Problems:
             text,
             "allow the time that a shutdown takes",
         )
+
     if "affinity" in spec:
         yield from _pod_affinity_warnings(spec, spec_path)
     yield from _address_warnings(spec, spec_path, server)
@@ -289,42 +292,41 @@ def _port_warnings(containers: list[tuple[Json, Path]], *, fill: bool) -> Proble
 
             if host_ip and not host_port:
                 values = (port.get("name") or "", host_port, number, protocol, host_ip)
-                shown = "{{Name:{} HostPort:{} ContainerPort:{} Protocol:{} HostIP:{}}}".format(
+                fields = "{{Name:{} HostPort:{} ContainerPort:{} Protocol:{} HostIP:{}}}".format(
                     *values
                 )
                 yield ignored(
                     port_path,
-                    f"hostIP set without hostPort: {shown}",
+                    f"hostIP set without hostPort: {fields}",
                     "set hostPort, or remove hostIP",
                 )
 
-            others = seen.setdefault((number, protocol), {})
-            if clash := _clash(others, host_ip, host_port):
-                how, other_path = clash
-                text = f"{how} port definition with {field_path(other_path)}"
+            earlier = seen.setdefault((number, protocol), {})
+            if clash := _clash(earlier, host_ip, host_port):
+                how, earlier_path = clash
+                text = f"{how} port definition with {field_path(earlier_path)}"
                 yield repeated(port_path, text, "remove one of the two")
 
             for key in ("any", (host_ip, host_port), (host_port, bool(host_ip)), host_port):
-                others.setdefault(key, port_path)
+                earlier.setdefault(key, port_path)
 
 
-def _clash(others: Mapping[object, Path], ip: str, port: int) -> tuple[str, Path] | None:
+def _clash(earlier: Mapping[object, Path], ip: str, port: int) -> tuple[str, Path] | None:
     """Return the server's word for how a port clashes with an earlier definition, and the path of
-    the earlier one.
+    the earlier one, or None if it does not.
 
-    `others` has the first path of "any" definition, of each host address and port, of each host
+    `earlier` has the first path of "any" definition, of each host address and port, of each host
     port, and of each host port with or without an address.
     """
-    if (ip, port) in others:
-        return "duplicate", others[ip, port]
-    if others and not port:
-        return "overlapping", others["any"]
-    if 0 in others:
-        return "overlapping", others[0]
-    other = others.get((port, not ip))
-    if other is None:
-        return None
-    return ("dangerously ambiguous", other)
+    if (ip, port) in earlier:
+        return "duplicate", earlier[ip, port]
+    if earlier and not port:
+        return "overlapping", earlier["any"]
+    if 0 in earlier:
+        return "overlapping", earlier[0]
+    if (port, not ip) in earlier:
+        return "dangerously ambiguous", earlier[port, not ip]
+    return None
 
 
 def _port_name_warnings(containers: list[tuple[Json, Path]]) -> Problems:
@@ -335,17 +337,17 @@ def _port_name_warnings(containers: list[tuple[Json, Path]]) -> Problems:
     for container, path in containers:
         for index, port in indexed_mappings(container.get("ports")):
             name = port.get("name")
-            place = field_path((*path, "ports", index))
+            field = field_path((*path, "ports", index))
             if type(name) is not str or not name:
                 continue
-            other = seen.setdefault(name, place)
-            if other != place:
+
+            first = seen.setdefault(name, field)
+            if first != field:
                 text = (
-                    f"duplicate port name {quote_value(name)} with {other}, services and probes "
-                    "that select ports"
+                    f"duplicate port name {quote_value(name)} with {first}, services and probes "
+                    f"that select ports by name will use {first}"
                 )
-                help = "give each port its own name"
-                yield repeated((*path, "ports", index), f"{text} by name will use {other}", help)
+                yield repeated((*path, "ports", index), text, "give each port its own name")
 
 
 def _address_warnings(spec: Json, path: Path, server: ApiServer) -> Problems:

@@ -192,13 +192,18 @@ def _overlaps(paths: list[VolumePath], volume: str) -> Problems:
     """Yield a warning for each path that is, contains or is inside an earlier one. The server
     names every pair.
     """
-    related = _earliest_relatives([path for path, _, _ in paths])
-    for index, (path, label, at) in enumerate(paths):
+    related = _earliest_relatives([file for file, _, _ in paths])
+    for index, (file, label, path) in enumerate(paths):
         if related[index] < index:
-            other, other_label, _ = paths[related[index]]
-            pair = f"{_quote_with_label(path, label)} with {_quote_with_label(other, other_label)}"
+            earlier, earlier_label, _ = paths[related[index]]
+            pair = (
+                f"{_quote_with_label(file, label)} with {_quote_with_label(earlier, earlier_label)}"
+            )
             yield repeated(
-                at, f"{volume}: overlapping paths: {pair}", "give each file its own path", field=""
+                path,
+                f"{volume}: overlapping paths: {pair}",
+                "give each file its own path",
+                field="",
             )
 
 

@@ -65,8 +65,13 @@ def _job_spec_warnings(manifest: Json, path: tuple[str, ...]) -> Problems:
             f"use at most {_COMPLETIONS_LIMIT} completions, or at most {_PARALLELISM_LIMIT} at a "
             "time"
         )
-        at = (*path, "completions")
-        yield warning("discouraged-value", at, _MANY_INDEXES, help, field=field_path(path))
+        yield warning(
+            "discouraged-value",
+            (*path, "completions"),
+            _MANY_INDEXES,
+            help,
+            field=field_path(path),
+        )
 
 
 def _stateful_set_warnings(manifest: Json, server: ApiServer) -> Problems:

@@ -20,12 +20,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from ptcompile._internal.deadline import deadline
 from ptcompile._internal.limits import NotFinishedError
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.cli import files
 from ptcompile.cli.config import of_run
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import page_inputs
 from ptcompile.cli.options import check_target
-from ptcompile.source.scalars import is_short_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from functools import partial
 from shlex import quote
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.diagnostics import Path
 from ptcompile.kinds import templates
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
@@ -30,7 +31,6 @@ from ptcompile.kubernetes.unstructured import (
     nested_value,
     object_name,
 )
-from ptcompile.source.scalars import is_short_number
 
 _CLUSTER_PATHS: dict[str, Path] = {
     "RayCluster": ("spec",),

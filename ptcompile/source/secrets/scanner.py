@@ -206,13 +206,16 @@ def _secret_entry_name(entry: Mapping[Any, Any], table: str) -> str | None:
     """Return the secret's name in an entry such as `{name: HF_TOKEN, value: X}`, however its keys
     are spelled, or None.
     """
-    for key, inner in entry.items():
-        if isinstance(inner, str) and str(key).strip().casefold() in _NAMES and len(inner) < 256:
-            values = (v for k, v in entry.items() if k != key and not isinstance(v, Mapping))
-            if is_secret(inner, next(values, None)) or (
-                table not in _ENV and "AUTHORIZATION" in inner.upper()
-            ):
-                return inner
+    for key, name in entry.items():
+        is_name = isinstance(name, str) and str(key).strip().casefold() in _NAMES
+        if not is_name or len(name) >= 256:
+            continue
+
+        values = (v for k, v in entry.items() if k != key and not isinstance(v, Mapping))
+        is_header = table not in _ENV and "AUTHORIZATION" in name.upper()
+        if is_header or is_secret(name, next(values, None)):
+            return str(name)
+
     return None
 
 

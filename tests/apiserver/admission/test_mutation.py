@@ -60,7 +60,7 @@ def test_pods_tolerate_failing_nodes_for_a_time() -> None:
         assert len(stored(pod(tolerations=[toleration]))["spec"]["tolerations"]) == 1
 
 
-def test_claims_and_ingresses_get_the_default_class() -> None:
+def test_a_claim_gets_the_default_class_unless_it_sets_one() -> None:
     mark = "storageclass.kubernetes.io/is-default-class"
     fast = obj("StorageClass", "storage.k8s.io/v1", annotations={mark: "true"}, provisioner="p")
     claim = obj("PersistentVolumeClaim", "v1", spec={"accessModes": ["ReadWriteOnce"]})
@@ -70,6 +70,9 @@ def test_claims_and_ingresses_get_the_default_class() -> None:
     )
     assert "storageClassName" not in stored(claim)["spec"]
     assert stored(claim)["metadata"]["finalizers"] == ["kubernetes.io/pvc-protection"]
+
+
+def test_an_ingress_gets_the_default_class() -> None:
     mark = "ingressclass.kubernetes.io/is-default-class"
     nginx = obj(
         "IngressClass",

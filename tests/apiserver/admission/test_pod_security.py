@@ -205,7 +205,7 @@ def test_a_pod_is_rejected_on_apply_and_a_template_later() -> None:
     assert _lint(enforced, DEPLOYED) == [("error", "pod", "spec.template.spec.hostIPC")]
 
 
-def test_warn_and_audit_are_warnings_once() -> None:
+def test_modes_that_find_the_same_give_one_finding() -> None:
     assert _lint(_namespace(warn="baseline", audit="baseline"), BARE) == [
         ("warning", "apply", "spec.hostIPC")
     ]
@@ -230,6 +230,10 @@ def test_the_label_may_name_a_version() -> None:
     )
     assert _lint(_namespace(enforce="baseline", enforce_version="v1.33"), probed) == []
     assert _lint(_namespace(enforce="baseline", enforce_version="latest"), probed)
+
+
+def test_a_version_that_is_no_number_means_the_latest() -> None:
+    assert _lint(_namespace(enforce="baseline", enforce_version=f"v1.{'9' * 5000}"), BARE)
 
 
 def test_the_profile_sets_the_level_of_other_namespaces() -> None:

@@ -79,7 +79,7 @@ def test_without_classes_in_the_files_a_wrong_priority_is_less_certain(
 )
 def test_the_default_class_decides_for_pods_without_one(spec: Json, expected: int) -> None:
     reported = rejections(DEFAULT, pod({}, **spec))
-    assert [one.severity for one in reported] == ["error"] * expected
+    assert [problem.severity for problem in reported] == ["error"] * expected
 
 
 def test_the_default_class_counts_for_quotas() -> None:

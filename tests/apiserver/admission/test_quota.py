@@ -233,8 +233,8 @@ spec:
     reported = [
         rejection for rejection in rejections(hard, runtime, train) if rejection.code == "PTC294"
     ]
-    assert {one.path for one in reported} == {("spec",)}
-    assert any(one.message.endswith("for pod 3 of 4") for one in reported)
+    assert {problem.path for problem in reported} == {("spec",)}
+    assert any(problem.message.endswith("for pod 3 of 4") for problem in reported)
 
 
 def test_defaults_of_a_limit_range_come_first() -> None:
@@ -253,7 +253,7 @@ def test_a_job_of_a_cron_job_is_counted_when_it_is_created() -> None:
         [quota({"count/jobs.batch": 0, "limits.cpu": 1}), cron]
     ).diagnostics
     quotas = [diagnostic for diagnostic in diagnostics if diagnostic.code == "PTC294"]
-    assert {(one.stage, one.severity) for one in quotas} == {("pod", "error")}
+    assert {(diagnostic.stage, diagnostic.severity) for diagnostic in quotas} == {("pod", "error")}
     assert len(quotas) == 2
 
 

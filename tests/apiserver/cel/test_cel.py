@@ -117,6 +117,8 @@ def test_each_expression_is_true(text: str) -> None:
         ),
         ("1 / 0 == 1", "division by zero"),
         ("1 % 0 == 1", "modulus by zero"),
+        ("0.0 / 0.0 <= 1.0", "NaN values cannot be ordered"),
+        ("1u > 0.0 / 0.0", "NaN values cannot be ordered"),
         ("9223372036854775807 + 1 > 0", "integer overflow"),
         ("0u - 1u == 0u", "unsigned integer overflow"),
         ("self.text > 1", "no such overload"),
@@ -132,6 +134,10 @@ def test_each_expression_is_true(text: str) -> None:
         (
             "'%d'.format(['x']) == ''",
             'could not parse formatting clause: unrecognized formatting clause "d"',
+        ),
+        (
+            "'%.\u00b2f'.format([1.0]) == ''",
+            'could not parse formatting clause: unrecognized formatting clause "\u00b2"',
         ),
     ],
 )

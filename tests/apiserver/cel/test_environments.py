@@ -88,8 +88,12 @@ def test_only_some_expressions_may_use_patches_and_the_authorizer() -> None:
     assert why_invalid_policy_expression("variables.a", with_all, ()) == UNDECLARED.format(
         "variables"
     )
-    assert variable_type("1", with_all) == INT
-    assert variable_type("1 +", with_all) == DYN
+
+
+def test_a_variable_has_the_type_of_its_expression() -> None:
+    environment = policy_environment(params=True)
+    assert variable_type("1", environment) == INT
+    assert variable_type("1 +", environment) == DYN
 
 
 @pytest.mark.parametrize(
@@ -185,6 +189,9 @@ def test_a_schema_may_declare_further_metadata(metadata: list[str], expected: bo
 def test_a_schema_without_a_type_has_no_rules() -> None:
     assert rule_environment({"x-kubernetes-preserve-unknown-fields": True}, root=False) is None
     assert rule_environment({"type": "array"}, root=False) is None
+
+
+def test_the_old_value_may_be_optional() -> None:
     optional = rule_environment({"type": "integer"}, root=False, optional_old=True)
     assert optional is not None
     assert format_type(optional.variables["oldSelf"]) == "optional_type(int)"

@@ -118,6 +118,21 @@ def _spec(*versions: dict[str, object]) -> dict[str, object]:
             "example.com/v1alpha1 Thing is deprecated",
         ),
         (
+            {"name": "x1", "deprecated": True},
+            [{"name": "v1alpha1"}],
+            "example.com/x1 Thing is deprecated; use example.com/v1alpha1 Thing",
+        ),
+        (
+            {"name": "b", "deprecated": True},
+            [{"name": "c"}, {"name": "a"}],
+            "example.com/b Thing is deprecated; use example.com/a Thing",
+        ),
+        (
+            {"name": "b", "deprecated": True},
+            [{"name": "c"}],
+            "example.com/b Thing is deprecated",
+        ),
+        (
             {"name": "v123456789", "deprecated": True},
             [{"name": "v123456790"}],
             "example.com/v123456789 Thing is deprecated; use example.com/v123456790 Thing",

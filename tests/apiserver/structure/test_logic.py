@@ -69,7 +69,7 @@ def test_each_schema_costs_one_and_its_keywords() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "equal"),
+    ("a", "b", "equal"),
     [
         (1, 1.0, True),
         (1, True, False),
@@ -82,6 +82,6 @@ def test_each_schema_costs_one_and_its_keywords() -> None:
         ([1, 2], [2, 1], False),
     ],
 )
-def test_equal_json_has_the_same_form(one: Any, other: Any, equal: bool) -> None:
-    assert (comparable_form(one) == comparable_form(other)) is equal
-    assert len({comparable_form(one), comparable_form(other)}) == 2 - equal
+def test_equal_json_has_the_same_form(a: Any, b: Any, equal: bool) -> None:
+    assert (comparable_form(a) == comparable_form(b)) is equal
+    assert len({comparable_form(a), comparable_form(b)}) == 2 - equal

@@ -852,10 +852,13 @@ def test_a_type_mismatch_says_what_to_write_instead(expected: str, value: Any, h
     assert type_mismatch(expected, value).help == help
 
 
-def test_long_values_and_choices_are_shortened_in_messages() -> None:
+def test_a_message_lists_at_most_20_choices() -> None:
     assert list_choices([f"a{n}" for n in range(20)]).endswith('"a19"')
     assert list_choices([f"a{n}" for n in range(22)]).endswith('"a19" and 2 more')
     assert list_choices([*range(21)]).endswith("19 and 1 more")
+
+
+def test_a_message_shortens_a_long_value() -> None:
     assert format_value("\u00e4") == '"\u00e4"'
     assert [len(format_value("a" * size)) for size in (58, 59)] == [60, 60]
 

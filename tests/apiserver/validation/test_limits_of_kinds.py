@@ -248,9 +248,8 @@ def test_updates_of_immutable_fields_are_rejected(
 ) -> None:
     report = ptcompile.diff(manifest, changed(manifest, path, value))
     diagnostics = [d for d in report.diagnostics if d.stage == "apply" and d.severity == "error"]
-    assert (
-        diagnostics
-        if expected is None
-        else [".".join(map(str, d.path)) for d in diagnostics] == expected
-    )
+    if expected is None:
+        assert diagnostics
+    else:
+        assert [".".join(map(str, d.path)) for d in diagnostics] == expected
     assert all(d.message.rpartition(": ")[2] for d in diagnostics)

@@ -222,6 +222,7 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("pod-template", "template.spec.containers", [], "template.spec.containers"),
     ("cron-job", "spec.schedule", "0 3 * *", "spec.schedule"),
     ("cron-job", "spec.schedule", "0 25 * * *", "spec.schedule"),
+    ("cron-job", "spec.schedule", "9" * 5000 + " 3 * * *", "spec.schedule"),
     ("cron-job", "spec.schedule", "@sometimes", "spec.schedule"),
     ("cron-job", "spec.schedule", "TZ=UTC 0 3 * * *", "spec.schedule"),
     ("cron-job", "spec.schedule", "@every 1.5.5h", "spec.schedule"),

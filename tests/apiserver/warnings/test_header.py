@@ -28,12 +28,18 @@ def test_a_field_that_no_longer_works_is_more_severe_than_a_deprecated_one() -> 
     )
     assert (works.name, works.stage) == ("deprecated-field", "style")
     assert (removed.name, removed.stage) == ("ignored-field", "run")
+
+
+def test_a_finding_from_a_header_is_a_warning() -> None:
     assert repeated(("a",), "x", "y").severity == ignored(("a",), "x", "y").severity == "warning"
+
+
+def test_a_message_begins_with_the_path_unless_the_header_names_the_field() -> None:
     assert ignored(("a", 0), "x", "y").message == "a[0]: x"
     assert ignored(("a", 0), "x", "y", field="").message == "x"
 
 
-def test_a_rule_and_the_server_give_one_finding() -> None:
+def test_a_rule_and_the_server_find_the_same_once() -> None:
     findings = ptcompile.lint(POD).diagnostics
     names = [finding.name for finding in findings]
     assert (
@@ -51,7 +57,11 @@ def test_a_rule_and_the_server_give_one_finding() -> None:
         'fractional byte value "512m" is invalid, must be an integer'
         in messages["fractional-bytes"]
     )
-    [repeat] = [finding for finding in findings if finding.name == "repeated-entry"]
+
+
+def test_a_warning_of_the_server_is_at_its_line() -> None:
+    findings = ptcompile.lint(POD).diagnostics
+    (repeat,) = [finding for finding in findings if finding.name == "repeated-entry"]
     assert (repeat.severity, repeat.stage, repeat.authority) == (
         "warning",
         "style",
@@ -91,14 +101,17 @@ def test_the_job_of_a_cron_job_is_reported_once() -> None:
     ]
 
 
-def test_comments_and_selection_apply_to_warnings() -> None:
-    assert "repeated-entry" not in [
-        d.name for d in ptcompile.lint(POD, ignore=["PTC852"]).diagnostics
-    ]
+def test_an_option_ignores_a_warning() -> None:
+    findings = ptcompile.lint(POD, ignore=["PTC852"]).diagnostics
+    assert "repeated-entry" not in [finding.name for finding in findings]
+
+
+def test_a_comment_ignores_a_warning() -> None:
     ignored_text = POD.replace(
         "{containerPort: 80}]", "{containerPort: 80}]  # ptcompile: ignore[repeated-entry] mirrored"
     )
-    assert "repeated-entry" not in [d.name for d in ptcompile.lint(ignored_text).diagnostics]
+    findings = ptcompile.lint(ignored_text).diagnostics
+    assert "repeated-entry" not in [finding.name for finding in findings]
 
 
 def test_the_warnings_about_the_manifests_of_a_spec_are_at_its_lines() -> None:

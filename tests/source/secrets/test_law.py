@@ -135,7 +135,7 @@ def diff_reports(text: str) -> Iterator[tuple[str, str]]:
 
 def leaks(reports: Iterator[tuple[str, str]]) -> list[str]:
     """Return the names of the reports that contain eight characters of the mark, forward or reversed."""
-    pieces = [one[at : at + 8] for one in (MARK, MARK[::-1]) for at in range(len(MARK) - 7)]
+    pieces = [mark[at : at + 8] for mark in (MARK, MARK[::-1]) for at in range(len(MARK) - 7)]
     return [name for name, text in reports if any(piece in text for piece in pieces)]
 
 
@@ -165,7 +165,7 @@ def test_no_report_of_a_spec_has_its_secret(name: str) -> None:
         *(why.text(query) for query in ("env", "args", "metadata")),
         json.dumps(why.to_dict()),
     ]
-    assert not leaks(iter([("explain", one) for one in [*outputs, html(gather(text))]]))
+    assert not leaks(iter([("explain", output) for output in [*outputs, html(gather(text))]]))
 
 
 def test_the_law_can_fail() -> None:
@@ -195,7 +195,7 @@ def test_no_report_of_an_attack_has_its_secret(name: str) -> None:
     found = [
         form
         for form, shown in reports
-        if any(one in shown for one in ("SECRET" + end for end in _ENDS)) or "AAAA" in shown
+        if any(secret in shown for secret in ("SECRET" + end for end in _ENDS)) or "AAAA" in shown
     ]
     assert found == []
 

@@ -76,13 +76,13 @@ TEXTS: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", TEXTS)
 def test_no_report_holds_a_secret(name: str, form: str) -> None:
-    text, told = TEXTS[name]
+    text, message = TEXTS[name]
     report = ptcompile.lint(text, filename="f.yaml", unknown_kinds="error")
     assert report.diagnostics
     shown = renderer(form)(report.diagnostics, {"f.yaml": text})
     for part in (SECRET[:24], SECRET[-24:], "987654321012"):
         assert part not in shown
-    assert told in shown
+    assert message in shown
 
 
 def test_other_values_are_shown() -> None:
@@ -109,7 +109,7 @@ def test_carets_stay_aligned_after_masking() -> None:
 
 
 @pytest.mark.parametrize(
-    ("secret", "text", "wanted"),
+    ("secret", "text", "expected"),
     [
         ("secret1", "is 'secret1' here", "is '***' here"),
         ("a1B2", "is a1B2", "is ***"),
@@ -120,9 +120,9 @@ def test_carets_stay_aligned_after_masking() -> None:
         ("aaaa", "aaaaaaaaa", "******a"),
     ],
 )
-def test_a_secret_is_hidden_in_any_text(secret: str, text: str, wanted: str) -> None:
+def test_a_secret_is_hidden_in_any_text(secret: str, text: str, expected: str) -> None:
     hide = masker([secret])
-    assert (hide(text) if hide else text) == wanted
+    assert (hide(text) if hide else text) == expected
 
 
 def test_secrets_of_finds_every_form() -> None:

@@ -190,9 +190,12 @@ def test_credentials_are_never_innocent(name: str) -> None:
     assert mask_value(name, "word") == MASK
 
 
-def test_tables_whose_keys_users_choose_and_cookies_are_secret() -> None:
+def test_tables_whose_keys_users_choose_may_hold_secrets() -> None:
     driver = {"driver": "acme.io/x", "options": {"secret": "a1B2c3D4", "share": "//nas/x"}}
     pod = {"volumes": [{"name": "v", "flexVolume": driver}]}
     assert [secret.value for secret in secrets_of(pod)] == ["a1B2c3D4"]
+
+
+def test_a_cookie_is_secret_and_a_switch_is_not() -> None:
     env = [{"name": "COOKIE", "value": "session=a1B2c3D4"}, {"name": "COOKIES", "value": "off"}]
     assert [secret.value for secret in secrets_of({"env": env})] == ["session=a1B2c3D4"]

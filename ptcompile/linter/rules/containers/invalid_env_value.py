@@ -25,9 +25,9 @@ OpenMP 5.2.
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.linter.environment import LEVEL_VARIABLES, NCCL_INTEGERS, THREAD_COUNTS
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
-from ptcompile.source.scalars import is_short_number
 
 _SWITCH_NUMBERS = {
     "true": "1",

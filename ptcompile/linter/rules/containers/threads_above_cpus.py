@@ -25,9 +25,9 @@ Source: Kubernetes 1.36, CPU limits are enforced by throttling; OpenMP 5.2, OMP_
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kubernetes import quantity
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
-from ptcompile.source.scalars import is_short_number
 
 _VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 

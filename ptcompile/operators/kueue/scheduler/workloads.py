@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.admission.limit_range import limits_of, with_container_defaults
 from ptcompile.apiserver.admission.mutation import admitted
 from ptcompile.apiserver.admission.request import ClusterState
@@ -50,7 +51,6 @@ from ptcompile.operators.queues.queue_systems import (
     KUEUE_TOPOLOGY,
 )
 from ptcompile.operators.table import expand
-from ptcompile.source.scalars import is_short_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

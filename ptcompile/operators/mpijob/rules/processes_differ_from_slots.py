@@ -23,10 +23,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import nested_int
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.source.scalars import is_short_number
 from ptcompile.world.templates import Token
 
 _COUNT = ("-np", "-n", "--np", "-c")
