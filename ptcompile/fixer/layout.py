@@ -37,7 +37,7 @@ def layout_of(text: str, root: SyntaxNode, *, is_json: bool) -> Layout:
         node = stack.pop()
         for entry in node.entries:
             value = entry.node
-            if value.block and not value.tagged and value.anchor is None:
+            if value.is_block and not value.tagged and value.anchor is None:
                 right = column(text, value.start) - column(text, entry.start)
                 if value.kind == "mapping":
                     step = right if step is None else step
@@ -65,8 +65,11 @@ def inline(value: Any, style: str = "", *, flow: bool = False, is_json: bool = F
     below it.
     """
     if isinstance(value, dict):
-        pairs = ((key_text(key, flow=True, is_json=is_json), item) for key, item in value.items())
-        return f"{{{', '.join(f'{key}: {inline(item, flow=True, is_json=is_json)}' for key, item in pairs)}}}"
+        pairs = [
+            f"{key_text(key, flow=True, is_json=is_json)}: {inline(item, flow=True, is_json=is_json)}"
+            for key, item in value.items()
+        ]
+        return "{" + ", ".join(pairs) + "}"
     if isinstance(value, list):
         return f"[{', '.join(inline(item, flow=True, is_json=is_json) for item in value)}]"
     return _scalar(value, style, flow=flow, is_json=is_json)
