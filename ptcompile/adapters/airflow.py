@@ -164,12 +164,12 @@ class PtcompileTrigger(BaseTrigger):
         hook = AsyncKubernetesHook(conn_id=self.kubernetes_conn_id)
         job = cluster.reference(**self.job)
         async with hook.get_conn() as api:
-            while not (status := cluster.state(await _live(api, job))).done:
+            while not (status := cluster.state(await _read_live(api, job))).done:
                 await asyncio.sleep(self.poll_interval)
         yield TriggerEvent({**status.to_dict(), **self.job})
 
 
-async def _live(api: Any, job: ptcompile.Reference) -> Json | None:
+async def _read_live(api: Any, job: ptcompile.Reference) -> Json | None:
     from kubernetes_asyncio.client import CoreV1Api, CustomObjectsApi
     from kubernetes_asyncio.client.exceptions import ApiException
 

@@ -144,12 +144,12 @@ def wait(
     """
     end = None if timeout is None else time.monotonic() + timeout
     while not (status := state(find(api, job))).done:
-        left = poll_interval if end is None else end - time.monotonic()
-        if left <= 0:
+        pause = poll_interval if end is None else end - time.monotonic()
+        if pause <= 0:
             raise TimeoutError(
                 f"{job.kind}/{job.name} is not over after {timeout} seconds: {status.state}"
             )
-        time.sleep(min(poll_interval, left))
+        time.sleep(min(poll_interval, pause))
     return status
 
 

@@ -93,7 +93,7 @@ def _add_settings(options: argparse.Namespace) -> float | None:
 
     from ptcompile.cli import config
 
-    settings = config.of_run(options)
+    settings = config.settings_of(options)
     if has_profile:
         options.cluster = config.profile_path(options, settings)
         if "variant" in options:
@@ -199,8 +199,8 @@ def _suggest_command(word: str) -> str | None:
         return None
     from ptcompile._internal.spelling import closest_match
 
-    meant = next((name for name, words in TABLE["otherNames"].items() if word in words), None)
-    return meant or closest_match(word, COMMANDS)
+    command = next((name for name, words in TABLE["otherNames"].items() if word in words), None)
+    return command or closest_match(word, COMMANDS)
 
 
 def build_parser(name: str) -> Parser:

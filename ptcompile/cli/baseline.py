@@ -70,11 +70,11 @@ class Baseline(NamedTuple):
             self.entries, [_entry_of(diagnostic, folder) for diagnostic in ordered], folder
         )
         date = today()
-        known = {
+        covered = {
             index for index, entry in matched.items() if not entry.expires or date <= entry.expires
         }
         used = {entry.line for entry in matched.values()}
-        expired = [entry for index, entry in matched.items() if index not in known]
+        expired = [entry for index, entry in matched.items() if index not in covered]
         stale = [
             entry
             for entry in self.entries
@@ -85,8 +85,8 @@ class Baseline(NamedTuple):
         problems = [*map(_expired_entry, expired), *map(_stale_entry, stale)]
 
         return Applied(
-            [diagnostic for index, diagnostic in enumerate(ordered) if index not in known],
-            len(known),
+            [diagnostic for index, diagnostic in enumerate(ordered) if index not in covered],
+            len(covered),
             limit_findings(
                 (to_diagnostic(problem, None, self.filename) for problem in problems), self.filename
             ),
@@ -215,9 +215,10 @@ def read(filename: str, codes: Mapping[str, str]) -> Baseline:
     if not isinstance(tables, list) or len(tables) != len(lines):
         mistakes.append("write each entry as a table that begins with a line [[finding]]")
         lines = tables = []
-    known = {*codes.values()}
+    valid_codes = {*codes.values()}
     entries = [
-        _read_entry(item, line, known, mistakes) for item, line in zip(tables, lines, strict=True)
+        _read_entry(item, line, valid_codes, mistakes)
+        for item, line in zip(tables, lines, strict=True)
     ]
     if mistakes:
         raise UsageError(f"{filename}: invalid baseline", *(f"  {mistake}" for mistake in mistakes))

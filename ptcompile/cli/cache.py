@@ -282,12 +282,17 @@ def settings_key(options: argparse.Namespace, config: Config, lines: bool) -> st
     # a wheel has the schemas in the package, a source tree next to it
     packaged, checkout = FOLDERS
     schema_folder = packaged if os.path.isdir(packaged) else checkout
+    schema_files: list[str] = []
+    if config.schemas:
+        from ptcompile.apiserver.crds.loader import files_of
+
+        schema_files = [path for schemas in config.schemas for path in files_of(schemas)]
     settings = {
         "format": FORMAT,
         "ptcompile": (__version__, *_file_stamps(_PACKAGE), *_file_stamps(schema_folder)),
         "python": sys.version,
         "libraries": sorted(_library_versions()),
-        "select": config.selected(),
+        "select": config.selectors(),
         "ignore": config.ignore,
         "kubernetes": config.kubernetes_version,
         "target": config.target,
@@ -295,9 +300,7 @@ def settings_key(options: argparse.Namespace, config: Config, lines: bool) -> st
         "unknown_kinds": options.unknown_kinds,
         "lines": lines,
         "cluster": config.cluster and sha256(files.read(config.cluster)).hexdigest(),
-        "schemas": [
-            (path, _digest(path)) for schemas in config.schemas for path in _schema_files(schemas)
-        ],
+        "schemas": [(path, sha256(disk.read(path)).hexdigest()) for path in schema_files],
         "rule": config.rule,
     }
     return sha256(json.dumps(settings, sort_keys=True, default=repr).encode()).hexdigest()
@@ -353,13 +356,3 @@ def _library_versions() -> Iterator[str]:
         yield from (
             name for name in names if name.endswith("-info") and name.lower().startswith(_LIBRARIES)
         )
-
-
-def _schema_files(path: str) -> Iterator[str]:
-    from ptcompile.apiserver.crds.loader import files_of
-
-    return files_of(path)
-
-
-def _digest(path: str) -> str:
-    return sha256(disk.read(path)).hexdigest()

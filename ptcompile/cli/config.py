@@ -103,13 +103,13 @@ class Config(NamedTuple):
         """Codes of all rules, by rule name."""
         return {**CODES, **self.codes}
 
-    def selected(self) -> list[str] | None:
+    def selectors(self) -> list[str] | None:
         """Return the selectors of the rules to report, or None for all rules."""
         if self.select is None:
             return None
         return [*self.select, *self.extend_select]
 
-    def ignored(self, path: str) -> list[str]:
+    def ignored_selectors(self, path: str) -> list[str]:
         """Return the selectors of the rules that are ignored in one file."""
         return [*self.ignore, *self.ignored_in(path)]
 
@@ -134,9 +134,11 @@ class Config(NamedTuple):
 
     def selection(self, path: str) -> Selection:
         """Return which rules are reported in one file, and with what severities."""
-        return selection(self.selected(), self.ignored(path), self.codes, self.severities(path))
+        return selection(
+            self.selectors(), self.ignored_selectors(path), self.codes, self.severities(path)
+        )
 
-    def judged(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    def select_reported(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         """Yield the findings of a verb that this configuration reports, with its severities."""
         for diagnostic in diagnostics:
             selected = self.selection(diagnostic.filename or "-")
@@ -213,7 +215,7 @@ def profile_path(options: Namespace, settings: Config) -> str | None:
     return options.cluster or (None if is_written else settings.cluster)
 
 
-def of_run(options: Namespace) -> Config:
+def settings_of(options: Namespace) -> Config:
     """Return the configuration of a run, as its options say. Raises `UsageError` that lists
     every mistake in it.
     """
@@ -482,7 +484,7 @@ _PARSERS: JsonDict = {
 
 def load_with_options(options: Namespace) -> Config:
     """Return the configuration with the command line's options applied. Raises `UsageError`."""
-    config = of_run(options)
+    config = settings_of(options)
     for option in ("select", "extend_select", "ignore"):
         try:
             selected_names(_split_at_commas(getattr(options, option)), config.codes)

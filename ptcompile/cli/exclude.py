@@ -1,5 +1,5 @@
-"""Which files of a folder are excluded: files that git ignores, files that the configuration
-excludes and kustomize patches.
+"""The files excluded from a folder: those that git ignores, those that the configuration excludes,
+and kustomize patches.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def exclusions(config: Config, searched: Iterable[str]) -> Callable[[str], bool]
 
         return folders[path]
 
-    def excluded(path: str) -> bool:
+    def is_excluded(path: str) -> bool:
         parent, name = os.path.split(path.rstrip(os.sep))
         is_folder = path.endswith(os.sep)
         if config.exclude is None and is_folder and name in DEFAULT_EXCLUDES:
@@ -74,10 +74,12 @@ def exclusions(config: Config, searched: Iterable[str]) -> Callable[[str], bool]
             for patterns in (folder.config_patterns, folder.ignores)
         ):
             return True
+
+        # a kustomization may list patches in the folders below it
         grandparent, folder_name = os.path.split(folder.path)
         return name in patches(folder.path) or f"{folder_name}/{name}" in patches(grandparent)
 
-    return excluded
+    return is_excluded
 
 
 def unmatched_patterns(

@@ -190,11 +190,11 @@ def _expand_all(
     """
     for path in paths:
         matched = False
-        problems = len(unreadable)
+        count_before = len(unreadable)
         for file in _expand(path, exclude, unreadable):
             matched = True
             yield file
-        if require_match and not matched and len(unreadable) == problems:
+        if require_match and not matched and len(unreadable) == count_before:
             unreadable.append(f"{path}: {_reason_for_no_match(path)}; --allow-empty accepts that")
 
 

@@ -1,4 +1,4 @@
-"""Which files changed since a commit, by git's stored trees and the bytes of the files.
+"""The files changed since a commit, by git's stored trees and the bytes of the files.
 
 git only reads: no working tree is compared by it, so no filter, hook, monitor or other program that
 a configuration names is started, and nothing is fetched.

@@ -50,7 +50,7 @@ class _Line(NamedTuple):
     by_name: bool
     """Whether only the name is matched, in any folder, and not the path."""
     text: bytes
-    literal: bool
+    is_literal: bool
     """Whether `text` is compared literally; otherwise it is a regular expression."""
 
 
@@ -102,7 +102,7 @@ def _last_match(lines: list[_Line], *, by_name: bool) -> Callable[[bytes], int]:
     for number, line in enumerate(lines):
         if line.by_name is not by_name:
             continue
-        if line.literal:
+        if line.is_literal:
             literals[line.text + _FOLDER] = number
             if not line.only_folders:
                 literals[line.text] = number
@@ -182,7 +182,8 @@ def _split_pattern(text: bytes, by_name: bool) -> list[bytes] | None:
                 return None
             part, pos = bracket
         else:
-            pos += char == b"\\"
+            if char == b"\\":
+                pos += 1
             if pos == len(text):
                 return None
             part = re.escape(text[pos : pos + 1])

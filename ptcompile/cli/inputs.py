@@ -1,4 +1,4 @@
-"""What a command was given: its files as one stream, with the profile and the changes that its
+"""Inputs of a command: its files as one stream, with the profile and the changes that its
 options name.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, read_file
 from ptcompile.cli import files
-from ptcompile.cli.config import of_run
+from ptcompile.cli.config import settings_of
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.source import streams
@@ -37,14 +37,14 @@ def inputs_of(
 
     `profile` may be the built-in one if there is no --cluster; then none was given.
     """
-    given = profile if options.cluster else None
+    given_profile = profile if options.cluster else None
     return Inputs(
-        [read_file(file.content, file.name, given) for file in inputs],
-        given,
+        [read_file(file.content, file.name, given_profile) for file in inputs],
+        given_profile,
         overrides=read_overrides(**keywords(options), default_target=options.default_target),
         beside=beside,
         schemas=schemas,
-        extensions=of_run(options).extensions,
+        extensions=settings_of(options).extensions,
         only_specs=only_specs,
     )
 
@@ -55,7 +55,7 @@ def page_inputs(
     """Return the spec and the profile that a command explains, with the changes that its options
     name.
     """
-    config = of_run(options)
+    config = settings_of(options)
     return Inputs.read(
         spec,
         filename=filename,

@@ -64,10 +64,9 @@ def _parse_path(text: str, option: str) -> tuple[Path, int]:
     try:
         return parse_assignment(text)
     except PathSyntaxError as error:
-        value = text.find("=", error.offset) + 1 or len(text)
-        raise _usage_error(
-            option, text[:value] + MASK * (value < len(text)), error.offset, str(error)
-        ) from None
+        value_start = text.find("=", error.offset) + 1 or len(text)
+        masked = text[:value_start] + (MASK if value_start < len(text) else "")
+        raise _usage_error(option, masked, error.offset, str(error)) from None
 
 
 def _masked_text(text: str, path: Path, start: int) -> str:

@@ -1,4 +1,4 @@
-"""What a terminal shows: long lines of a result folded to its width, color, and a progress line.
+"""Output for a terminal: long lines of a result folded to its width, color, and a progress line.
 
 Piped output has neither folds nor color, so that nothing is cut where a program or a file reads it.
 The progress line appears after a second and is erased before anything else is printed.
@@ -68,7 +68,7 @@ _MAX_ROWS = 6
 """Rows of the terminal that one line may fill."""
 
 
-def in_form(result: Any, form: str) -> str:
+def render(result: Any, form: str) -> str:
     """Return a result of the API as JSON, as text or as Markdown."""
     if form == "json":
         return format_json(result.to_dict())

@@ -254,7 +254,10 @@ def with_context(inputs: Sequence[InputFile], context: Sequence[str], config: Co
         is_searched = place.endswith(SUFFIXES) and any(
             is_inside(place, folder) for folder in folders
         )
-        (excluded if is_searched and place not in by_place else reported).append(file)
+        if is_searched and place not in by_place:
+            excluded.append(file)
+        else:
+            reported.append(file)
         by_place[place] = file
 
     everything = [file for file in by_place.values() if file not in excluded]

@@ -235,15 +235,6 @@ class Reporter:
             streams.to_diagnostic(each._replace(span=span), None, option) for each in problems
         ]
 
-    def add_options(self, options: argparse.Namespace) -> None:
-        """Store the texts of --set and --name, so that findings about them can quote them."""
-        if not options.set and options.name is None:
-            return
-        from ptcompile.cli import overrides
-
-        self.add_text(overrides.SET_OPTION, overrides.options_text(options.set))
-        self.add_text(overrides.NAME_OPTION, options.name or "")
-
     def add(
         self,
         file: InputFile,
@@ -317,11 +308,11 @@ class Reporter:
         """Count a compiled file. Return False for a file found in a directory that has nothing to
         compile: it is skipped.
         """
-        if not (file.named or result.manifests) and (
-            all(d.name == "unknown-kind" for d in result.diagnostics) or _is_foreign_template(file)
-        ):
-            self._skipped.append(file.name)
-            return False
+        if not file.named and not result.manifests:
+            has_no_spec = all(d.name == "unknown-kind" for d in result.diagnostics)
+            if has_no_spec or _is_foreign_template(file):
+                self._skipped.append(file.name)
+                return False
         self.add(file, result.diagnostics, lines=lines)
         self.ignored += len(result.meant)
         return True
@@ -351,24 +342,17 @@ class Reporter:
             {report.file: self._report(report.name) for report in self._written if report.file}
         )
         status = 0
-        if self._diagnostics or (
-            always and (self._format in _DOCUMENT_FORMATS or self._output_file)
-        ):
+        is_document = self._format in _DOCUMENT_FORMATS or self._output_file
+        if self._diagnostics or (always and is_document):
             status = self._print_findings(result=always and not self.stdout_is_taken)
         if always or self._diagnostics or self._skipped:
             files.print_error(self._summary(is_lint=always))
-        if (
-            self._diagnostics
-            and self._format == "full"
-            and not (self._groupings or self._checked_nothing)
-        ):
+        lists_rules = self._format == "full" and not (self._groupings or self._checked_nothing)
+        if lists_rules and self._diagnostics:
             files.print_error(self._code_help())
 
-        if (
-            self._unreadable
-            or status
-            or any(d.name in _NOT_ABOUT_FINDINGS for d in self._diagnostics)
-        ):
+        has_no_answer = any(d.name in _NOT_ABOUT_FINDINGS for d in self._diagnostics)
+        if self._unreadable or status or has_no_answer:
             return 2
 
         return int(any(map(self._is_failing, self._diagnostics)) and not self._exit_zero)
@@ -426,13 +410,13 @@ class Reporter:
             return self.finish(always=True)
         from ptcompile.cli import baseline
 
-        summary = baseline.write(filename, self._diagnostics, self._whole_names(), codes)
+        summary = baseline.write(filename, self._diagnostics, self._complete_files(), codes)
         files.print_error(f"ptcompile: {summary}")
         return self.unreadable_status()
 
-    def _whole_names(self) -> list[str]:
-        """Return the files whose findings are all known, because the objects of other files are;
-        standard input counts as one.
+    def _complete_files(self) -> list[str]:
+        """Return the files whose findings are complete: those of a run that knows the objects of
+        other files, and standard input.
         """
         return [name for name in self._names if self._has_context or name == "<stdin>"]
 
@@ -441,7 +425,7 @@ class Reporter:
         if self._baseline is None:
             return
         new, self._known, problems = self._baseline.apply(
-            self._diagnostics, self._whole_names(), self._active_codes
+            self._diagnostics, self._complete_files(), self._active_codes
         )
         self._diagnostics = [*new, *problems]
         if problems:
@@ -554,6 +538,18 @@ class Reporter:
 
         nothing = "nothing was checked: " if self._checked_nothing else ""
         return f"ptcompile: {nothing}{', '.join(parts)}"
+
+
+def reporter_of(options: argparse.Namespace, *, extensions: Extensions | None = None) -> Reporter:
+    """Return the reporter of a command, which can quote the texts of --set and --name."""
+    reporter = Reporter(options.output_format, extensions=extensions)
+    if options.set or options.name is not None:
+        from ptcompile.cli import overrides
+
+        reporter.add_text(overrides.SET_OPTION, overrides.options_text(options.set))
+        reporter.add_text(overrides.NAME_OPTION, options.name or "")
+
+    return reporter
 
 
 def _nothing_checked(unchecked: Sequence[Unchecked]) -> Problem:

@@ -1,6 +1,4 @@
-"""What the jobs of one spec do to one another: only a document with variants shows them
-together.
-"""
+"""Conflicts between the jobs of one spec, which only a document with variants shows together."""
 
 from __future__ import annotations
 
@@ -65,7 +63,7 @@ def _kept_folders(subject: Subject) -> Iterator[tuple[Path, _KeptFolder]]:
 
             for checkpoint in written_checkpoints(container):
                 mount = mount_for(container, checkpoint.folder)
-                volume = volume_of(template, mount and mount.data)
+                volume = volume_of(template, mount)
                 if mount is None or volume is None:
                     continue
 

@@ -45,12 +45,9 @@ def independent_errors(
         is_inside = any(
             candidate.path[:size] in earlier_paths for size in range(1, len(candidate.path) + 1)
         )
-        if (
-            candidate.severity != "error"
-            or is_inside
-            or candidate.path in ancestors
-            or not _path_exists(data, candidate)
-        ):
+        if candidate.severity != "error" or is_inside or candidate.path in ancestors:
+            continue
+        if not _path_exists(data, candidate):
             continue
 
         is_of_value = candidate.name in _TABLE["singleValue"]
@@ -67,11 +64,8 @@ def independent_errors(
         is_compared = candidate.name in _TABLE["compared"] and not removed & _compared_fields(
             candidate
         )
-        if (
-            is_of_value
-            or is_compared
-            or (candidate.name in _ABSENT and candidate.path[:-1] not in holders)
-        ):
+        is_absent = candidate.name in _ABSENT and candidate.path[:-1] not in holders
+        if is_of_value or is_compared or is_absent:
             yield candidate
 
 
@@ -85,7 +79,9 @@ def _path_exists(data: Json, problem: Problem) -> bool:
     key = problem.path[-1] if problem.path else ""
     if problem.name in _ABSENT:
         return holder is not None
-    return key in (range(len(holder)) if isinstance(holder, list) else holder or ())
+    if isinstance(holder, list):
+        return key in range(len(holder))
+    return key in (holder or ())
 
 
 def without_mistakes(data: Json, mistakes: Iterable[Problem]) -> tuple[JsonDict | None, set[str]]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Origin(NamedTuple):
-    """Where a value came from."""
+    """The spec paths and the writer that a value comes from."""
 
     paths: tuple[Path, ...] = ()
     """The spec paths that the value is made of."""

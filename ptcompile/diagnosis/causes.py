@@ -104,8 +104,8 @@ def compare(values: Mapping[str, str], world: World) -> Iterator[str]:
     first_pods = [pod for job in jobs for _, pod in job.first_pods]
 
     if host and first_pods and all(address_of(pod, host).is_unknown for pod in first_pods):
-        known = {name for pod in first_pods for name in dns_names(pod.view)[-1:]}
-        called = f"; they are called such as {', '.join(sorted(known))}" if known else ""
+        host_names = {name for pod in first_pods for name in dns_names(pod.view)[-1:]}
+        called = f"; they are called such as {', '.join(sorted(host_names))}" if host_names else ""
         yield f"no pod and no Service of {titles} is called {host}{called}"
     if count.isdecimal() and jobs and all(job.size != int(count) for job in jobs):
         yield f"the message counts {count}; " + ", ".join(

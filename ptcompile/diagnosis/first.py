@@ -18,10 +18,10 @@ from ptcompile.source.secrets.texts import secret_parts, without_parts
 
 
 class FirstCause(NamedTuple):
-    """Where a job's failure began."""
+    """The origin of a job's failure."""
 
     sighting: Sighting
-    """The message that tells it."""
+    """The message that reports it."""
     file: str
     line: int
     pod: str
@@ -80,7 +80,7 @@ def _is_harmless(sighting: Sighting) -> bool:
 
 
 def _earliest_sighting(sightings: Sequence[Sighting]) -> Sighting:
-    """Return the first in time, or in the order of the logs where times do not tell.
+    """Return the first sighting in time, or in the order of the logs if times do not decide.
 
     A wait that ended began long before, so among waits that end together the clocks decide nothing.
     """

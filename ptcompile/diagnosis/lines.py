@@ -1,9 +1,9 @@
 """Logs as sightings of messages: whose line it is, when it was written, and which message it has.
 
-Understood are lines as `kubectl logs` (with --prefix and --timestamps), stern, containerd, docker,
-journald and JSON loggers write them; torch's, NCCL's and klog's own times; torchrun's root cause
-blocks and --tee; the tables of `kubectl get`, `kubectl describe`, and objects as `kubectl get -o
-json` prints them.
+The formats are those of `kubectl logs` (with --prefix and --timestamps), stern, containerd, docker,
+journald and JSON loggers; the times of torch, NCCL and klog; torchrun's root cause blocks and
+--tee; the tables of `kubectl get`, `kubectl describe`, and objects as `kubectl get -o json` prints
+them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Sighting(NamedTuple):
 
 
 class LoggedPod(NamedTuple):
-    """What one file says of one pod."""
+    """One pod in one file."""
 
     file: str
     pod: str
@@ -139,7 +139,7 @@ _TABLE_HEADS = ("NAME", "NAMESPACE", "LAST SEEN")
 
 
 class _Pod:
-    """What a log has said of a pod so far."""
+    """The state of one pod while a log is read."""
 
     def __init__(self) -> None:
         self.last_line = 0

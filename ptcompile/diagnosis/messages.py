@@ -25,7 +25,7 @@ else:
 
 
 class PossibleCause(NamedTuple):
-    """What may lead to a message."""
+    """A possible cause of a message."""
 
     text: str
     code: str = ""
@@ -103,8 +103,8 @@ def _message(row: Mapping[str, Any]) -> Message:
 
 
 @cache
-def _by_word() -> dict[str, list[Message]]:
-    """Return the messages by the words that a line with them has."""
+def _messages_by_word() -> dict[str, list[Message]]:
+    """Return the messages that a line may have, by a word of that line."""
     index: dict[str, list[Message]] = {}
     for message in messages().values():
         for word in message.words:
@@ -125,7 +125,7 @@ class Finder:
     """Finds messages in the lines of logs until its budget is spent."""
 
     def __init__(self) -> None:
-        self._words = _by_word()
+        self._words = _messages_by_word()
         self._unnamed = [message for message in messages().values() if not message.words]
         self._left = _MOST_WORK
 

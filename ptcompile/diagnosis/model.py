@@ -97,21 +97,21 @@ class Diagnosis(NamedTuple):
         yield from self._cause_lines()
         yield from with_label("do", [message.do])
         yield from with_label("look next at", [message.next] if message.next else [])
-        shown = [_sighting_text(sighting) for sighting in self.consequences[:_MAX_CONSEQUENCES]]
-        more = len(self.consequences) - len(shown)
+        sightings = [_sighting_text(sighting) for sighting in self.consequences[:_MAX_CONSEQUENCES]]
+        more = len(self.consequences) - len(sightings)
         if more > 0:
-            shown.append(f"and {more} more")
-        yield from with_label("followed by", shown)
+            sightings.append(f"and {more} more")
+        yield from with_label("followed by", sightings)
         yield from with_label("looked at", [self._extent_text()])
 
     def _cause_lines(self) -> Iterator[str]:
         """Yield the causes with their places."""
         if not self.causes:
             if self.source_name:
-                shown = f"{self.source_name} shows none of those that are known"
+                text = f"{self.source_name} shows none of those that are known"
             else:
-                shown = "not known"
-            yield from with_label("causes", [shown])
+                text = "not known"
+            yield from with_label("causes", [text])
         for number, weighed in enumerate(self.causes, 1):
             yield from with_label(f"cause {number}", self._one_cause(weighed))
 
@@ -132,7 +132,7 @@ class Diagnosis(NamedTuple):
 
 
 def place_of(origin: FirstCause) -> str:
-    """Return where it began: the line of a log, the pod, the rank and the time, as far as known."""
+    """Return where the failure began: the line of a log, pod, rank and time, as far as known."""
     sighting = origin.sighting
     where = f"{origin.file}:{origin.line}" if origin.line else origin.file
     facts = [

@@ -65,8 +65,8 @@ def search(text: str) -> list[Message]:
     """
     words = _words([text])
     weights = {
-        name: sum(weight for word, weight in told.items() if word in words)
-        for name, told in _word_weights().items()
+        name: sum(weight for word, weight in word_weights.items() if word in words)
+        for name, word_weights in _word_weights().items()
     }
     ranked = sorted(messages().values(), key=lambda message: -weights[message.id])
     return [message for message in ranked[:_NEAREST] if weights[message.id]]
@@ -89,7 +89,7 @@ def _word_weights() -> dict[str, dict[str, float]]:
     }
 
 
-def named(word: str) -> Message | None:
+def message_named(word: str) -> Message | None:
     """Return the message with this name, or the only one whose lines have this word or this part
     of a line.
     """

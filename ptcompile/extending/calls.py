@@ -14,7 +14,7 @@ from ptcompile.kubernetes.unstructured import Json
 _shared: ContextVar[dict[str, Any]] = ContextVar("shared")
 
 
-def shared() -> dict[str, Any]:
+def shared_state() -> dict[str, Any]:
     """Return the state that rules share while they check one object, such as the budget of
     declared rules.
     """

@@ -30,7 +30,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.diagnostics.paths import PathSyntaxError, parse_path
 from ptcompile.diagnostics.terms import Severity, Stage
 from ptcompile.extending import Found, Rule, found_at
-from ptcompile.extending.calls import shared
+from ptcompile.extending.calls import shared_state
 from ptcompile.kubernetes.unstructured import Json, entries_of, get, kind_of, nested_value
 from ptcompile.operators.table import templates_of
 
@@ -136,10 +136,10 @@ def _kinds(value: object) -> tuple[str, ...]:
         )
 
     for kind in kinds:
-        meant = _meant_kind(kind)
-        if meant is not None:
+        suggestion = _meant_kind(kind)
+        if suggestion is not None:
             raise ValueError(
-                f"kind: no object is a {kind!r}; did you mean {meant}? Of another API, write "
+                f"kind: no object is a {kind!r}; did you mean {suggestion}? Of another API, write "
                 f"acme.io/v1/{kind}"
             )
 
@@ -151,14 +151,14 @@ def _meant_kind(written: str) -> str | None:
     or None.
     """
     api_version, _, name = written.rpartition("/")
-    known: dict[str, str] = {}
+    kinds_by_name: dict[str, str] = {}
     for version, kind in chain(_OWN_KINDS, known_kinds()):
         if not api_version or version == api_version:
             if kind == name:
                 return None
-            known[kind.casefold()] = kind
-    meant = known.get(name.casefold()) or nearest(name, known.values())
-    return f"{api_version}/{meant}" if meant and api_version else meant
+            kinds_by_name[kind.casefold()] = kind
+    suggestion = kinds_by_name.get(name.casefold()) or nearest(name, kinds_by_name.values())
+    return f"{api_version}/{suggestion}" if suggestion and api_version else suggestion
 
 
 def _path(text: str) -> Path:
@@ -170,7 +170,7 @@ def _path(text: str) -> Path:
 
 def _make_check(read: _DeclaredRule) -> Callable[[Json, Sequence[Json]], Iterator[Found]]:
     def check(manifest: Json, _others: Sequence[Json]) -> Iterator[Found]:
-        state = shared()
+        state = shared_state()
         if "budget" not in state:
             state["budget"] = fresh_budget(manifest)
         budget = state["budget"]

@@ -28,15 +28,15 @@ def check_pass(run: Pass, specs: Iterable[Json] = SPECS, cluster: Any = None) ->
     """
     for spec in specs:
         for job, context in _jobs(spec, cluster):
-            once = run(job, context)
-            if not isinstance(once, Job):
-                raise AssertionError(f"it returns a {type(once).__name__}, not a Job")
+            after = run(job, context)
+            if not isinstance(after, Job):
+                raise AssertionError(f"it returns a {type(after).__name__}, not a Job")
 
-            place = _first_difference(once, run(once, context), "job")
+            place = _first_difference(after, run(after, context), "job")
             if place is not None:
                 raise AssertionError(f"it is not idempotent: a second run changes {place}")
 
-            written = _with_texts_of_user(job, once)
+            written = _with_texts_of_user(job, after)
             place = _first_difference(written, run(written, context), "job")
             if place is not None:
                 raise AssertionError(f"it overwrites what the user wrote at {place}")
@@ -80,32 +80,29 @@ def _first_difference(a: Any, b: Any, place: str) -> str | None:
     return next((part for part in inner if part is not None), place)
 
 
-def _with_texts_of_user(before: Any, after: Any, key: str = "") -> Any:
-    """Return a job after a pass with a text of the user's in the place of each that the pass has
-    added.
+def _with_texts_of_user(before: Any, after: Any, key: str = "", *, is_users: bool = False) -> Any:
+    """Return the job after a pass, with a user's text in place of each text that the pass added.
+
+    `is_users` means that a user may write a text here: a label, an annotation, a variable's value.
     """
     if before == after:
         return after
+    if is_users and isinstance(after, str):
+        return _OF_USER
     if isinstance(after, Mapping):
-        is_table = key in _USERS
         earlier = before if isinstance(before, Mapping) else {}
         return {
-            name: _OF_USER
-            if earlier.get(name) != value
-            and isinstance(value, str)
-            and (is_table or name == "value")
-            else _with_texts_of_user(earlier.get(name), value, name)
+            name: _with_texts_of_user(
+                earlier.get(name), value, name, is_users=key in _USERS or name == "value"
+            )
             for name, value in after.items()
         }
     if hasattr(after, "_fields"):
-        return after._replace(
-            **{
-                field: _with_texts_of_user(
-                    getattr(before, field, None), getattr(after, field), field
-                )
-                for field in after._fields
-            }
-        )
+        fields = {
+            field: _with_texts_of_user(getattr(before, field, None), getattr(after, field), field)
+            for field in after._fields
+        }
+        return after._replace(**fields)
     if isinstance(after, list | tuple):
         items = before if isinstance(before, list | tuple) else ()
         return type(after)(

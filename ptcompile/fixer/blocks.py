@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.fixer.changes import NodeChange, removed_parts
+from ptcompile.fixer.changes import NodeChange, removed_entries, removed_parts
 from ptcompile.fixer.layout import (
     Layout,
     entry_lines,
@@ -47,8 +47,7 @@ def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> 
     """Yield the edits for a block mapping that keeps or gains at least one entry. Raises
     `CannotFix`.
     """
-    names = removed_parts(changes)
-    removed = [index for index, entry in enumerate(node.entries) if entry.name in names]
+    removed = removed_entries(node, changes)
     added = [change for change in changes if change.op == "add"]
     for change in changes:
         if change.op == "replace":
@@ -136,10 +135,10 @@ def replace_value(
     more = "".join(
         layout.eol + line for line in indent_lines(rest, column(text, start) + extra_indent)
     )
-    if node.block and is_below:
+    if node.is_block and is_below:
         yield TextEdit(after, after, f" {first}" if first else "")
         yield TextEdit(line_end(text, after), line_end(text, node.end), more)
-    elif node.block:
+    elif node.is_block:
         yield TextEdit(node.start if first else after, line_end(text, node.end), first + more)
     elif node.style in ("|", ">"):
         comment = _comment(text[node.start : line_end(text, node.start)])
@@ -201,7 +200,9 @@ def _insertion_index(node: SyntaxNode, lines: Sequence[str]) -> int:
     last = len(node.entries) - 1
     if len(lines) > 1:
         return last
-    long = next((index for index, entry in enumerate(node.entries) if entry.node.block), last + 1)
+    long = next(
+        (index for index, entry in enumerate(node.entries) if entry.node.is_block), last + 1
+    )
     merged = max(
         (index for index, entry in enumerate(node.entries) if entry.name is None), default=0
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Edit, Path
-from ptcompile.fixer.syntax_tree import CannotFix
+from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode
 from ptcompile.kubernetes.unstructured import JsonDict
 
 TYPE_CHECKING = False
@@ -100,8 +100,8 @@ def _edit_value(data: Any, edit: Edit) -> Any:
         return edit.value
     if edit.op == "append" and (data is None or isinstance(data, list)):
         return [*(data or ()), edit.value]
-    what = "list to append to" if edit.op == "append" else "field"
-    raise CannotFix(f"the {what} does not exist")
+    missing = "list to append to" if edit.op == "append" else "field"
+    raise CannotFix(f"the {missing} does not exist")
 
 
 def _remove_or_rename(data: Any, edit: Edit, part: str | int) -> Any:
@@ -205,6 +205,12 @@ def _differing_ranges(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int
 def removed_parts(removals: Iterable[NodeChange]) -> set[Any]:
     """Return the keys or indexes that the changes remove."""
     return {change.part for change in removals if change.op == "remove"}
+
+
+def removed_entries(node: SyntaxNode, removals: Iterable[NodeChange]) -> list[int]:
+    """Return the indexes of the entries of a mapping that the changes remove."""
+    names = removed_parts(removals)
+    return [index for index, entry in enumerate(node.entries) if entry.name in names]
 
 
 def group_by_box(changes: Iterable[NodeChange]) -> dict[Path, list[NodeChange]]:

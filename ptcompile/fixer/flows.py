@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ptcompile.fixer.blocks import TextEdit, check_unshared, rename_key
-from ptcompile.fixer.changes import NodeChange, removed_parts
+from ptcompile.fixer.changes import NodeChange, removed_entries, removed_parts
 from ptcompile.fixer.layout import Layout, inline, key_text
 from ptcompile.fixer.syntax_tree import CannotFix, Slot, SyntaxNode, entry_of, line_end, line_start
 
@@ -17,8 +17,7 @@ _rest_of_line = re.compile(r"[ \t]*(?:#[^\n]*)?\n?[ \t]*")
 
 def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> Iterator[TextEdit]:
     """Yield the edits for a mapping in braces. Raises `CannotFix`."""
-    names = removed_parts(changes)
-    removed = [index for index, entry in enumerate(node.entries) if entry.name in names]
+    removed = removed_entries(node, changes)
     style = '"' if node.entries and all(entry.style == '"' for entry in node.entries) else ""
     pieces: list[str] = []
     for change in changes:
@@ -143,13 +142,16 @@ def _remove_tail(text: str, kept: int, start: int, end: int) -> Iterator[TextEdi
     if not text[line_start(text, start) : start].strip() and rest is not None:
         yield TextEdit(line_start(text, start), text.index("\n", end) + 1, "")
         # if a comma follows the removed parts, the one before them may stay as a trailing comma
-        if rest["comma"] is None:
-            yield TextEdit(_comma_after(text, kept) - 1, _comma_after(text, kept), "")
+        if rest["comma"] is not None:
+            return
     elif "#" not in text[kept:start]:
         yield TextEdit(kept, end, "")
+        return
     else:
-        yield TextEdit(_comma_after(text, kept) - 1, _comma_after(text, kept), "")
         yield TextEdit(start, end, "")
+
+    comma_end = _comma_after(text, kept)
+    yield TextEdit(comma_end - 1, comma_end, "")
 
 
 def _comma_after(text: str, end: int) -> int:

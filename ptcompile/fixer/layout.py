@@ -33,7 +33,7 @@ def layout_of(text: str, root: SyntaxNode, *, is_json: bool) -> Layout:
         node = stack.pop()
         for entry in node.entries:
             value = entry.node
-            if value.block and not value.tagged and value.anchor is None:
+            if value.is_block and not value.tagged and value.anchor is None:
                 right = column(text, value.start) - column(text, entry.start)
                 if value.kind == "mapping":
                     step = right if step is None else step

@@ -49,7 +49,7 @@ class _Text(NamedTuple):
     document: Document
     root: SyntaxNode
     layout: Layout
-    padded: bool
+    is_padded: bool
 
 
 class _Plan(NamedTuple):
@@ -242,7 +242,7 @@ class _Round:
         new = "".join([*parts, source.text[offset:]])
         if not _has_data(new, expected, len(source.problems)):
             # the line break changes the value of a final block scalar
-            if any(self._texts[index].padded for index in by_document):
+            if any(self._texts[index].is_padded for index in by_document):
                 raise CannotFix("the file does not end with a line break")
             raise CannotFix("the edited text would not match the fix", fault=True)
 
@@ -317,7 +317,7 @@ def _write_document(text: _Text, plans: Sequence[_Plan]) -> str:
     edits = splices.sort_edits(edits, text.layout.eol)
     new = splices.apply_edits(text.layout.text, edits)
     # otherwise the last line was removed, with the added line break
-    if text.padded and edits[-1].end < len(text.layout.text):
+    if text.is_padded and edits[-1].end < len(text.layout.text):
         return new.removesuffix(text.layout.eol)
 
     return new

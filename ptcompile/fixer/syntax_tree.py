@@ -76,7 +76,7 @@ class SyntaxNode:
         return [entry.node for entry in self.entries] + [item.node for item in self.items]
 
     @property
-    def block(self) -> bool:
+    def is_block(self) -> bool:
         """Whether this is a block-style collection."""
         return self.kind in ("mapping", "list") and not self.flow
 

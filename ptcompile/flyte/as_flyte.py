@@ -102,10 +102,10 @@ def _template(converted: Converted, template: Json) -> JsonDict:
     """Return Flyte's pod template: image, resources, the task's variables and shared memory."""
     written = template["spec"]["containers"][0]
     task = converted.document["spec"]
-    wanted = task.get("env", {})
+    variables = task.get("env", {})
     container = {"name": "pytorch", "image": written["image"]}
-    if wanted:
-        container["env"] = [{"name": name, "value": value} for name, value in wanted.items()]
+    if variables:
+        container["env"] = [{"name": name, "value": value} for name, value in variables.items()]
     if "resources" in written:
         container["resources"] = written["resources"]
     spec = {
@@ -127,9 +127,9 @@ def _template(converted: Converted, template: Json) -> JsonDict:
 
 def _shared_memory(converted: Converted) -> JsonDict | None:
     """Return the volume of the task's shared memory (docs/facts/flyte.md#shared-memory)."""
-    asked = converted.keywords.get("shared_memory")
-    if asked:
-        size = asked if isinstance(asked, str) else "0"
+    shared_memory = converted.keywords.get("shared_memory")
+    if shared_memory:
+        size = shared_memory if isinstance(shared_memory, str) else "0"
         return {"name": "flyte-shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": size}}
     if getattr(converted.task_config, "increase_shared_mem", False):
         return {"name": "shm", "emptyDir": {"medium": "Memory"}}

@@ -30,7 +30,7 @@ from ptcompile.flyte.resources import (
     to_spec,
     with_plain_numbers,
 )
-from ptcompile.flyte.roles import CONFIG, RoleLayout, role_layout
+from ptcompile.flyte.roles import CLEAN_POD_POLICY, RoleLayout, role_layout
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.source import emitter
 from ptcompile.source.secrets.names import mask_value
@@ -258,11 +258,7 @@ def _set_clean_pod_policy(spec: JsonDict, problems: CallProblems) -> None:
         f"is not set, so Flyte deletes no pods: running pods still hold {held} when the job is over"
     )
     help = "give run_policy=RunPolicy(clean_pod_policy=CleanPodPolicy.RUNNING)"
-    problems.append(
-        call_warning((*CONFIG, "run_policy", "clean_pod_policy"), message, help)._replace(
-            severity="note"
-        )
-    )
+    problems.append(call_warning(CLEAN_POD_POLICY, message, help)._replace(severity="note"))
 
 
 def _without_unset(values: Json) -> JsonDict:

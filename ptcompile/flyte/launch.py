@@ -121,12 +121,17 @@ def result_problems(function: Any, file: str | None) -> list[Problem]:
                 f"the returned {name} stays in the pod and is lost with it: Flyte stores it, a "
                 "job has nowhere to"
             )
-            return [call_warning(path, message, "write it to a volume or a bucket in the function")]
-        try:
-            run.check_type(part)
-        except run.TaskCallError:
-            message = f"the returned {name} is lost: Flyte stores it, and JSON cannot express it"
-            return [call_warning(path, message, "write it to a volume or a bucket in the function")]
+        else:
+            try:
+                run.check_type(part)
+            except run.TaskCallError:
+                message = (
+                    f"the returned {name} is lost: Flyte stores it, and JSON cannot express it"
+                )
+            else:
+                continue
+
+        return [call_warning(path, message, "write it to a volume or a bucket in the function")]
 
     where = "prints it as JSON" + (f" and writes it to {file}" if file else "")
     message = f"Flyte stores what the function returns; here the process of rank 0 {where}"

@@ -247,16 +247,13 @@ def _convert_legacy(
         if value is None or isinstance(value, str)
     }
     amounts_by_field = amounts.read_legacy(texts, problems)
-    requests, limits = (
-        Resources(
-            **{
-                field: getattr(amounts_by_field[key], half)
-                for field, key in amounts.FIELDS.items()
-                if key in amounts_by_field
-            }
-        )
-        for half in ("request", "limit")
-    )
+    pairs = [
+        (field, amounts_by_field[key])
+        for field, key in amounts.FIELDS.items()
+        if key in amounts_by_field
+    ]
+    requests = Resources(**{field: pair.request for field, pair in pairs})
+    limits = Resources(**{field: pair.limit for field, pair in pairs})
     converted = convert(config, name, {**knobs, "requests": requests, "limits": limits}, called)
 
     for problem in converted.problems:

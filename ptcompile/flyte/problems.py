@@ -48,11 +48,11 @@ class CallProblems(list[Problem]):
         self.append(own_problem(name, path, message, help))
 
     def warning(self, path: Path, message: str, help: str | None = None) -> None:
-        """Add a warning, as of `call_warning`."""
+        """Add a warning; `call_warning` has the arguments."""
         self.append(call_warning(path, message, help))
 
     def note(self, name: NoteName, path: Path, message: str, help: str | None = None) -> None:
-        """Add a note, as of `call_note`."""
+        """Add a note; `call_note` has the arguments."""
         self.append(call_note(name, path, message, help))
 
 

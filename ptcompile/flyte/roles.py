@@ -15,6 +15,7 @@ from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 from ptcompile.kubernetes.unstructured import JsonDict, without_none
 
 CONFIG: Path = ("task_config",)
+CLEAN_POD_POLICY = (*CONFIG, "run_policy", "clean_pod_policy")
 TORCH_JOIN_TIMEOUT = 600
 """Seconds: flytekit hands a given dict to torch as it is (kfpytorch 1.16, task.py), and torch's
 dynamic_rendezvous.py has this default. Without `timeout`, torch's LaunchConfig adds 900, which is
@@ -121,15 +122,14 @@ def _elastic_layout(config: Any, knobs: Knobs, problems: CallProblems) -> RoleLa
     )
     if not is_single:
         job["target"] = knobs.get("target") or TARGET
-    elif not knobs.get("target") and job.get("runPolicy", {}).pop("cleanPodPolicy", "None") not in (
-        None,
-        "None",
-    ):
-        message = (
-            "a Pod without an operator stays after it ends; Flyte drops the run policy of one "
-            "node too"
-        )
-        problems.warning((*CONFIG, "run_policy", "clean_pod_policy"), message, "leave it out")
+    elif not knobs.get("target"):
+        policy = job.get("runPolicy", {}).pop("cleanPodPolicy", None)
+        if policy not in (None, "None"):
+            message = (
+                "a Pod without an operator stays after it ends; Flyte drops the run policy of one "
+                "node too"
+            )
+            problems.warning(CLEAN_POD_POLICY, message, "leave it out")
 
     roles = _elastic_roles(nodes, knobs, problems)
     if "master" in roles or "worker" in roles:
@@ -185,11 +185,10 @@ def _common_fields(config: Any, knobs: Knobs, problems: CallProblems) -> JsonDic
 def run_policy_fields(policy: Any, problems: CallProblems) -> JsonDict:
     """Return a run policy under Kubernetes' names, with None for what it leaves out."""
     clean = getattr(policy, "clean_pod_policy", None)
-    policy_path = (*CONFIG, "run_policy", "clean_pod_policy")
 
     return {
         "cleanPodPolicy": resources.read_policy(
-            clean, resources.CLEAN_POD_POLICIES, policy_path, problems
+            clean, resources.CLEAN_POD_POLICIES, CLEAN_POD_POLICY, problems
         ),
         "ttlSecondsAfterFinished": getattr(policy, "ttl_seconds_after_finished", None),
         "activeDeadlineSeconds": getattr(policy, "active_deadline_seconds", None),

@@ -119,11 +119,11 @@ def security_setting(
     template: ManifestTemplate, container: ManifestContainer, field: str
 ) -> tuple[Path, Any]:
     """Return the path and the value of a security setting: the container's, else the pod's."""
-    own = nested_value(container.spec, "securityContext", field)
-    if own is not None:
-        return (*container.path, "securityContext", field), own
-    shared = nested_value(template.spec, "securityContext", field)
-    return (*template.spec_path, "securityContext", field), shared
+    of_container = nested_value(container.spec, "securityContext", field)
+    if of_container is not None:
+        return (*container.path, "securityContext", field), of_container
+    of_pod = nested_value(template.spec, "securityContext", field)
+    return (*template.spec_path, "securityContext", field), of_pod
 
 
 def split_image(image: str) -> tuple[str, str]:

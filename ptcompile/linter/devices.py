@@ -39,7 +39,7 @@ def count_whole_gpus(container: ManifestContainer) -> int:
 
 
 class Stack(NamedTuple):
-    """What belongs to the devices of one vendor."""
+    """The resources, images and words of one vendor's devices."""
 
     name: str
     resources: list[str]
@@ -235,11 +235,11 @@ def _claimed_gpus(pod: Pod) -> int:
         if claim.name in names
         for device in claim.devices
     ]
-    known = [
+    counts = [
         int(number) for number, device in requests if number.isdigit() and device.startswith("gpu.")
     ]
 
-    return sum(known) if len(known) == len(requests) else 0
+    return sum(counts) if len(counts) == len(requests) else 0
 
 
 def may_see_devices(pod: Pod) -> bool:

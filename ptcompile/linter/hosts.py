@@ -12,25 +12,25 @@ if TYPE_CHECKING:
 
 
 _REASONS = {
-    "domain": "the cluster's domain is {known}, not {written}",
-    "namespace": "the pods are in namespace {known}, not in {written}",
+    "domain": "the cluster's domain is {existing}, not {written}",
+    "namespace": "the pods are in namespace {existing}, not in {written}",
     "renamed": (
-        "the job is named {known}, but the address still has the name {written}, as after "
+        "the job is named {existing}, but the address still has the name {written}, as after "
         "Kustomize's namePrefix"
     ),
-    "namespace of Service": "Service {written} is in namespace {known}, but the pods are in {namespace}",
-    "subdomain": "the pods' subdomain is {known}, not {written}",
+    "namespace of Service": "Service {written} is in namespace {existing}, but the pods are in {namespace}",
+    "subdomain": "the pods' subdomain is {existing}, not {written}",
     "pod": "the job has no pod named {written}",
     "pod as Service": "no Service has the pod's name, {written}",
-    "spelling": "no Service is named {written}, but {known} exists",
-    "subdomain of pods": "the pods' {field} is {known}, not {written}",
+    "spelling": "no Service is named {written}, but {existing} exists",
+    "subdomain of pods": "the pods' {field} is {existing}, not {written}",
     "no subdomain of pods": "{field} is not set",
     "selector": "the Service {written} does not select the pods",
     "cluster IP": "the Service {written} has a cluster IP, so it names no pods",
     "hostname": "the pod has a subdomain but no hostname",
 }
 _HELP = {
-    "renamed": "compile the spec with --name {known}, or rename the address, the subdomain and the "
+    "renamed": "compile the spec with --name {existing}, or rename the address, the subdomain and the "
     "Service too",
     "subdomain of pods": "set {field} to {written}",
     "selector": "select labels of the pods",
@@ -43,7 +43,7 @@ def sentence_of(mistake: HostMistake, subject: Subject) -> str:
     """Return why nothing answers to the host."""
     if _is_nameless(mistake):
         return subject.record.rendezvous.nameless or "the pods have no subdomain"
-    is_unset = mistake.name == "subdomain of pods" and not mistake.known
+    is_unset = mistake.name == "subdomain of pods" and not mistake.existing
     return _fill_template(
         _REASONS[f"no {mistake.name}" if is_unset else mistake.name], mistake, subject
     )
@@ -59,14 +59,14 @@ def help_of(mistake: HostMistake, subject: Subject, otherwise: str) -> str:
 
 def _is_nameless(mistake: HostMistake) -> bool:
     """Return whether no pod of the job has a subdomain."""
-    return mistake.name == "subdomain" and not mistake.known
+    return mistake.name == "subdomain" and not mistake.existing
 
 
 def _fill_template(text: str, mistake: HostMistake, subject: Subject) -> str:
     is_stateful = mistake.pod is not None and mistake.pod.job.kind == "StatefulSet"
     return text.format(
         written=mistake.written,
-        known=mistake.known,
+        existing=mistake.existing,
         better=mistake.better,
         namespace=subject.namespace,
         field="serviceName" if is_stateful else "subdomain",

@@ -38,7 +38,7 @@ _PARTS: tuple[Literal["labels", "annotations"], ...] = ("labels", "annotations")
 
 
 class KeyPlace(NamedTuple):
-    """Where a key is read."""
+    """A place where a key is read."""
 
     key: str
     """The key, or what such keys begin with and `*`."""
@@ -197,8 +197,8 @@ def _check_key(
         yield _renamed_key(row, path, nested_map(holder.data, "metadata"))
         return
 
-    here = [candidate for candidate in rows if not holder.places.isdisjoint(candidate.on)]
-    fitting = [candidate for candidate in here if candidate.part in (part, _EITHER)]
+    rows_of_holder = [candidate for candidate in rows if not holder.places.isdisjoint(candidate.on)]
+    fitting = [candidate for candidate in rows_of_holder if candidate.part in (part, _EITHER)]
     if fitting:
         if not any(_is_read(candidate, value) for candidate in fitting):
             row = fitting[0]
@@ -209,8 +209,8 @@ def _check_key(
             text = "it is a label of nodes, which does nothing on pods and jobs"
             help_text = "select nodes with it: nodeSelector in the pod template"
             yield _make_unread(row, part, path, text, help_text)
-    elif here:
-        row = here[0]
+    elif rows_of_holder:
+        row = rows_of_holder[0]
         if key not in nested_map(holder.data, "metadata", row.part):
             yield _wrong_part(row, part, path, value)
     elif not _is_also_in_place(subject, holder, row, key):
@@ -248,14 +248,19 @@ def _is_read(row: KeyPlace, value: str) -> bool:
 
 def _unread_value(row: KeyPlace, path: Path, value: str) -> Unread:
     text = f"{row.reader} does not know the value {value!r}"
-    meant = next((item for item in row.values if item.lower() == value.lower()), None)
-    if meant is not None:
+    spelled_value = next((item for item in row.values if item.lower() == value.lower()), None)
+    if spelled_value is not None:
         return _make_unread(
-            row, "value", path, text, f'write "{meant}"', (Edit("set", path, meant),)
+            row,
+            "value",
+            path,
+            text,
+            f'write "{spelled_value}"',
+            (Edit("set", path, spelled_value),),
         )
-    known = [item for item in row.values if item != _DURATION]
+    values = [item for item in row.values if item != _DURATION]
     durations = ", or a duration such as 4h" if _DURATION in row.values else ""
-    return _make_unread(row, "value", path, text, f"write {' or '.join(known)}{durations}")
+    return _make_unread(row, "value", path, text, f"write {' or '.join(values)}{durations}")
 
 
 def _wrong_part(

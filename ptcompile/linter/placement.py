@@ -132,8 +132,8 @@ def gang_misfits(subject: Subject, pools: Pools) -> Findings:
     rooms = [(room, "")]
     if len(placements) == 1:
         rooms += _rooms_by_domain(pods[0], placement)
-    known = [(room, why) for room, why in rooms if room is not None]
-    room, why = min(known, default=(None, ""))
+    decided_rooms = [(room, why) for room, why in rooms if room is not None]
+    room, why = min(decided_rooms, default=(None, ""))
     if room is not None and room < least:
         fitting = [group for each in placements for group in each.fitting]
         names = sorted({name for group in fitting for name in group.names})

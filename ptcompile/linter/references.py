@@ -1,4 +1,4 @@
-"""Which objects of a stream name, select or meet one another."""
+"""References between the objects of a stream: by name, by selector and by rendezvous."""
 
 from __future__ import annotations
 

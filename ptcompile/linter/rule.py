@@ -358,7 +358,7 @@ def fix_removing(title: str, path: Path, *, safe: bool = False) -> Fix:
 
 
 def edit_adding(written: object, path: Path, item: Any) -> Edit:
-    """Return an edit that adds an item to a list, or writes the list where no list is."""
+    """Return an edit that adds an item to a list, or writes a new list."""
     if isinstance(written, list):
         return Edit("append", path, item)
     return Edit("set", path, [item])

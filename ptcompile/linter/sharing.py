@@ -40,11 +40,11 @@ class GpuShares(NamedTuple):
     """How pods share the devices that a resource counts."""
 
     text: str
-    """What tells, for a sentence."""
+    """What decides that, for a sentence: a label, the device plugin or the profile."""
     is_refused: bool = False
     """Whether the kubelet refuses requests above one."""
     strategy: str = ""
-    """What divides a GPU, as in `gpu.sharing` of a profile; empty if nothing tells."""
+    """What divides a GPU, as in `gpu.sharing` of a profile; empty if unknown."""
 
 
 class PluginConfig(NamedTuple):
@@ -56,11 +56,11 @@ class PluginConfig(NamedTuple):
 
 
 def shares_of(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
-    """Return how pods share the devices that a pod requests by a resource name, or None if nothing
-    says so.
+    """Return how pods share the devices that a pod requests by a resource name, or None if that
+    is unknown.
 
-    The labels that the pod selects tell first, then those of all nodes that take it, the device
-    plugin, the profile.
+    The labels that the pod selects come first, then those of all nodes that take the pod, the
+    configuration of the device plugin, the profile.
     """
     shares = _shares_of(spec, resource, stream)
     always_refuses = stream.versions.device_plugin < _MPS_MAY_ALLOW

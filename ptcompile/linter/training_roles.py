@@ -231,10 +231,13 @@ class TrainingRole:
 
     def path_of_word(self, word: str) -> Path:
         """Return the path of the argument that is this word, or of the script that contains it."""
-        tokens = self.container.argv
-        exact = [path for path, token in tokens if word in (token, token.partition("=")[0])]
-        around = self.container.script_path if self.launch.in_shell else self.command_path
-        return next(iter(exact), next((path for path, token in tokens if word in token), around))
+        for path, token in self.container.argv:
+            if word in (token, token.partition("=")[0]):
+                return path
+        for path, token in self.container.argv:
+            if word in token:
+                return path
+        return self.container.script_path if self.launch.in_shell else self.command_path
 
     @cached_property
     def _flag_paths(self) -> dict[str, Path]:

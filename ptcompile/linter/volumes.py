@@ -123,11 +123,9 @@ def shm_mount(container: ManifestContainer) -> Written | None:
     return next((mount for mount in container.mounts if mount_path(mount.data) == SHM_PATH), None)
 
 
-def volume_of(template: ManifestTemplate, mount: Json | None) -> Written | None:
-    """Return the volume of a mount, or None, also without a mount."""
-    if mount is None:
-        return None
-    return template.volumes.get(nested_string(mount, "name"))
+def volume_of(template: ManifestTemplate, mount: Written | None) -> Written | None:
+    """Return the volume of a mount, or None if the mount or its volume does not exist."""
+    return template.volumes.get(nested_string(mount.data, "name")) if mount is not None else None
 
 
 def is_in_memory(volume: Json) -> bool:

@@ -27,7 +27,7 @@ class CallError(Exception):
 
 
 class CallSettings(NamedTuple):
-    """What judges one file."""
+    """The settings that apply to one file."""
 
     options: LintOptions
     profile: ProfileRead
@@ -42,7 +42,7 @@ class NamedText(NamedTuple):
 
 
 class Around(NamedTuple):
-    """What the other files of the repository mean for a file."""
+    """The effects of the other files of the repository on a file."""
 
     beside: Objects | None = None
     """Their objects that affect it; None if they are not known, as for a text."""

@@ -25,7 +25,7 @@ from ptcompile._internal.deadline import deadline
 from ptcompile._internal.limits import UNTRUSTED_SECONDS, NotFinishedError
 from ptcompile.mcp.inputs import Around, Call, CallError, CallSettings, NamedText
 from ptcompile.mcp.resources import FAMILIES, PAGES, read_page
-from ptcompile.mcp.tools import TOOLS, Tool, check_arguments, shortened
+from ptcompile.mcp.tools import TOOLS, Tool, check_arguments, shorten_lists
 
 _INSTRUCTIONS = """\
 ptcompile compiles a short spec (kind: TrainingJob) of a PyTorch job into Kubernetes manifests for any operator, and
@@ -152,7 +152,7 @@ def answer(name: str, call: Call) -> types.CallToolResult:
         with deadline(UNTRUSTED_SECONDS):
             result = tool.run(call)
         if not call.arguments.get("whole", "whole" not in tool.arguments):
-            result = shortened(result)
+            result = shorten_lists(result)
     except NotFinishedError:
         text = f"not finished after {UNTRUSTED_SECONDS:g} s: ask about fewer or smaller objects"
         return _to_result(text, is_error=True)

@@ -79,7 +79,7 @@ def check_arguments(tool: Tool, arguments: Json) -> None:
         raise CallError(f"{missing[0]} is required")
 
 
-def shortened(result: Json) -> JsonDict:
+def shorten_lists(result: Json) -> JsonDict:
     """Return a result with as many items of its lists as an assistant has use for, the errors among
     findings first, and the number of those that are left out by the list's name, such as
     `jobs.pods`.
@@ -194,8 +194,8 @@ def _compile(call: Call) -> JsonDict:
 
     item = document(call)
     judge = settings(call, item)
-    given = judged_inputs(item, judge, only_specs=True)
-    result = compile_inputs(given, call.arguments.get("target"), judge.options.selection)
+    source = judged_inputs(item, judge, only_specs=True)
+    result = compile_inputs(source, call.arguments.get("target"), judge.options.selection)
     return _yaml_and_report(result.yaml() if result.manifests else "", result.diagnostics)
 
 
@@ -235,8 +235,8 @@ def _explain(call: Call) -> JsonDict:
 
     item = document(call)
     judge = settings(call, item)
-    given = judged_inputs(item, judge, only_specs=True)
-    explanation = explain_inputs(given, call.arguments.get("target"), judge.options.selection)
+    source = judged_inputs(item, judge, only_specs=True)
+    explanation = explain_inputs(source, call.arguments.get("target"), judge.options.selection)
     at = call.arguments.get("at")
     if at is not None and explanation.causes:
         causes = explanation.at(at)

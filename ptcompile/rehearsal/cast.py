@@ -224,8 +224,10 @@ def cast(
     folders = mounts or {}
     claims = list(dict.fromkeys(claim for pod in pods for claim in claims_of(pod)))
     if unknown := next((claim for claim in folders if claim not in claims), None):
-        known = f"the claims are {', '.join(claims)}" if claims else "no training pod mounts one"
-        raise RehearsalError(f"no training pod mounts a claim {unknown}: {known}")
+        claims_text = (
+            f"the claims are {', '.join(claims)}" if claims else "no training pod mounts one"
+        )
+        raise RehearsalError(f"no training pod mounts a claim {unknown}: {claims_text}")
 
     actors = tuple(
         _actor(number, pod, max_processes, len(pods), folders, own_command=own_command)

@@ -32,18 +32,18 @@ _COMMAND_TIMEOUT_SECONDS = 120
 
 
 class Engine(NamedTuple):
-    """A container engine that answers."""
+    """A container engine of this machine."""
 
     name: str
     """Name of its program: `docker` or `podman`."""
     version: str
     user: str
     """User and group in a container that map to those of this process."""
-    rootless: bool = False
+    is_rootless: bool = False
     """Whether it runs without root, so that it may not be allowed to limit memory."""
 
     @property
-    def isolated(self) -> tuple[str, ...]:
+    def isolation_options(self) -> tuple[str, ...]:
         """Options of an internal network that cut it off from this machine too."""
         return _ISOLATION_OPTIONS[self.name]
 
@@ -73,7 +73,7 @@ class Engine(NamedTuple):
 
 def find_engine() -> Engine | None:
     """Return the first engine that answers, or None."""
-    return next((found for name in _INFO_FORMATS if (found := _engine(name)) is not None), None)
+    return next((engine for name in _INFO_FORMATS if (engine := _engine(name)) is not None), None)
 
 
 def _engine(name: str) -> Engine | None:
@@ -134,7 +134,7 @@ class Containers:
                 "has torch with --image"
             )
 
-        self.limits_memory = not engine.rootless
+        self.limits_memory = not engine.is_rootless
         """Whether memory limits of pods are enforced: an engine without root may not be allowed
         to.
         """
@@ -160,7 +160,7 @@ class Containers:
         for number in _NETWORK_NUMBERS:
             options = (
                 "--internal",
-                *self._engine.isolated,
+                *self._engine.isolation_options,
                 f"--subnet=10.{number}.0.0/16",
                 self._label,
             )
@@ -217,7 +217,7 @@ class Containers:
         """Send a signal to a pod's first process."""
         if pod in self._running:
             _, name, _ = self._running[pod]
-            # the container has just exited
+            # the container may have exited a moment ago
             with contextlib.suppress(RehearsalError):
                 self._engine.run("kill", f"--signal={number}", name)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Round(NamedTuple):
-    """What a process reported about one round of the rendezvous; `time` is in seconds since the
+    """The report of a process about one round of the rendezvous; `time` is in seconds since the
     start.
     """
 
@@ -39,12 +39,12 @@ class Round(NamedTuple):
     nodes: int
     group: int
     """Node rank."""
-    right: bool
+    is_sum_correct: bool
     """Whether the sum over all ranks was correct."""
 
 
 class Joined(NamedTuple):
-    """What the environment of a training process says, where its script reports nothing."""
+    """The round of a training process by its environment, for scripts that report nothing."""
 
     group: int
     """Node rank."""
@@ -83,7 +83,7 @@ def read_rounds(folder: str, start_time: float) -> list[Round]:
             world=record["world"],
             nodes=record["hosts"],
             group=int(record["GROUP_RANK"] or record["rank"]),
-            right=record["sum"] == record["world"] * (record["world"] - 1) // 2,
+            is_sum_correct=record["sum"] == record["world"] * (record["world"] - 1) // 2,
         )
         for record in records
     ]
@@ -129,7 +129,7 @@ class Backend(Protocol):
 
 
 class _Sight:
-    """What the back end sees of pods whose script reports nothing."""
+    """The back end's view of pods whose script reports nothing."""
 
     def __init__(self) -> None:
         self.training: Mapping[int, Joined] | None = {}
@@ -137,8 +137,8 @@ class _Sight:
         self.last: dict[int, Joined] = {}
         """What each pod joined last."""
 
-    def look(self, backend: Backend) -> None:
-        """Look again."""
+    def update(self, backend: Backend) -> None:
+        """Update the view."""
         self.training = backend.training_pods()
         self.last |= self.training or {}
 
@@ -308,8 +308,8 @@ class Course:
             self._last_look = self.now
             for log in self._logs:
                 log.shorten()
-            if self._settings.blind:
-                self._sight.look(self._backend)
+            if self._settings.is_blind:
+                self._sight.update(self._backend)
 
         self._run_due()
 
@@ -363,7 +363,7 @@ class Course:
             self._schedule.append(_Due(due, lambda: self._recreate(recreated)))
 
     def _fail_process(self, fault: Fault) -> None:
-        if not self._settings.blind:
+        if not self._settings.is_blind:
             self._touch(fault.pod, "fail")
         elif not self._backend.fail_process(fault.pod):
             self.skipped.append(
@@ -381,26 +381,26 @@ class Course:
         """Let the operator or the kubelet answer a pod that failed without a fault."""
         answer = self._operator.answer(pod, status) if self._operator is not None else None
         is_out_of_memory = self._backend.ran_out_of_memory(pod)
-        what = f"pod {pod} failed with status {status}"
+        event = f"pod {pod} failed with status {status}"
         if is_out_of_memory:
-            what += ", out of memory (OOMKilled)"
+            event += ", out of memory (OOMKilled)"
         if answer is None:
             if is_out_of_memory:
-                self._note(what)
+                self._note(event)
             return
 
         self._logs[pod].search(is_whole=True)
         has_volumes = bool(self._actors[pod].surroundings.volumes)
         repeats = self._repetition.clause(pod, self._logs[pod].error, has_volumes=has_volumes)
         if not answer.pods:
-            self._note(f"{what}: {answer.text}")
+            self._note(f"{event}: {answer.text}")
         elif repeats:
             self._note(
-                f"{what}, {repeats}: the rehearsal ends, the cluster would go on: {answer.text}"
+                f"{event}, {repeats}: the rehearsal ends, the cluster would go on: {answer.text}"
             )
         elif not self._repetition.gave_up:
             delay = self._scale(answer.delay)
-            self._note(f"{what}: {answer.text}" + (f", after {delay:g} s" if delay else ""))
+            self._note(f"{event}: {answer.text}" + (f", after {delay:g} s" if delay else ""))
             self._last_change = self.now
             self._plan_restart(pod, answer, self.now + delay)
 
@@ -454,7 +454,7 @@ class Course:
         """
         if self._schedule or self._waiting or self._planned:
             return False
-        if self._settings.blind:
+        if self._settings.is_blind:
             return self.training is not None or not self._timed_faults
         return self.training is not None and (self._are_all_training() or self._is_quiet())
 
@@ -473,7 +473,7 @@ class Course:
             return True
         if self._planned:
             return False
-        if self._is_finishing and not self._settings.blind and self._is_quiet(2 * QUIET_SECONDS):
+        if self._is_finishing and not self._settings.is_blind and self._is_quiet(2 * QUIET_SECONDS):
             self._note(
                 "the pods still wait for one another: the rehearsal ends, the cluster would go on"
             )
@@ -487,7 +487,7 @@ class Course:
 
     def _sign_of_training(self) -> Sign | None:
         """Return what shows that all running pods train, or None if they do not train yet."""
-        if not self._settings.blind:
+        if not self._settings.is_blind:
             return "rounds" if self._are_all_training() else None
 
         running = set(self._running_pods())
@@ -538,7 +538,7 @@ class Course:
         """Return the size of the world that each running pod has met, or None if that is not
         seen.
         """
-        if not self._settings.blind:
+        if not self._settings.is_blind:
             rounds = {pod: self._rounds(pod) for pod in self._running_pods()}
             return {pod: joins[-1].world for pod, joins in rounds.items() if joins}
         if self._sight.training is None:
@@ -553,7 +553,7 @@ class Course:
         """Return the running pods that train; if the script reports its rounds, all of them or
         none.
         """
-        if self._settings.blind:
+        if self._settings.is_blind:
             return {*(self._worlds() or ())}
         if self._are_all_training():
             return {*self._running_pods()}

@@ -151,10 +151,10 @@ def _make_folder(root: str, path: str) -> None:
     """Create a folder in the new root. If its parent is a folder of this machine, where nothing
     may be created, a tmpfs with the same entries takes the parent's place.
     """
-    here = root
+    folder = root
     for number, part in enumerate(path.strip("/").split("/")):
-        parent, here = here, os.path.join(here, part)
-        if os.path.isdir(here):
+        parent, folder = folder, os.path.join(folder, part)
+        if os.path.isdir(folder):
             continue
 
         if os.stat(parent).st_dev != os.stat(root).st_dev:
@@ -168,7 +168,7 @@ def _make_folder(root: str, path: str) -> None:
             os.rmdir(original)
             root = parent
 
-        os.mkdir(here)
+        os.mkdir(folder)
 
 
 def _make_read_only(folder: str, shm: "int | None", writable: "list[str]") -> None:

@@ -50,7 +50,7 @@ class RehearsalSettings(NamedTuple):
     """Whether the operator and the kubelet start failed pods again."""
 
     @property
-    def blind(self) -> bool:
+    def is_blind(self) -> bool:
         """Whether the training script reports nothing, so only exit statuses can be compared."""
         return self.own_command or self.script is not None
 
@@ -237,7 +237,7 @@ class Places:
         """
         folder = self.folder(actor.number)
         env = {**self._base_env, "HOME": folder, "TMPDIR": os.path.join(folder, "tmp"), **actor.env}
-        if self._settings.blind:
+        if self._settings.is_blind:
             env[TRAINING_VARIABLE] = os.path.join(folder, TRAINING_FILE)
         if self._settings.scale != 1 and "PET_RDZV_CONF" in env:
             env["PET_RDZV_CONF"] = scale_conf(env["PET_RDZV_CONF"], self._settings.scale)

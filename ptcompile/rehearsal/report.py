@@ -70,7 +70,7 @@ _SIGN_TEXTS = {
 def _training_texts(rehearsal: Rehearsal) -> list[str]:
     """Return from when the times of faults count, if a script trains that does not report it."""
     timed = any(fault.kind in TIMED_KINDS for fault in rehearsal.faults)
-    if rehearsal.training is None or not timed or not rehearsal.settings.blind:
+    if rehearsal.training is None or not timed or not rehearsal.settings.is_blind:
         return []
     return [
         f"{rehearsal.training.seconds:.0f} s after the start: "
@@ -85,7 +85,7 @@ def _verdict_text(rehearsal: Rehearsal) -> str:
     own_failures = [
         f"pod {actor.number}: {seen.error}"
         for actor, seen in rehearsal.pods
-        if rehearsal.settings.blind and seen.exit and seen.error and not seen.lost
+        if rehearsal.settings.is_blind and seen.exit and seen.error and not seen.lost
     ]
     verdict = rehearsal.verdict
     claimed = verdict.claimed.end
@@ -96,7 +96,7 @@ def _verdict_text(rehearsal: Rehearsal) -> str:
         return f"failed: {(first or own_failures)[0]}"
 
     running = [str(a.number) for a, s in rehearsal.pods if s.exit is None]
-    if rehearsal.settings.blind and rehearsal.limited and running:
+    if rehearsal.settings.is_blind and rehearsal.limited and running:
         return f"failed: pods {', '.join(running)} still ran at the time limit"
     if verdict.machine:
         return f"not decided: this machine ended the rehearsal: {verdict.machine}"

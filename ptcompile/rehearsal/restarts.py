@@ -18,7 +18,7 @@ from ptcompile.simulator.meeting import training_roles
 
 
 class FailureCounter(NamedTuple):
-    """Whose failures are counted together: those of the job, or of one pod or Job of a role."""
+    """The pods whose failures count together: those of the job, or one pod or Job of a role."""
 
     scope: str
     role: str | None = None
@@ -28,7 +28,7 @@ class FailureCounter(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the operator or the kubelet does about a failed pod."""
+    """The reaction of the operator or the kubelet to a failed pod."""
 
     pods: tuple[int, ...]
     """Numbers of the pods that start again; empty if the pod is not started again."""
@@ -167,9 +167,11 @@ class Restarts:
             if is_recreated and inner.scope in ("container", "pod"):
                 del self._counts[inner]
 
-        pods = tuple(self._pods if retry.scope == "job" else _job_of(retry, role, pod))
-        what = "all pods" if len(pods) == len(self._pods) else f"pods {', '.join(map(str, pods))}"
-        return answer._replace(pods=pods, text=f"{what} are recreated ({retry.text}{limit})")
+        pods = tuple(self._pods if retry.scope == "job" else _recreated_pods(retry, role, pod))
+        pods_text = (
+            "all pods" if len(pods) == len(self._pods) else f"pods {', '.join(map(str, pods))}"
+        )
+        return answer._replace(pods=pods, text=f"{pods_text} are recreated ({retry.text}{limit})")
 
 
 def _counter(retry: Retry, role: _RolePods, pod: int) -> FailureCounter:
@@ -182,7 +184,7 @@ def _counter(retry: Retry, role: _RolePods, pod: int) -> FailureCounter:
     return FailureCounter(retry.scope, role.name, job=job)
 
 
-def _job_of(retry: Retry, role: _RolePods, pod: int) -> range:
+def _recreated_pods(retry: Retry, role: _RolePods, pod: int) -> range:
     """Return the pods that are recreated with `pod`: its role, or its Job if the role has
     several.
     """

@@ -108,7 +108,7 @@ def rehearse(
         rehearsed.actors,
         injected,
         observations,
-        blind=settings.blind,
+        blind=settings.is_blind,
         met=course.training is not None,
         restarts=settings.restarts,
         torch=parse_version(ground.torch),

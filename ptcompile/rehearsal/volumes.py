@@ -1,5 +1,5 @@
-"""What a pod's spec gives its processes: volumes, shared memory, a memory limit, and time to
-end.
+"""Surroundings that a pod's spec gives its processes: volumes, shared memory, a memory limit, and
+time to end.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class PodVolume(NamedTuple):
 
 
 class PodSurroundings(NamedTuple):
-    """What the kubelet prepares for the main container of a pod."""
+    """The surroundings that the kubelet prepares for the main container of a pod."""
 
     grace: float
     """Seconds from SIGTERM to SIGKILL."""

@@ -315,17 +315,10 @@ def markdown(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]
     """Return a table with a row for each finding; nothing without findings."""
     if not diagnostics:
         return ""
-    return table(
-        ("Severity", "Rule", "Place", "Finding"),
-        (
-            (
-                d.severity,
-                rule_link(d.code, d.name, d.url),
-                html_code(format_location(d) + format_origin(d)),
-                html_code(
-                    f"{d.resource}: {d.message}" if d.resource else d.message, _MAX_MESSAGE_LENGTH
-                ),
-            )
-            for d in sort_by_location(diagnostics)
-        ),
-    )
+    rows = []
+    for d in sort_by_location(diagnostics):
+        place = html_code(format_location(d) + format_origin(d))
+        text = f"{d.resource}: {d.message}" if d.resource else d.message
+        finding = html_code(text, _MAX_MESSAGE_LENGTH)
+        rows.append((d.severity, rule_link(d.code, d.name, d.url), place, finding))
+    return table(("Severity", "Rule", "Place", "Finding"), rows)

@@ -103,15 +103,15 @@ def lines_to_quote(
     from ptcompile.source.secrets.masking import masked_lines
 
     numbers = reported | {line - 1 for line in reported}
-    shown = text[:_BEGINNING] if excess_of(text) else text
+    quotable = text[:_BEGINNING] if excess_of(text) else text
     lines = None
     if (name or "").endswith(".py"):
         from ptcompile.source.secrets.python import masked_python
 
-        lines = masked_python(shown)
+        lines = masked_python(quotable)
 
     if lines is None:
-        lines = masked_lines(shown, quoted=numbers, parsed=parsed)
+        lines = masked_lines(quotable, quoted=numbers, parsed=parsed)
     return {number: lines[number - 1] for number in sorted(numbers) if 0 < number <= len(lines)}
 
 
@@ -165,5 +165,5 @@ def _replace_unprintable(line: str, start: int) -> str:
     replaced one by one, so the carets fit.
     """
     part = line[start : start + _MAX_WIDTH].replace("\t", " ")
-    shown = "".join(c if c.isprintable() else "�" for c in part)
-    return hash_command.sub(r"#�\1", shown)
+    printable = "".join(c if c.isprintable() else "�" for c in part)
+    return hash_command.sub(r"#�\1", printable)

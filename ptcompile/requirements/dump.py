@@ -146,10 +146,8 @@ def _unknown_pools(
         yield "nodePools: pools without a node now, except Karpenter's"
     if is_shared:
         yield "gpu.sharing: which nodes share their GPUs, unless their labels tell"
-    if any(
-        nested_value(each, "spec", "mig", "strategy") == "single"
-        for each in by_kind.get("ClusterPolicy", ())
-    ):
+    policies = by_kind.get("ClusterPolicy", ())
+    if any(nested_value(policy, "spec", "mig", "strategy") == "single" for policy in policies):
         yield "gpu: where GPUs are cut by MIG, nvidia.com/gpu counts the slices (strategy single)"
     if spec["platform"] == "gke-autopilot":
         yield "nodePools: Autopilot makes nodes for what pods request"
@@ -201,8 +199,8 @@ def _controller_containers(by_kind: ObjectsByKind) -> Iterator[Json]:
 def _versions(
     containers: Sequence[Json], nodes: Sequence[Json]
 ) -> tuple[dict[str, Version], list[str]]:
-    """Return the releases by field of `versions`, and the fields of which only an image without
-    a release is seen.
+    """Return the releases by field of `versions`, and a sentence on each field that stays
+    uncertain.
     """
     releases: dict[str, Version] = {}
     unknown: dict[str, str] = {}

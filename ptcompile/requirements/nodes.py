@@ -1,4 +1,4 @@
-"""What jobs need of nodes: how many pods with which resources, labels and taints, and whether the
+"""Needs of jobs for nodes: how many pods with which resources, labels and taints, and whether the
 cluster has them.
 
 Pure: manifests and node pools in, requirements out. What fits is the answer of kube-scheduler's
@@ -41,12 +41,11 @@ def requires_of_nodes(
 
 def _needs_of_job(subject: Subject, pools: Pools | None) -> Iterator[Requirement]:
     job = f"{subject.kind.name}/{object_name(subject.manifest)}"
-    gang = f", {subject.min_nodes_to_start} at once"
     waiting = {
         id(role.template) for role in subject.roles if role.expanded.name in subject.waiting_roles
     }
-    known = pools or Pools(())
-    for template, placement in placements_of(subject, known):
+    pools = pools or Pools(())
+    for template, placement in placements_of(subject, pools):
         if not template.replicas:
             continue
 
@@ -57,14 +56,15 @@ def _needs_of_job(subject: Subject, pools: Pools | None) -> Iterator[Requirement
             if resource != "pods"
         ]
         size = f"{template.replicas} with {', '.join(needs) or 'no requests'}"
-        yield Requirement("pods", size, "", f"{role}{gang * (id(template) in waiting)}")
+        gang = f", {subject.min_nodes_to_start} at once" if id(template) in waiting else ""
+        yield Requirement("pods", size, "", role + gang)
         yield from _marks(placement.pod.spec, role)
-        if known.groups:
+        if pools.groups:
             yield Requirement("nodes", placement.text(), "", role)
 
     for workload_role in subject.roles:
         yield from _images(workload_role, job)
-    for misfit in gang_misfits(subject, known):
+    for misfit in gang_misfits(subject, pools):
         yield Requirement("nodes", misfit.text, "", job)
 
 

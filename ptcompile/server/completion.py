@@ -98,7 +98,7 @@ def _all_suggestions(
         yield from (Suggestion(choice) for choice in _server_choices(opened, cursor, kind))
     has_address = not _HOST_FIELDS.isdisjoint(path) and path[-1] != "name"
     if has_address and variable not in _VARIABLES:
-        yield from _host_suggestions(opened, cursor)
+        yield from _host_suggestions(opened)
 
 
 def _variable(cursor: Cursor) -> str:
@@ -183,8 +183,8 @@ def _server_choices(opened: OpenDocument, cursor: Cursor, kind: GroupVersionKind
     before = opened.text[cursor.begin : cursor.start]
     line, newline, rest = opened.text[cursor.end :].partition("\n")
     # the rest of the line closes the brackets of a flow collection
-    closing = line.removeprefix(cursor.quote) if cursor.flow else ""
-    space = " " if cursor.glued else ""
+    closing = line.removeprefix(cursor.quote) if cursor.in_flow else ""
+    space = " " if cursor.is_glued else ""
     stream = source.read(f"{before}{space}{_PROBE}{cursor.quote}{closing}{newline}{rest}")
     for document in stream.documents[:1]:
         if kind_of(document.data) != kind:
@@ -195,7 +195,7 @@ def _server_choices(opened: OpenDocument, cursor: Cursor, kind: GroupVersionKind
                 yield from re.findall(r'"([^"]*)"', match["values"])
 
 
-def _host_suggestions(opened: OpenDocument, cursor: Cursor) -> Iterator[Suggestion]:
+def _host_suggestions(opened: OpenDocument) -> Iterator[Suggestion]:
     """Yield the pods' DNS names, from the last version of the text that could be parsed."""
     readable = opened.last_sound()
     if readable is None:
@@ -273,35 +273,38 @@ def _key_items(
 ) -> Iterator[CompletionItem]:
     """Yield the fields that the mapping does not have yet."""
     existing = cursor.document.keys(cursor.path)
-    colon = opened.text[cursor.end : cursor.end + 1] == ":"
     for rank, (name, node) in enumerate(fields(nodes, opened.versions.kubernetes).items()):
         if name in existing:
             continue
 
-        ending = ":" if is_collection(node) and not cursor.flow else ": "
-        if colon or cursor.quote:
-            ending = ""
+        ending = ":" if is_collection(node) and not cursor.in_flow else ": "
         yield CompletionItem(
             label=name,
             kind=CompletionItemKind.Field,
             documentation=MarkupContent(MarkupKind.Markdown, field_text(name, node)),
             sort_text=f"{rank:04}",
             filter_text=name,
-            text_edit=TextEdit(opened.lines.range(cursor.start, cursor.end), name + ending),
+            text_edit=_key_edit(opened, cursor, name, ending),
         )
 
 
 def _variable_items(opened: OpenDocument, cursor: Cursor) -> Iterator[CompletionItem]:
     """Yield the environment variables that a mapping of a spec does not have yet."""
-    ending = "" if cursor.quote or opened.text[cursor.end : cursor.end + 1] == ":" else ": "
     for name in _variables_at(opened, cursor):
         if name not in cursor.document.keys(cursor.path):
             yield CompletionItem(
                 label=name,
                 kind=CompletionItemKind.Variable,
                 filter_text=name,
-                text_edit=TextEdit(opened.lines.range(cursor.start, cursor.end), name + ending),
+                text_edit=_key_edit(opened, cursor, name, ": "),
             )
+
+
+def _key_edit(opened: OpenDocument, cursor: Cursor, name: str, ending: str) -> TextEdit:
+    """Return the edit that completes a key, with its ending unless it is quoted or has a colon."""
+    has_colon = opened.text[cursor.end : cursor.end + 1] == ":"
+    text = name if cursor.quote or has_colon else name + ending
+    return TextEdit(opened.lines.range(cursor.start, cursor.end), text)
 
 
 def _variables_at(opened: OpenDocument, cursor: Cursor) -> list[str]:
@@ -328,7 +331,7 @@ def _value_item(
         sort_text=f"{rank:04}",
         filter_text=text,
         text_edit=TextEdit(
-            opened.lines.range(cursor.start, cursor.end), (" " if cursor.glued else "") + written
+            opened.lines.range(cursor.start, cursor.end), (" " if cursor.is_glued else "") + written
         ),
     )
 

@@ -33,7 +33,7 @@ class _Level(NamedTuple):
 
     column: int
     part: str | int
-    item: bool
+    is_item: bool
 
 
 class _Frame:
@@ -194,7 +194,7 @@ class Outline:
                 self.steps.pop()
             last = self.steps[-1] if self.steps else None
             index = 0
-            if last is not None and last.column == column and last.item:
+            if last is not None and last.column == column and last.is_item:
                 index = int(self.steps.pop().part) + 1
             self.steps.append(_Level(column, index, True))
             rest = text[1:].lstrip(" \t")
@@ -310,9 +310,9 @@ class Cursor(NamedTuple):
     """Offset of the cursor."""
     quote: str
     """The open quote before the token."""
-    flow: bool
+    in_flow: bool
     """Whether the cursor is between brackets."""
-    glued: bool
+    is_glued: bool
     """Whether the space between the key's colon and the cursor is missing."""
     document: Sketch
     """The outline of the document and of the brackets before the cursor on the current line."""
@@ -383,7 +383,7 @@ def _cursor_in_line(outline: Outline, typed: str, offset: int) -> Cursor:
     if value[:1] in ("{", "["):
         return _cursor_in_flow(Flow(path), value, start)
 
-    return _cursor_in_value(path, "value", value, start)._replace(glued=not text[end:])
+    return _cursor_in_value(path, "value", value, start)._replace(is_glued=not text[end:])
 
 
 def _cursor_in_token(outline: Outline, text: str, column: int, offset: int, typed: str) -> Cursor:
@@ -412,7 +412,7 @@ def _cursor_in_flow(flow: Flow, typed: str, offset: int) -> Cursor:
     if frame.is_list:
         part = "item"
 
-    return _cursor_in_value(flow.path, part, word, start)._replace(flow=True, document=outline)
+    return _cursor_in_value(flow.path, part, word, start)._replace(in_flow=True, document=outline)
 
 
 def _cursor_in_value(

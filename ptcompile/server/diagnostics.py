@@ -112,13 +112,9 @@ def actions(
     if _is_requested(CodeActionKind.QuickFix.value, only):
         results += _fixes(opened, findings, version)
         results += _ignores(opened, findings, version)
-    if (
-        only is not None
-        and _is_requested(FIX_ALL, only)
-        and any(
-            finding.fix is not None and finding.fix.safe for finding in opened.report.diagnostics
-        )
-    ):
+    fixes = [finding.fix for finding in opened.report.diagnostics]
+    has_safe_fix = any(fix is not None and fix.safe for fix in fixes)
+    if has_safe_fix and only is not None and _is_requested(FIX_ALL, only):
         results += _fix_all(opened, version)
 
     return results
@@ -233,12 +229,11 @@ def text_edits(opened: OpenDocument, new: str) -> Iterator[TextEdit]:
 
     removed = old_lines[first : len(old_lines) - suffix]
     added = new_lines[first : len(new_lines) - suffix]
-    # one change of everything between, or none if no line differs
-    changes: Sequence[tuple[str, int, int, int, int]] = [
-        ("replace", 0, len(removed), 0, len(added))
-    ][: len(removed) + len(added)]
+    changes: Sequence[tuple[str, int, int, int, int]]
     if len(removed) + len(added) < _MAX_DIFF_LINES:
         changes = difflib.SequenceMatcher(None, removed, added, autojunk=False).get_opcodes()
+    else:
+        changes = [("replace", 0, len(removed), 0, len(added))]
     for tag, start, end, begin, last in changes:
         if tag != "equal":
             replaced_range = opened.lines.range(starts[first + start], starts[first + end])

@@ -184,13 +184,13 @@ class OpenDocument:
         return self.settings.options.inputs(File(self.source, self.path), beside)
 
     @property
-    def sound(self) -> bool:
+    def is_sound(self) -> bool:
         """Whether the whole text can be parsed."""
         return not has_error(self.source.problems)
 
     def last_sound(self) -> OpenDocument | None:
         """Return this text, or its last version that could be parsed."""
-        if self.sound:
+        if self.is_sound:
             # drop the chain of older versions
             self._before = None
             return self
@@ -383,11 +383,11 @@ class Texts:
             if file.path == path or file.path in unsaved:
                 continue
 
-            content, known = self._elsewhere.get(file.path, (None, ()))
+            content, objects_in_file = self._elsewhere.get(file.path, (None, ()))
             if content is not file.content:
-                known = named_objects(source.read(file.content, file.path), file.path)
-                self._elsewhere[file.path] = (file.content, known)
-            objects += known
+                objects_in_file = named_objects(source.read(file.content, file.path), file.path)
+                self._elsewhere[file.path] = (file.content, objects_in_file)
+            objects += objects_in_file
 
         for path_of_open, unsaved_objects in unsaved.items():
             if path_of_open != path:

@@ -194,9 +194,9 @@ def example_effects(address: str) -> str:
 
 
 def _change_list(changes: Sequence[str]) -> str:
-    shown = [f"`{shorten(change, 120)}`" for change in changes[:_MAX_CHANGES]]
-    more = f" and {len(changes) - len(shown)} more" if len(changes) > len(shown) else ""
-    return f"{', '.join(shown)}{more}" if shown else "nothing"
+    items = [f"`{shorten(change, 120)}`" for change in changes[:_MAX_CHANGES]]
+    more = f" and {len(changes) - len(items)} more" if len(changes) > len(items) else ""
+    return f"{', '.join(items)}{more}" if items else "nothing"
 
 
 def _writer_line(causes: list[Cause]) -> str:
@@ -282,13 +282,14 @@ def _value_text(obj: Item, path: Path) -> str:
 def _accelerator_text(name: str) -> str:
     """Return the machines of an accelerator by cloud, or "" if it is unknown."""
     row, _ = row_of(name)
-    rows = [
-        f"- {cloud}: " + ", ".join(f"`{machine.name}` ({machine.devices})" for machine in machines)
-        for cloud in (row.nodes if row else ())
-        if (machines := machines_of(name, cloud, largest=False))
-    ]
-    if rows:
-        return "\n".join([f"Machine types with **{name}** (accelerators per machine):", "", *rows])
+    lines = []
+    for cloud in row.nodes if row else ():
+        machines = machines_of(name, cloud, largest=False)
+        if machines:
+            texts = [f"`{machine.name}` ({machine.devices})" for machine in machines]
+            lines.append(f"- {cloud}: {', '.join(texts)}")
+    if lines:
+        return "\n".join([f"Machine types with **{name}** (accelerators per machine):", "", *lines])
     return ""
 
 
@@ -300,14 +301,14 @@ def _fabric_text(name: str) -> str:
     if needs is None:
         return ""
 
-    rows = [
-        f"- {cloud}: " + ", ".join(f"`{accelerator}`" for accelerator in accelerators)
-        for cloud in sorted({cloud for clouds in MACHINES.values() for cloud in clouds if cloud})
-        if (accelerators := accelerators_with(name, cloud))
-    ]
+    lines = []
+    for cloud in sorted({cloud for clouds in MACHINES.values() for cloud in clouds if cloud}):
+        accelerators = accelerators_with(name, cloud)
+        if accelerators:
+            lines.append(f"- {cloud}: {', '.join(f'`{text}`' for text in accelerators)}")
     parts = [f"**{name}**"]
-    if rows:
-        parts = ["\n".join([f"Accelerators whose machines have **{name}**:", "", *rows])]
+    if lines:
+        parts = ["\n".join([f"Accelerators whose machines have **{name}**:", "", *lines])]
     for label, keys in (("Resources", needs.resources), ("Variables", needs.env)):
         if keys:
             parts.append(f"{label} of its pods: {', '.join(f'`{key}`' for key in keys)}")

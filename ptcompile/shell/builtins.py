@@ -131,7 +131,7 @@ def _source(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStat
 
     returns = interpreter.returns
     interpreter.returns = []
-    status = interpreter.nested(text, state, file)
+    status = interpreter.run_text(text, state, file)
     interpreter.returns = returns
     state.leave("return")
 
@@ -143,7 +143,7 @@ def _eval(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus
     if not all(is_known(argument.value) for argument in argv):
         state.source_unknown(interpreter.doubt_at(command.start, argv[-1].end, "file"))
     text = " ".join([argument.text for argument in arguments])
-    return interpreter.nested(text, state, interpreter.file)
+    return interpreter.run_text(text, state, interpreter.file)
 
 
 def _exec(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:

@@ -33,7 +33,7 @@ from ptcompile.shell.values import (
     ShellValue,
     Variable,
     any_of,
-    computed,
+    derive_value,
     is_certain,
     is_known,
     text_of,
@@ -144,7 +144,7 @@ class Interpreter(Expander):
         """Run a command in the background."""
         first = len(self.commands)
         self.in_background += 1
-        status = self.own_shell(_single_node(node), state, asked=1)
+        status = self.run_subshell(_single_node(node), state, asked=1)
         self.in_background -= 1
         self.running.update(range(first, len(self.commands)))
         state.background = ExitStatus(None, status.failing)
@@ -183,7 +183,7 @@ class Interpreter(Expander):
             if status.code or status.failing & state.failing:
                 state.ended = "failure"
 
-    def own_shell(self, items: nodes.Sequence, state: ShellState, *, asked: int) -> ExitStatus:
+    def run_subshell(self, items: nodes.Sequence, state: ShellState, *, asked: int) -> ExitStatus:
         """Run commands whose `exit`, variables and `set -e` affect only them, and return the
         status they end with.
         """
@@ -252,7 +252,7 @@ class Interpreter(Expander):
 
     def case(self, node: nodes.Case, state: ShellState) -> ExitStatus:
         """Run `case`."""
-        value = self.joined(node.word, state)
+        value = self.word_value(node.word, state)
         if not node.choices:
             return OK
         return self.choose(
@@ -292,12 +292,12 @@ class Interpreter(Expander):
 
     def matching(self, value: ShellValue, choice: nodes.Choice, state: ShellState) -> ExitStatus:
         """Return whether a value matches one of the patterns, as a status."""
-        wanted = [self.joined(pattern, state) for pattern in choice.patterns]
-        if any(text_of(pattern) == "*" for pattern in wanted):
+        patterns = [self.word_value(pattern, state) for pattern in choice.patterns]
+        if any(text_of(pattern) == "*" for pattern in patterns):
             return OK
-        if not all(map(is_certain, (value, *wanted))):
+        if not all(map(is_certain, (value, *patterns))):
             return UNKNOWN
-        if any(matches(text_of(value), text_of(pattern)) for pattern in wanted):
+        if any(matches(text_of(value), text_of(pattern)) for pattern in patterns):
             return OK
         return FAILED
 
@@ -312,7 +312,7 @@ class Interpreter(Expander):
         self.in_loop += 1
         status = self.asked_status(node.condition, state)
         if node.is_until:
-            status = status.negated()
+            status = status.negate()
         doubt = self.doubt_about(node)
         is_true = status.code == 0
         taken = state.copy() if is_true else state.branch(doubt, status.succeeding)
@@ -404,36 +404,36 @@ class Interpreter(Expander):
     def group(self, node: nodes.Group, state: ShellState) -> ExitStatus:
         """Run commands in braces or parentheses."""
         if node.is_subshell:
-            return self.own_shell(node.body, state, asked=self.asked)
+            return self.run_subshell(node.body, state, asked=self.asked)
         return self.sequence(node.body, state)
 
     def pipeline(self, node: nodes.Pipeline, state: ShellState) -> ExitStatus:
         """Run commands between `|`, or one after `!`."""
         if len(node.commands) == 1:
-            return self.asked_status(_single_node(node.commands[0]), state).negated()
+            return self.asked_status(_single_node(node.commands[0]), state).negate()
 
         *others, last = node.commands
         # the reader of a pipe may end its writer
         self.before_pipe += 1
         statuses = [
-            self.own_shell(_single_node(command), state.copy(), asked=1) for command in others
+            self.run_subshell(_single_node(command), state.copy(), asked=1) for command in others
         ]
         self.before_pipe -= 1
-        statuses.append(self.own_shell(_single_node(last), state, asked=1))
+        statuses.append(self.run_subshell(_single_node(last), state, asked=1))
         items = tuple([status_text(status, "$?") for status in statuses])
         state.variables["PIPESTATUS"] = Variable(items[0], False, items)
         status = any_of(statuses) if state.pipefail else statuses[-1]
 
-        return status.negated() if node.is_negated else status
+        return status.negate() if node.is_negated else status
 
     def test(self, node: nodes.Test, state: ShellState) -> ExitStatus:
         """Run `[[ ... ]]`."""
-        return decide([self.joined(word, state) for word in node.words], is_double=True)
+        return decide([self.word_value(word, state) for word in node.words], is_double=True)
 
     def arithmetic(self, node: nodes.ArithmeticCommand, state: ShellState) -> ExitStatus:
         """Run `((...))`."""
         state.forget(_assigned_in(node))
-        value = self.computed(node.parts, "", state)
+        value = self.arithmetic_value(node.parts, "", state)
         if is_certain(value):
             return ExitStatus(int(text_of(value) == "0"))
         return UNKNOWN
@@ -503,7 +503,7 @@ class Interpreter(Expander):
                 return Variable(unknown(f"${name}"), is_exported)
             return Variable(items[0] if items else (), is_exported, items)
 
-        value = self.joined(assignment.value, state)
+        value = self.word_value(assignment.value, state)
         if assignment.appends and self.budget.allows(len(text_of(value)), name):
             value = (self.lookup(name, state) or ()) + value
 
@@ -525,8 +525,8 @@ class Interpreter(Expander):
         self.stdin = ()
         inner = unwrap(words)
         if call is not None:
-            given = {name: Variable(computed(text)) for name, text in inner.env.items()}
-            return self.script(call, argv, state, {**assigned, **given}, is_exec=is_exec)
+            wrapped = {name: Variable(derive_value(text)) for name, text in inner.env.items()}
+            return self.script(call, argv, state, {**assigned, **wrapped}, is_exec=is_exec)
 
         index = self.record(argv, state, assigned)
         text = endless_program(words[inner.start :])
@@ -559,14 +559,14 @@ class Interpreter(Expander):
         ][1:]
         inner.errexit = call.errexit
         inner.pipefail = call.pipefail
-        status = self.nested(call.text, inner, call.file, is_own=True)
+        status = self.run_text(call.text, inner, call.file, is_own=True)
         state.ended = inner.ended
         if is_exec and state.reaches_next:
             self.end("exit", status, state)
 
         return status
 
-    def nested(
+    def run_text(
         self, text: str, state: ShellState, file: str, *, is_own: bool = False
     ) -> ExitStatus:
         """Run another text, in another shell or in this one."""
@@ -578,7 +578,7 @@ class Interpreter(Expander):
             self.unread = self.doubt_at(MAX_TEXT - _MAX_SHOWN, MAX_TEXT, "text")
         body = parse(self.text).body
         if is_own:
-            status = self.own_shell(body, state, asked=self.in_background)
+            status = self.run_subshell(body, state, asked=self.in_background)
         else:
             status = self.sequence(body, state)
 
@@ -626,24 +626,25 @@ class Interpreter(Expander):
         self, redirections: Sequence[Redirection], argv: Argv, state: ShellState
     ) -> None:
         """Keep the text of `cat <<EOF > FILE` and `echo TEXT > FILE`, and of `bash <<EOF`."""
-        given = tuple(
+        body = tuple(
             [
                 piece
                 for redirection in redirections
-                for piece in self.joined(redirection.body, state)
+                for piece in self.word_value(redirection.body, state)
             ]
         )
-        text = text_of(given)
+        text = text_of(body)
         name = argv[0].text if argv else ""
         if name == "echo":
             text = " ".join([argument.text for argument in argv[1:]])
         elif name != "cat":
-            self.stdin, text = given, ""
+            self.stdin = body
+            text = ""
 
         for redirection in redirections:
             if redirection.operator == ">":
                 self.written[
-                    self.path_of(text_of(self.joined(redirection.target, state)), state)
+                    self.path_of(text_of(self.word_value(redirection.target, state)), state)
                 ] = text or None
 
     def substitution(self, part: nodes.Substitution, state: ShellState) -> ShellValue:
@@ -657,7 +658,7 @@ class Interpreter(Expander):
             and [word.source for word in node.words] == ["cat"]
             and node.redirections
         ):
-            printed = self.joined(node.redirections[0].body, state)
+            printed = self.word_value(node.redirections[0].body, state)
             if not printed:
                 return not_known
             *pieces, last = printed
@@ -665,7 +666,7 @@ class Interpreter(Expander):
 
         first = len(self.commands)
         self.in_substitution += 1
-        self.substitution_status = self.own_shell(part.body, state, asked=1)
+        self.substitution_status = self.run_subshell(part.body, state, asked=1)
         self.in_substitution -= 1
         commands = self.commands[first:]
         values = [argument.value for command in commands for argument in command.argv]
@@ -678,7 +679,7 @@ class Interpreter(Expander):
         if output is None:
             return not_known
 
-        return computed(output.rstrip("\n"), *values)
+        return derive_value(output.rstrip("\n"), *values)
 
 
 def _single_node(node: Node) -> nodes.Sequence:

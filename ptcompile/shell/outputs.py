@@ -1,4 +1,4 @@
-"""What a pipeline of common programs prints, where that is known without running them.
+"""Output of pipelines of common programs, if it is known without running them.
 
 Source: coreutils 9; only the forms that scripts use to take a host name or a list apart.
 """

@@ -97,7 +97,7 @@ def parse(text: str) -> ScriptTree:
     return _ScriptParser(text).tree()
 
 
-def merged(parts: Parts) -> tuple[Part, ...]:
+def merge_literals(parts: Parts) -> tuple[Part, ...]:
     """Join neighboring literals that are quoted alike."""
     joined: Parts = []
     for part in parts:
@@ -151,7 +151,7 @@ class _ScriptParser:
             self.at = match.end()
         return match
 
-    def taken(self, match_at: MatchAt) -> re.Match[str]:
+    def expect_match(self, match_at: MatchAt) -> re.Match[str]:
         match = self.take(match_at)
         if match is None:
             raise self.fail()
@@ -226,7 +226,8 @@ class _ScriptParser:
         start = self.at
         is_negated = False
         while (word := self.peek(_RESERVED)) in ("!", "time"):
-            is_negated ^= word == "!"
+            if word == "!":
+                is_negated = not is_negated
             self.at += len(word)
             self.skip_space()
 
@@ -262,9 +263,9 @@ class _ScriptParser:
             return node
         if word in _NOT_FIRST:
             raise self.fail()
-        if self.has("((") and (end := self.balanced(start + 2, "))")) is not None:
+        if self.has("((") and (end := self.find_closing(start + 2, "))")) is not None:
             self.at = end
-            return ArithmeticCommand(start, end, self.inner(start + 2, end - 2))
+            return ArithmeticCommand(start, end, self.arithmetic_parts(start + 2, end - 2))
         if self.has("("):
             self.at += 1
             body = self.sequence()
@@ -361,11 +362,11 @@ class _ScriptParser:
         if is_quoted:
             return Word((Literal(body, True),), begin, end, body)
 
-        return Word(_ScriptParser(body, self.deeper()).whole(), begin, end, body)
+        return Word(_ScriptParser(body, self.deeper()).text_parts(), begin, end, body)
 
-    def whole(self) -> tuple[Part, ...]:
+    def text_parts(self) -> tuple[Part, ...]:
         """Return the parts of the text, as of one in double quotes."""
-        return merged(self.double(""))
+        return merge_literals(self.quoted_parts(""))
 
     def if_(self, start: int) -> Node:
         branches: list[Branch] = []
@@ -466,7 +467,7 @@ class _ScriptParser:
 
     def function(self, start: int) -> Node:
         self.skip_space()
-        return self.function_body(start, self.taken(_FUNCTION_NAME)["name"])
+        return self.function_body(start, self.expect_match(_FUNCTION_NAME)["name"])
 
     def function_body(self, start: int, name: str) -> Node:
         end = self.at
@@ -484,7 +485,7 @@ class _ScriptParser:
         while not self.take(_TEST_END):
             first = self.at
             if words and words[-1].source == "=~":
-                pattern = self.taken(_REGEX).group()
+                pattern = self.expect_match(_REGEX).group()
                 words.append(Word((Opaque(pattern),), first, self.at, pattern))
             elif match := self.take(_TEST_OPERATOR):
                 operator = match.group()
@@ -517,7 +518,7 @@ class _ScriptParser:
         if self.at == start:
             return None
 
-        return Word(merged(parts), start, self.at, self.text[start : self.at])
+        return Word(merge_literals(parts), start, self.at, self.text[start : self.at])
 
     def plain_sign(self, quoted: bool) -> Parts:
         self.at += 1
@@ -529,21 +530,21 @@ class _ScriptParser:
         self.at = self.end_of(start + 2, ")")
         return [Opaque(self.text[start : self.at])]
 
-    def escaped(self, quoted: bool) -> Parts:
+    def escape(self, quoted: bool) -> Parts:
         following = self.text[self.at + 1 : self.at + 2]
         self.at = min(self.at + 2, self.size)
         if following == "\n":
             return []
         return [Literal(following or "\\", True)]
 
-    def single(self, quoted: bool) -> Parts:
-        return [Literal(self.taken(_SINGLE)["text"], True)]
+    def single_quoted(self, quoted: bool) -> Parts:
+        return [Literal(self.expect_match(_SINGLE)["text"], True)]
 
-    def in_double(self, quoted: bool) -> Parts:
+    def double_quoted(self, quoted: bool) -> Parts:
         self.at += 1
-        return self.double('"') or [Literal("", True)]
+        return self.quoted_parts('"') or [Literal("", True)]
 
-    def double(self, end: str) -> Parts:
+    def quoted_parts(self, end: str) -> Parts:
         """Return the parts up to the closing quotation mark; of a here-document, up to its end."""
         parts: Parts = []
         while self.at < self.size:
@@ -569,7 +570,7 @@ class _ScriptParser:
         if following == "{":
             return [self.braces(quoted)]
         if following == "'" and not quoted:
-            source = self.taken(_ANSI_TEXT).group()
+            source = self.expect_match(_ANSI_TEXT).group()
             text = _ESCAPE.sub(lambda match: _ESCAPED[match["sign"]], source[2:-1])
             return [Literal(text, True) if not _OTHER_ESCAPE(source) else Opaque(source)]
 
@@ -584,10 +585,12 @@ class _ScriptParser:
 
     def command_or_arithmetic(self, quoted: bool) -> Part:
         start = self.at
-        end = self.balanced(start + 3, "))") if self.has("$((") else None
+        end = self.find_closing(start + 3, "))") if self.has("$((") else None
         if end is not None:
             self.at = end
-            return Arithmetic(self.inner(start + 3, end - 2), quoted, self.text[start:end])
+            return Arithmetic(
+                self.arithmetic_parts(start + 3, end - 2), quoted, self.text[start:end]
+            )
 
         self.depth = self.deeper()
         self.at += 2
@@ -626,32 +629,35 @@ class _ScriptParser:
         if (prefix and operator) or (parts and not operator):
             return Opaque(source, quoted)
 
-        return Parameter(name, quoted, source, operator or prefix, merged(parts), index)
+        return Parameter(name, quoted, source, operator or prefix, merge_literals(parts), index)
 
     def backquote(self, quoted: bool) -> Parts:
-        match = self.taken(_BACKQUOTED)
+        match = self.expect_match(_BACKQUOTED)
         text = re.sub(r'\\([$`\\"])' if quoted else r"\\([$`\\])", r"\1", match["script"])
         tree = _ScriptParser(text, self.deeper()).tree()
         if tree.error is not None:
             raise self.fail()
         return [Substitution(tree.body, quoted, match.group())]
 
-    def inner(self, start: int, end: int) -> tuple[Part, ...]:
+    def arithmetic_parts(self, start: int, end: int) -> tuple[Part, ...]:
         """Return the parts of an arithmetic expression."""
-        return _ScriptParser(self.text[start:end], self.deeper()).whole()
+        return _ScriptParser(self.text[start:end], self.deeper()).text_parts()
 
     def end_of(self, start: int, close: str) -> int:
-        end = self.balanced(start, close)
+        end = self.find_closing(start, close)
         if end is None:
             raise self.fail()
         return end
 
-    def balanced(self, start: int, close: str) -> int | None:
+    def find_closing(self, start: int, close: str) -> int | None:
         """Return the offset after the closing sign that matches an opened parenthesis, or None."""
         depth = 0
         for match in _BALANCED.finditer(self.text, start):
             sign = match.group()
-            depth += (sign == "(") - (sign == ")")
+            if sign == "(":
+                depth += 1
+            elif sign == ")":
+                depth -= 1
             if depth < 0:
                 if self.text.startswith(close, match.start()):
                     return match.start() + len(close)
@@ -663,9 +669,9 @@ _IN_DOUBLE = re.compile(r'[^$`"\\]+|\\(?=[^$`"\\\n])').match
 _IN_BODY = re.compile(r"[^$`\\]+|\\(?=[^$`\\\n])").match
 _IN_BRACES = re.compile(r"[^$`\"'\\}]+").match
 _QUOTES = {
-    "\\": _ScriptParser.escaped,
-    "'": _ScriptParser.single,
-    '"': _ScriptParser.in_double,
+    "\\": _ScriptParser.escape,
+    "'": _ScriptParser.single_quoted,
+    '"': _ScriptParser.double_quoted,
     "$": _ScriptParser.dollar,
     "`": _ScriptParser.backquote,
 }

@@ -54,11 +54,11 @@ def decide(words: Sequence[ShellValue], *, is_double: bool) -> ExitStatus:
 
     match texts:
         case ["!", _, *_]:
-            return decide(words[1:], is_double=is_double).negated()
+            return decide(words[1:], is_double=is_double).negate()
         case ["(", *_, ")"]:
             return decide(words[1:-1], is_double=is_double)
         case [_, sign, "0"] if words[0] and words[0][0].status is not None:
-            return words[0][0].status.compared(sign)
+            return words[0][0].status.compare(sign)
 
     is_true = _is_true(texts, is_double) if all(map(is_certain, words)) else None
     return UNKNOWN if is_true is None else ExitStatus(int(not is_true))

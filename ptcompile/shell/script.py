@@ -1,5 +1,5 @@
-"""What a script runs: its commands in order, with what decides whether they start and what their
-failure does.
+"""The reading of a script: its commands in order, with what decides whether they start and what
+their failure does.
 
 Pods that differ only in variables that a script does not read share one reading.
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.shell.calls import Files, ShellCall, no_files, shell_call
-from ptcompile.shell.values import UNKNOWN, Argument, Doubt, ShellValue, computed
+from ptcompile.shell.values import UNKNOWN, Argument, Doubt, ShellValue, derive_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,14 +127,14 @@ def follow(interpreter: Interpreter, call: ShellCall, folder: str) -> Script:
     from ptcompile.shell.state import ShellState
 
     state = ShellState(
-        interpreter.env, [computed(argument) for argument in call.arguments[1:]], folder
+        interpreter.env, [derive_value(argument) for argument in call.arguments[1:]], folder
     )
     state.errexit = call.errexit
     state.pipefail = call.pipefail
     unread = None
     status = UNKNOWN
     try:
-        status = interpreter.nested(call.text, state, call.file, is_own=True)
+        status = interpreter.run_text(call.text, state, call.file, is_own=True)
     except (LimitError, RecursionError):
         unread = Doubt(interpreter.text.count("\n") + 1, "what follows", "text")
 

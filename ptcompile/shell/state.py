@@ -1,4 +1,4 @@
-"""What a script is known to have done so far, and what is left of it where branches meet again."""
+"""The known state of a script as far as it has run, and how the states of branches are joined."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ class ShellState:
         self.changed_by = self.changed_by or doubt
         for name, variable in self.variables.items():
             if variable.value is not None:
-                self.variables[name] = variable._replace(value=assumed(variable.value))
+                self.variables[name] = variable._replace(value=as_assumed(variable.value))
 
 
-def assumed(value: ShellValue) -> ShellValue:
+def as_assumed(value: ShellValue) -> ShellValue:
     """Return a value that an unknown file may have changed."""
     return tuple(
         [

@@ -63,17 +63,17 @@ class ExitStatus(NamedTuple):
         """The commands of which a failure is turned into a success."""
         return self.of if self.is_negated else frozenset()
 
-    def negated(self) -> ExitStatus:
+    def negate(self) -> ExitStatus:
         """Return the status of `! command`."""
         if self.code is not None:
             return ExitStatus(int(self.code == 0))
         return self._replace(is_negated=not self.is_negated)
 
-    def compared(self, sign: str) -> ExitStatus:
+    def compare(self, sign: str) -> ExitStatus:
         """Return the status of `[ $? -ne 0 ]`, or of another comparison with 0."""
         if sign in ("-eq", "=", "=="):
             return self
-        return self.negated() if sign in ("-ne", "!=", "-gt") else UNKNOWN
+        return self.negate() if sign in ("-ne", "!=", "-gt") else UNKNOWN
 
 
 OK = ExitStatus(0)
@@ -134,7 +134,7 @@ def unknown(source: str) -> ShellValue:
     return (Piece(source, "unknown"),)
 
 
-def computed(text: str, *sources: ShellValue) -> ShellValue:
+def derive_value(text: str, *sources: ShellValue) -> ShellValue:
     """Return a text that was computed from other values, and is as certain as they are."""
     kinds = {piece.kind for source in sources for piece in source}
     if "assumed" in kinds:

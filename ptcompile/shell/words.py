@@ -14,16 +14,16 @@ from itertools import pairwise
 from ptcompile._internal.limits import Budget
 from ptcompile._internal.spelling import is_short_number
 from ptcompile.shell import nodes
-from ptcompile.shell.parser import merged
+from ptcompile.shell.parser import merge_literals
 from ptcompile.shell.patterns import compute, without_match
-from ptcompile.shell.state import ShellState, assumed, status_text
+from ptcompile.shell.state import ShellState, as_assumed, status_text
 from ptcompile.shell.values import (
     MAX_TEXT,
     Argument,
     Piece,
     ShellValue,
     Variable,
-    computed,
+    derive_value,
     is_known,
     text_of,
     unknown,
@@ -73,7 +73,7 @@ class Expander:
         """Return the output of commands."""
         return unknown(part.source)
 
-    def joined(self, word: Word | None, state: ShellState) -> ShellValue:
+    def word_value(self, word: Word | None, state: ShellState) -> ShellValue:
         """Return a word's value where the shell does not split it: in an assignment, a test, a
         redirection.
         """
@@ -88,14 +88,14 @@ class Expander:
         if isinstance(part, nodes.Substitution):
             return self.substitution(part, state)
         if isinstance(part, nodes.Arithmetic):
-            return self.computed(part.parts, part.source, state)
+            return self.arithmetic_value(part.parts, part.source, state)
         return unknown(part.source)
 
     def parts(self, parts: Sequence[Part], state: ShellState) -> ShellValue:
         """Return the value of several parts."""
         return tuple([piece for part in parts for piece in self.part(part, state)])
 
-    def computed(self, parts: Sequence[Part], source: str, state: ShellState) -> ShellValue:
+    def arithmetic_value(self, parts: Sequence[Part], source: str, state: ShellState) -> ShellValue:
         """Return the value of an arithmetic expression, which is unknown if it changes a
         variable.
         """
@@ -111,7 +111,7 @@ class Expander:
         if number is None:
             return unknown(source)
 
-        return computed(str(number), *sources)
+        return derive_value(str(number), *sources)
 
     def known_text(self, name: str, state: ShellState) -> str | None:
         """Return the text of a variable, or None if it is not known."""
@@ -133,18 +133,18 @@ class Expander:
         if name in ("@", "*"):
             return _join_with_spaces(state.arguments)
         if name == "#":
-            return computed(str(len(state.arguments)))
+            return derive_value(str(len(state.arguments)))
         if name in ("?", "!"):
             return status_text(state.status if name == "?" else state.background, f"${name}")
 
-        given = self.reads[name] = self.env.get(name)
-        if given is None:
+        text = self.reads[name] = self.env.get(name)
+        if text is None:
             return (Piece(f"${name}", "unset"),)
-        if _PLACEHOLDER.search(given):
-            return unknown(given)
+        if _PLACEHOLDER.search(text):
+            return unknown(text)
 
-        value = computed(given)
-        return value if state.changed_by is None else assumed(value)
+        value = derive_value(text)
+        return value if state.changed_by is None else as_assumed(value)
 
     def parameter(self, part: Parameter, state: ShellState) -> ShellValue:
         """Return the value of `$X`, or of another form of it."""
@@ -159,7 +159,7 @@ class Expander:
         if operator in _DEFAULTS or operator in (":+", "+", ":?", "?"):
             return self.with_default(part, value, state)
         if _is_list(part):
-            items = self.listed(part, state)
+            items = self.selected_items(part, state)
             return not_known if items is None else _join_with_spaces(items)
         if value is None:
             return ()
@@ -176,11 +176,13 @@ class Expander:
         if operator == "!":
             return self.lookup(text, state) or ()
         if operator == ":":
-            chosen = self.chosen(part, len(text), state)
-            return not_known if chosen is None else computed(text[chosen], value, argument)
+            selected = self.selected_slice(part, len(text), state)
+            if selected is None:
+                return not_known
+            return derive_value(text[selected], value, argument)
 
         changed = _change_text(text, operator, text_of(argument))
-        return not_known if changed is None else computed(changed, value, argument)
+        return not_known if changed is None else derive_value(changed, value, argument)
 
     def item(self, part: Parameter, state: ShellState) -> ShellValue | None:
         """Return an item of an array, all of them, or their number."""
@@ -193,12 +195,12 @@ class Expander:
         if part.subscript in ("@", "*"):
             if part.operator != "#":
                 return _join_with_spaces(items)
-            return computed(str(size)) if all(map(is_known, items)) else not_known
+            return derive_value(str(size)) if all(map(is_known, items)) else not_known
 
         index = not_known
         if _COMMAND.search(part.subscript) is None:
             # arithmetic takes names with and without a dollar sign
-            index = self.computed(
+            index = self.arithmetic_value(
                 (nodes.Literal(_DOLLAR.sub(r"\1", part.subscript)),), part.source, state
             )
 
@@ -220,7 +222,7 @@ class Expander:
             return variable.items
         return [variable.value]
 
-    def listed(self, part: Parameter, state: ShellState) -> Sequence[ShellValue] | None:
+    def selected_items(self, part: Parameter, state: ShellState) -> Sequence[ShellValue] | None:
         """Return the items of `$@`, of an array, or of a part of them, or None if they are not
         known.
         """
@@ -231,10 +233,12 @@ class Expander:
             return None
         if not part.subscript:
             items = (unknown("$0"), *items)
-        chosen = self.chosen(part, len(items), state) if all(map(is_known, items[1:])) else None
-        return None if chosen is None else items[chosen]
+        if not all(map(is_known, items[1:])):
+            return None
+        selected = self.selected_slice(part, len(items), state)
+        return None if selected is None else items[selected]
 
-    def chosen(self, part: Parameter, size: int, state: ShellState) -> slice | None:
+    def selected_slice(self, part: Parameter, size: int, state: ShellState) -> slice | None:
         """Return which part of a text or an array `${X:offset:length}` is, or None if that is
         not known.
         """
@@ -248,7 +252,9 @@ class Expander:
         if first is None or length is None or len(rest) > 1:
             return None
 
-        first = max(first + size, size) if first < -size else first + size * (first < 0)
+        if first < 0:
+            # before the first character or item, the shell finds nothing
+            first = first + size if first >= -size else size
         return slice(first, max(first, size + length) if length < 0 else first + length)
 
     def with_default(
@@ -302,7 +308,7 @@ class Expander:
             if isinstance(part, nodes.Literal):
                 fields.literal(part)
             elif isinstance(part, nodes.Parameter) and _is_list(part):
-                items = self.listed(part, state)
+                items = self.selected_items(part, state)
                 if items is None:
                     fields.add(unknown(part.source), may_split=True)
                 elif part.quoted and "*" in (part.name, part.subscript):
@@ -360,7 +366,7 @@ def _alternatives(word: Word) -> list[Word]:
     opened = signs.count("{")
     if not 0 < opened <= _MAX_BRACES or len(signs) > MAX_ITEMS:
         return [word]
-    return [word._replace(parts=_joined_signs(made)) for made in _without_braces(signs)]
+    return [word._replace(parts=_joined_signs(expanded)) for expanded in _without_braces(signs)]
 
 
 def _without_braces(signs: list[Part | str]) -> list[list[Part | str]]:
@@ -376,7 +382,10 @@ def _without_braces(signs: list[Part | str]) -> list[list[Part | str]]:
                 ends.append(end)
             if sign == "}" and not depth:
                 break
-            depth += (sign == "{") - (sign == "}")
+            if sign == "{":
+                depth += 1
+            elif sign == "}":
+                depth -= 1
         else:
             continue
 
@@ -414,7 +423,9 @@ def _range_of(signs: Sequence[Part | str]) -> list[str]:
 
 
 def _joined_signs(signs: Sequence[Part | str]) -> tuple[Part, ...]:
-    return merged([nodes.Literal(sign) if isinstance(sign, str) else sign for sign in signs])
+    return merge_literals(
+        [nodes.Literal(sign) if isinstance(sign, str) else sign for sign in signs]
+    )
 
 
 def _is_list(part: Parameter) -> bool:

@@ -37,7 +37,7 @@ class Agents(NamedTuple):
     pods: int
     """Number of training pods."""
     restarts: int
-    own_store: bool
+    has_own_store: bool
     """Whether each round of the rendezvous has its own store, so a new agent can join a later
     round.
     """
@@ -53,7 +53,7 @@ class Agents(NamedTuple):
     """Whether node 0 recognizes the endpoint as its own without DNS: by its bare host name, or
     from /etc/hosts.
     """
-    first_store: bool = True
+    shares_first_store: bool = True
     """Whether agents that share a store share the one of the first round, and not the
     rendezvous' store.
     """
@@ -65,7 +65,7 @@ class Agents(NamedTuple):
     """
 
     @property
-    def elastic(self) -> bool:
+    def is_elastic(self) -> bool:
         """Whether the job can train with fewer nodes than it has pods."""
         return self.backend == "c10d" and self.low < min(self.high, self.pods)
 
@@ -108,12 +108,12 @@ def agents_of(job: WorkloadPods, torch: Version | None = None) -> Agents | None:
         high=first.nodes.most,
         pods=rendezvous.nodes,
         restarts=atoi(first.max_restarts) or 0,
-        own_store=is_static or not any(map(shares_store, envs, versions)),
+        has_own_store=is_static or not any(map(shares_store, envs, versions)),
         wait_for_first=first_wait,
         wait_for_others=others_wait,
         closes=not is_static and any(map(closes_on_sigterm, versions)),
         known_at_start=is_static or first.host in (pod.hostname, *fqdn),
-        first_store=all(version >= FIRST_STORE for version in versions),
+        shares_first_store=all(version >= FIRST_STORE for version in versions),
         last_call=_conf_seconds(conf, "last_call_timeout", LAST_CALL_SECONDS),
         keep_alive=(
             _conf_seconds(conf, "keep_alive_interval", 5),

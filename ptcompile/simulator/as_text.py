@@ -574,8 +574,8 @@ def env_file(pod: Pod) -> str:
 
     text = ""
     for line in lines:
-        shown = safe_text(line) if line.startswith("#") else escape_unprintable(line)
-        text += f"{shown}\n"
+        printable = safe_text(line) if line.startswith("#") else escape_unprintable(line)
+        text += f"{printable}\n"
     return text
 
 

@@ -175,12 +175,13 @@ def _rendezvous_differences(old: JobRendezvous, new: JobRendezvous) -> Iterator[
         ("training pods", old.nodes, new.nodes),
         ("started by", old.first.launcher, new.first.launcher),
     ]
-    # an image's own command is unknown
-    if all(
-        role_rendezvous.launcher != "image"
+    launchers = {
+        role_rendezvous.launcher
         for rendezvous in (old, new)
         for _, role_rendezvous in rendezvous.roles
-    ):
+    }
+    # an image's own command is unknown
+    if "image" not in launchers:
         pairs += [
             ("processes", old.processes_text, new.processes_text),
             ("nodes", old.first.nodes_text, new.first.nodes_text),

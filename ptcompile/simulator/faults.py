@@ -207,7 +207,7 @@ def _fault_sentences(agents: Agents, *, whole: bool) -> Iterator[str]:
             f"torchrun waits {first_wait} seconds for node 0, and {others_wait} seconds for enough "
             "other nodes"
         )
-    if agents.elastic:
+    if agents.is_elastic:
         yield (
             f"torchrun starts with fewer than {agents.high} nodes if the others are over "
             f"{LAST_CALL_SECONDS} seconds late"
@@ -230,14 +230,18 @@ def _loss_sentences(agents: Agents) -> Iterator[str]:
         yield f"torchrun, a drained or deleted pod: the job fails: {CLOSED_BY_SIGTERM}"
     if recreation.end == "all":
         yield f"torchrun, a recreated or late pod: it joins within {GROW_SECONDS.text} seconds"
-    elif agents.elastic and not agents.restarts and agents.own_store:
+    elif agents.is_elastic and not agents.restarts and agents.has_own_store:
         yield f"torchrun, a late pod: the outcome depends on chance, because {stop_why(agents)}"
-    elif agents.backend == "c10d" and not agents.first_store and not agents.own_store:
+    elif agents.backend == "c10d" and not agents.shares_first_store and not agents.has_own_store:
         yield (
             "torchrun, a recreated or late pod: the outcome depends on chance, because "
             f"{STALE_ADDRESSES} (TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
         )
-    elif agents.backend == "c10d" and not agents.own_store and (agents.restarts or agents.elastic):
+    elif (
+        agents.backend == "c10d"
+        and not agents.has_own_store
+        and (agents.restarts or agents.is_elastic)
+    ):
         yield (
             "torchrun, a pod that is recreated or joins a later rendezvous: all pods exit with "
             f"status 1 after {STALE_SECONDS} seconds, as their agents keep the store of the first "

@@ -68,13 +68,13 @@ _TOP_DOMAINS = frozenset(
 
 
 class HostMistake(NamedTuple):
-    """Why a host name leads to no pod of the job."""
+    """The mistake for which a host name leads to no pod of the job."""
 
     name: MistakeName
     """What is wrong."""
     written: str
     """The wrong part of the host, or the Service that it names."""
-    known: str = ""
+    existing: str = ""
     """What the files have in its place, if they have one."""
     better: str = ""
     """A name that leads to a pod, or the value that the pods need; empty if the files do not
@@ -103,7 +103,7 @@ class _ClusterName(NamedTuple):
     namespace: str
 
     @property
-    def within(self) -> str:
+    def pod_and_service(self) -> str:
         """The name without the namespace."""
         return f"{self.pod}.{self.service}" if self.pod else self.service
 
@@ -126,7 +126,7 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
     name = _cluster_name(job, labels)
     if name is None or any(_leads(peer, host) for peer in _peers(job, name.pod or name.service)):
         return None
-    if name.namespace and _leads(job, name.within):
+    if name.namespace and _leads(job, name.pod_and_service):
         # a manifest without a namespace may be applied to any
         namespace = _written_namespace(job)
         # an equal namespace means that only the host's cluster domain is unknown
@@ -135,7 +135,9 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
             name.namespace,
         )
         if is_other:
-            return HostMistake("namespace", name.namespace, namespace, f"{name.within}.{namespace}")
+            return HostMistake(
+                "namespace", name.namespace, namespace, f"{name.pod_and_service}.{namespace}"
+            )
         return None
 
     wrong = _renamed_job(job, name) if is_complete else None
@@ -326,9 +328,9 @@ def _wrong_pod(job: WorkloadPods, name: _ClusterName, is_complete: bool) -> Host
     subdomains = _subdomains(job)
     better = _shortest_pod_name(job)
     if name.service not in subdomains and not services:
-        known = min(subdomains, default="")
+        subdomain = min(subdomains, default="")
         if could_exist:
-            return HostMistake("subdomain", name.service, known, better)
+            return HostMistake("subdomain", name.service, subdomain, better)
         return None
     if exists:
         return None
@@ -374,15 +376,17 @@ def _unserved_name(pod: Pod, name: _ClusterName) -> HostMistake | None:
     other files.
     """
     job = pod.job
-    meant = _meant_pod(job, name.pod)
-    if not _is_decidable(pod, name, names_pod=meant is not None or _could_be_pod(name.pod, job)):
+    named_pod = _meant_pod(job, name.pod)
+    if not _is_decidable(
+        pod, name, names_pod=named_pod is not None or _could_be_pod(name.pod, job)
+    ):
         return None
 
     neighbors = job.stream.in_namespace(job.namespace)
     services = neighbors.by_name(SERVICE, name.service)
     if services:
-        if meant is not None:
-            return _service_mistake(meant, name, services)
+        if named_pod is not None:
+            return _service_mistake(named_pod, name, services)
         return None
     if not name.pod:
         return HostMistake("Service", name.service, is_certain=False)

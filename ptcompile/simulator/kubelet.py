@@ -1,4 +1,4 @@
-"""What the kubelet computes: `$(X)` in env, command and args, and the QoS class.
+"""Values that the kubelet computes: `$(X)` in env, command and args, and the QoS class.
 
 Source: Kubernetes 1.36.
 """
@@ -146,17 +146,17 @@ def environment(
     container: ContainerView,
     pod: PodView,
     budget: Budget | None = None,
-    given: Mapping[str, str] | None = None,
+    imported: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Return the variables of the container's processes in order; the last of several entries with
     one name wins.
 
-    A reference sees only earlier entries, and the variables that are `given` before them, by
+    A reference sees only earlier entries, and the variables `imported` before them, by
     envFrom. A value that is not in the pod (a Secret's or a ConfigMap's, a pod's IP) becomes
     `<source>`, such as `<secret:hf/token>`.
     """
     budget = budget or Budget()
-    out: dict[str, str] = dict(given or {})
+    out: dict[str, str] = dict(imported or {})
     for entry in container.env:
         name = as_string(entry.get("name"))
         env_value = entry.get("value")
@@ -176,7 +176,8 @@ def _expand_entry(entry: Json, pod: PodView, env: Mapping[str, str], budget: Bud
     source = nested_map(entry, "valueFrom")
     if "fieldRef" not in source:
         source_name = reference(source)
-        if source_name is not None:  # Volcano adds two of these to each pod for every task
+        # the most frequent source: Volcano adds two of these to each pod for every task
+        if source_name is not None:
             return f"<{source_name}>"
     elif type(field := source["fieldRef"]) is dict or isinstance(field, Mapping):
         path = nested_string(field, "fieldPath")

@@ -1,4 +1,4 @@
-"""Where the pods of a job meet, and which should: endpoints compared by what they lead to, not by
+"""The meetings of a job's pods, real and intended: endpoints compared by what they lead to, not by
 their text.
 
 A role of one pod may name itself in any way, such as localhost, and the others by its DNS name:
@@ -75,7 +75,7 @@ class Lead(NamedTuple):
 
 
 class HostAddress(NamedTuple):
-    """What a host name leads to from one pod."""
+    """The destination of a host name, seen from one pod."""
 
     name: str
     """What two hosts that lead to one place have in common: the pod's shortest DNS name or its
@@ -196,11 +196,11 @@ class MeetingMember(NamedTuple):
         launch = self.pod.launch
         if launch.doubt is not None or launch.changed_by is None:
             return launch.doubt
-        asked = options or (*launch.options, *self.rendezvous.options)
+        names = options or (*launch.options, *self.rendezvous.options)
         is_changed = any(
             self.option_name(option) in launch.changed
             or (not self.is_passed(option) and self.variable(option) in launch.env)
-            for option in asked
+            for option in names
         )
         return launch.changed_by if is_changed else None
 
@@ -434,11 +434,11 @@ def torch_of_pod(pod: Pod, versions: Versions) -> Version:
 
 def address_of(pod: Pod, host: str) -> HostAddress:
     """Return what a host name leads to from a pod."""
-    own = _address_of_pod(pod, pod)._replace(is_blind=True)
+    own_address = _address_of_pod(pod, pod)._replace(is_blind=True)
     if not host or is_loopback(host):
-        return own._replace(title="each pod itself")
+        return own_address._replace(title="each pod itself")
     if host.startswith(OWN_HOST_TEXTS):
-        return own._replace(title="")
+        return own_address._replace(title="")
 
     host = host.removesuffix(".")
     named = next((item for item in _pods_like(pod.job, host) if host in dns_names(item.view)), None)
@@ -453,14 +453,14 @@ def address_of(pod: Pod, host: str) -> HostAddress:
             return HostAddress(object_name(service), title=title)
         return _address_of_pod(selected, pod)._replace(title=title)
     if host == pod.hostname:
-        return own
+        return own_address
     if host != host.lower():
         return address_of(pod, host.lower())
 
-    meant = pod_with_hostname(pod.job, host)
+    named_pod = pod_with_hostname(pod.job, host)
     # the name resolves nowhere, but all pods that use it mean the same pod
-    if meant is not None:
-        return HostAddress(_address_of_pod(meant, pod).name)
+    if named_pod is not None:
+        return HostAddress(_address_of_pod(named_pod, pod).name)
 
     inside = host.removesuffix(f".{pod.job.versions.domain}").removesuffix(".svc")
     return HostAddress(inside.removesuffix(f".{pod.view.namespace}"))
@@ -514,18 +514,18 @@ def services_of(pod: Pod) -> list[Json]:
 
 def _only_pod_of(job: WorkloadPods, service: Json) -> Pod | None:
     """Return the pod behind a Service that selects one pod of the job, or None."""
-    wanted = selector(service)
-    if not wanted:
+    selected_labels = selector(service)
+    if not selected_labels:
         return None
 
-    numbers = numbers_in(wanted.values())
-    selected = [
-        pod
+    numbers = numbers_in(selected_labels.values())
+    candidates = (
+        job.pod(role, index)
         for role in job.roles
         for index in sorted({0, 1, role.count - 1, *numbers})
         if 0 <= index < role.count
-        and wanted.items() <= (pod := job.pod(role, index)).view.labels.items()
-    ]
+    )
+    selected = [pod for pod in candidates if selected_labels.items() <= pod.view.labels.items()]
 
     return selected[0] if len(selected) == 1 else None
 
@@ -534,10 +534,10 @@ def jobs_of(stream: Objects, versions: Versions) -> list[WorkloadPods]:
     """Return all jobs of a stream."""
     from ptcompile.simulator.job import job_in
 
-    def expanded() -> list[WorkloadPods]:
+    def expand_all() -> list[WorkloadPods]:
         return [job_in(stream, manifest, versions) for manifest in stream.of_kinds(RUNS_PODS)]
 
-    return stream.cached(jobs_of, expanded)
+    return stream.cached(jobs_of, expand_all)
 
 
 def drop_jobs(stream: Objects) -> None:

@@ -1,5 +1,5 @@
-"""What keeps the training pods of a job from joining one rendezvous: their number, endpoint,
-ranks, run, names.
+"""Obstacles that keep the training pods of a job from joining one rendezvous: their number,
+endpoint, ranks, run, names.
 """
 
 from __future__ import annotations
@@ -302,23 +302,25 @@ def _service_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     guide = gathering.guide
     services = [*services_at(job, guide.rendezvous.host.removesuffix(".").lower())]
     subdomains = {pod.view.subdomain for _, pod in job.first_pods}
-    if not services or any(
-        # may have addresses without a matching selector, or is the pods' headless subdomain
+    # a Service without a selector may have addresses, and so may the pods' headless subdomain
+    may_lead_to_pods = any(
         not selector(service)
         or nested_value(service, "spec", "type") == "ExternalName"
         or (is_headless(service) and object_name(service) in subdomains)
         for service in services
-    ):
+    )
+    if not services or may_lead_to_pods:
         return
     if not gathering.meets_at_a_pod or not gathering.is_complete:
         return
 
     service = services[0]
-    if any(
+    selects_pods = any(
         service_selects(item, labels)
         for item in services
         for labels in _candidate_labels(job, item)
-    ):
+    )
+    if selects_pods:
         if _has_host(gathering) or any(map(is_headless, services)):
             return
         sentence = f"no pod hosts c10d's store at the cluster IP of Service {object_name(service)}"
@@ -567,12 +569,8 @@ def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         int(rank) for member in (*members, *peers_of(guide)) for rank, _ in _node_ranks(member)
     ]
     are_unique = len({*ranks}) == len(ranks)
-    if (
-        ranks
-        and min(ranks) > 0
-        and are_unique
-        and all(any(_node_ranks(member)) for member in members)
-    ):
+    have_ranks = all(any(_node_ranks(member)) for member in members)
+    if min(ranks, default=0) > 0 and are_unique and have_ranks:
         sentence = f"the node ranks begin at {min(ranks)}: no pod has rank 0, which opens the store"
         # a bare Pod may join pods of other files
         is_certain = gathering.is_full and guide.rendezvous.launcher != "image"
@@ -641,20 +639,16 @@ def _published_name_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
                 "able to resolve"
             )
             yield Obstacle("node-names-handed-out", sentence, member, is_certain=False)
-        elif pod.dns is None:
-            sentence = (
-                f"c10d publishes the host name of {pod.display_name}, but no Service makes it "
-                "resolve"
-            )
-            yield Obstacle("unpublished-name", sentence, member, is_certain)
+            return
+        if pod.dns is None:
+            published = f"the host name of {pod.display_name}"
         elif pod.own_fqdn not in dns_names(pod.view):
-            sentence = (
-                f"c10d publishes {pod.own_fqdn} from /etc/hosts, but no Service makes it resolve"
-            )
-            yield Obstacle("unpublished-name", sentence, member, is_certain)
+            published = f"{pod.own_fqdn} from /etc/hosts"
         else:
             continue
 
+        sentence = f"c10d publishes {published}, but no Service makes it resolve"
+        yield Obstacle("unpublished-name", sentence, member, is_certain)
         return
 
 

@@ -215,17 +215,17 @@ class Pod:
 
     @cached_property
     def _imported_variables(self) -> dict[str, str]:
-        given: dict[str, str] = {}
+        variables: dict[str, str] = {}
         for source in self._env_sources:
-            given |= source.variables
-        return given
+            variables |= source.variables
+        return variables
 
     @cached_property
     def _values(self) -> dict[str, str]:
         main = self.main
         if main is None:
             return {}
-        return kubelet.environment(main, self.view, given=self._imported_variables)
+        return kubelet.environment(main, self.view, imported=self._imported_variables)
 
     @property
     def has_unknown_variables(self) -> bool:

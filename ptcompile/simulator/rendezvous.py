@@ -110,13 +110,12 @@ def can_rendezvous(job: WorkloadPods, rendezvous: JobRendezvous) -> bool | None:
     """Return whether all training pods join one rendezvous, or None if machines, other objects or
     an image's own command decide that.
     """
-    if any(
+    starts_nothing = any(
         note.startswith(("torchrun does not start", "torchrun starts nothing"))
         for _, role_rendezvous in rendezvous.roles
         for note in role_rendezvous.notes
-    ):
-        return False
-    if any(obstacle.is_certain for obstacle in job.obstacles):
+    )
+    if starts_nothing or any(obstacle.is_certain for obstacle in job.obstacles):
         return False
 
     is_modeled = (

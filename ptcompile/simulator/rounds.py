@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     """
 
     class PodRestart(Protocol):
-        """What the operator does about a failed pod."""
+        """The reaction of the operator to a failed pod."""
 
         @property
         def pods(self) -> Collection[int]:
@@ -114,9 +114,9 @@ def stop_why(agents: Agents) -> str:
 
 def _predict_join(agents: Agents) -> tuple[End | None, str]:
     """Return the outcome of a new torchrun that joins a later round, and the reason."""
-    if agents.own_store:
+    if agents.has_own_store:
         return "all", "each rendezvous has its own store, so a new agent can join"
-    if not agents.first_store:
+    if not agents.shares_first_store:
         return None, STALE_ADDRESSES
     return (
         "fail",
@@ -225,7 +225,7 @@ class Rounds:
         else:
             self.waiting_for_store = punctual
 
-        missing = self.agents.pods - len(delays) < self.agents.low or not self.agents.elastic
+        missing = self.agents.pods - len(delays) < self.agents.low or not self.agents.is_elastic
         if missing:
             self.why = f"the others wait {self.agents.wait_for_others} seconds for enough nodes"
         else:
@@ -433,7 +433,7 @@ class Rounds:
             return
 
         self.opening = self.now
-        self.stale = not agents.own_store
+        self.stale = not agents.has_own_store
         self._interrupt(set(self.members))
         if not self.failed:
             self.why = "torchrun starts the processes of all nodes again"

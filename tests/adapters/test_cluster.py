@@ -31,7 +31,7 @@ def test_every_object_is_created_in_order_and_owned_by_the_job(
 ) -> None:
     result, live = _submitted(api, target)
     created = [path.rpartition("/")[2] for method, path in fake.asked if method == "POST"]
-    assert created == [one.plural for one in result.handle.objects]
+    assert created == [obj.plural for obj in result.handle.objects]
     assert live["metadata"]["namespace"] == "team-a"
     for handled in result.handle.objects[:-1]:
         beside = cluster.find(api, handled._replace(namespace="team-a"))
@@ -44,7 +44,7 @@ def test_every_object_is_created_in_order_and_owned_by_the_job(
 def test_pods_are_in_rank_order_with_their_logs(target: str, api: Any) -> None:
     _, live = _submitted(api, target)
     pods = cluster.replicas(api, live)
-    assert [one.rank for one in pods] == list(range(1 if target == "pod" else 3))
+    assert [pod.rank for pod in pods] == list(range(1 if target == "pod" else 3))
     container = "node" if target == "trainjob" else "pytorch"
     for pod in pods:
         name = pod.pod["metadata"]["name"]
@@ -105,7 +105,7 @@ def test_a_client_without_patch_permission_leaves_no_objects(fake: FakeApi, api:
 
 def test_the_newest_of_recreated_pods_counts(fake: FakeApi, api: Any) -> None:
     _, live = _submitted(api, "job")
-    (key, first), *_ = [one for one in fake.objects.items() if one[0][1] == "pods"]
+    (key, first), *_ = [item for item in fake.objects.items() if item[0][1] == "pods"]
     newer = {
         **first,
         "metadata": {
@@ -125,7 +125,7 @@ def test_jobs_are_listed_by_label(api: Any) -> None:
     result = ptcompile.compile(SPEC, target="job", overrides=[("metadata.labels.a", "b")])
     cluster.submit(api, result, "team-a")
     jobs = cluster.reference("job", "", "")
-    assert [one["kind"] for one in cluster.find_all(api, jobs, "a=b")] == ["Job"]
+    assert [job["kind"] for job in cluster.find_all(api, jobs, "a=b")] == ["Job"]
     assert cluster.find_all(api, jobs, "a=c") == []
     assert cluster.find_all(api, jobs._replace(api_version="x.y/v1", plural="others"), "a=b") == []
 

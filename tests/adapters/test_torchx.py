@@ -193,9 +193,7 @@ def test_the_options_name_a_profile_and_a_queue(
 ) -> None:
     profile = tmp_path / "cluster.yaml"
     profile.write_text(
-        "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {env: {}, queueSystem: kueue}\n".replace(
-            "env: {}, ", ""
-        ),
+        "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {queueSystem: kueue}\n",
         encoding="utf-8",
     )
     info = scheduler.submit_dryrun(

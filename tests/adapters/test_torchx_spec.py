@@ -58,7 +58,7 @@ def test_torchrun_without_a_number_of_processes_starts_one() -> None:
 
 
 @pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano", "jobset", "trainjob"])
-def test_it_compiles_with_the_target_s_rendezvous_address(target: str) -> None:
+def test_a_torchx_job_compiles_with_the_target_s_rendezvous_address(target: str) -> None:
     result = ptcompile.compile(spec_of(app(), "run-1"), target=target)
     assert result.ok, result.diagnostics
     assert "rank0_env" not in result.yaml()

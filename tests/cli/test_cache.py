@@ -108,13 +108,13 @@ def test_a_broken_entry_is_ignored(many: Path, asked: Counted, capsys: Capture) 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions")
-def test_other_users_cannot_read_it(many: Path, capsys: Capture) -> None:
+def test_other_users_cannot_read_the_cache(many: Path, capsys: Capture) -> None:
     here(capsys, "lint", ".")
     assert stat.S_IMODE(entry_of(many).stat().st_mode) == 0o600
     assert stat.S_IMODE(entry_of(many).parent.stat().st_mode) == 0o700
 
 
-def test_no_secret_is_in_it(many: Path, capsys: Capture) -> None:
+def test_the_cache_has_no_secret(many: Path, capsys: Capture) -> None:
     text = (many / "00.yaml").read_text()
     (many / "00.yaml").write_text(
         f"{text}  env: {{API_TOKEN: hunter2hunter2, PASSWORD: 12345678, x: [}}\n"

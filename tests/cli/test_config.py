@@ -85,7 +85,7 @@ def test_a_configuration_that_leads_out_is_not_followed(tmp_path: Path, capsys: 
     assert config.load(None, start=str(repository)) == config.Config()
 
 
-def test_an_unknown_key_is_told_from_the_known_ones(tmp_path: Path) -> None:
+def test_an_unknown_key_lists_the_known_ones(tmp_path: Path) -> None:
     path = tmp_path / "ptcompile.toml"
     path.write_text("gate = 'b.json'\n[[rule]]\nmatch = 'x'\n")
     with pytest.raises(UsageError) as raised:
@@ -202,13 +202,13 @@ def test_every_key_has_its_value(tmp_path: Path) -> None:
     )
     assert (loaded.kubernetes_version, loaded.fail_on) == ("1.34", "warning")
     assert (loaded.exclude, loaded.extend_exclude, loaded.extensions) == (("a/",), ("b/",), None)
-    assert loaded.selected() == ["PTC3", "PTC021"]
-    assert loaded.ignored(str(tmp_path / "old" / "a.yaml")) == ["PTC302", "PTC4", "PTC5"]
-    assert loaded.ignored(str(tmp_path / "new.yaml")) == ["PTC302"]
+    assert loaded.selectors() == ["PTC3", "PTC021"]
+    assert loaded.ignored_selectors(str(tmp_path / "old" / "a.yaml")) == ["PTC302", "PTC4", "PTC5"]
+    assert loaded.ignored_selectors(str(tmp_path / "new.yaml")) == ["PTC302"]
     assert [*loaded.severities(str(tmp_path / "old" / "a.yaml")).values()] == ["error", "error"]
     assert [*loaded.severities(str(tmp_path / "new.yaml")).values()] == ["error", "note"]
-    assert config.Config().selected() is None
-    assert config.Config(extend_select=("PTC3",)).selected() is None, "which runs every rule"
+    assert config.Config().selectors() is None
+    assert config.Config(extend_select=("PTC3",)).selectors() is None, "which runs every rule"
 
 
 def test_a_declared_rule_adds_its_code(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_commands_read_the_configured_profile(
     assert "other" in other.out
 
 
-def test_import_reads_it_too(job: Path, capsys: Capture) -> None:
+def test_import_reads_the_configured_profile(job: Path, capsys: Capture) -> None:
     manifest = Path("job.yaml")
     compiled = here(capsys, "compile", "--target", "job", "--set", "spec.queue=null", job)
     manifest.write_text(compiled.out, encoding="utf-8")

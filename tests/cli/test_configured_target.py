@@ -38,7 +38,7 @@ def test_the_command_line_wins_over_the_spec_and_that_over_the_configuration(
     assert kind in [manifest["kind"] for manifest in yaml.safe_load_all(ran.out)]
 
 
-def test_explain_says_who_set_it(capsys: Capture) -> None:
+def test_explain_names_the_configuration_as_the_target_s_origin(capsys: Capture) -> None:
     assert "(target jobset: ptcompile.toml)" in here(capsys, "explain", "none.yaml").out
     assert "(target volcano: spec.target)" in here(capsys, "explain", "own.yaml").out
 
@@ -72,7 +72,7 @@ def test_variants_are_chosen(capsys: Capture) -> None:
     assert "no variant 'd'" in here(capsys, "none.yaml", "--variant", "d").err
 
 
-def test_diff_compiles_for_it(capsys: Capture) -> None:
+def test_diff_compiles_for_the_configured_target(capsys: Capture) -> None:
     here(capsys, "none.yaml", "--target", "pytorchjob", "-o", "made.yaml")
     assert "PyTorchJob/train -> JobSet/train" in here(capsys, "diff", "made.yaml", "none.yaml").out
     same = here(capsys, "diff", "made.yaml", "none.yaml", "--target", "pytorchjob")

@@ -83,9 +83,7 @@ def test_an_unfinished_run_writes_no_baseline(files: Path, capsys: Capture) -> N
     assert not (files / "known.toml").exists()
 
 
-@pytest.mark.parametrize(
-    "words", [("--fix", "fixed"), ("--diff", "fixed"), ("--add-ignore", "report")]
-)
+@pytest.mark.parametrize("words", [("--fix", "fix"), ("--diff", "fix"), ("--add-ignore", "report")])
 def test_an_unfinished_run_changes_no_file(
     files: Path, words: tuple[str, str], capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

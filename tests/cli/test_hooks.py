@@ -76,7 +76,7 @@ def test_hooks_on_pull_requests_are_untrusted() -> None:
     )
     assert len(steps) == 5
     assert all(
-        "--untrusted" in one for one in [*steps, *(hook["entry"] for hook in HOOKS.values())]
+        "--untrusted" in value for value in [*steps, *(hook["entry"] for hook in HOOKS.values())]
     )
 
 

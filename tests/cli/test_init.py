@@ -16,7 +16,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize("target", [None, *TARGETS])
-def test_it_compiles_without_findings(target: str | None, capsys: Capture) -> None:
+def test_the_starter_compiles_without_findings(target: str | None, capsys: Capture) -> None:
     ran = here(capsys, "init", *(("--target", target) if target else ()))
     assert (ran.status, ran.err) == (0, "")
     result = ptcompile.compile(ran.out)
@@ -26,7 +26,7 @@ def test_it_compiles_without_findings(target: str | None, capsys: Capture) -> No
 
 
 @pytest.mark.parametrize("target", [None, *TARGETS])
-def test_it_compiles_with_every_line_uncommented(target: str | None) -> None:
+def test_the_starter_compiles_with_every_line_uncommented(target: str | None) -> None:
     lines = [line for line in init(target).splitlines() if not line.startswith("  #target")]
     taken = [re.sub(r"^( +)#(?! )", r"\1", line) for line in lines]
     assert taken != lines
@@ -41,7 +41,7 @@ def test_every_line_can_be_read() -> None:
     )
 
 
-def test_it_writes_a_new_file_and_never_overwrites(tmp_path: Path, capsys: Capture) -> None:
+def test_init_writes_a_new_file_and_never_overwrites(tmp_path: Path, capsys: Capture) -> None:
     path = tmp_path / "new" / "spec.yaml"
     ran = here(capsys, "init", "--target", "volcano", "-o", path)
     assert (ran.status, ran.out) == (0, "")

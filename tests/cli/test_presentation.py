@@ -249,7 +249,7 @@ def test_progress_starts_after_a_second_and_is_erased(monkeypatch: pytest.Monkey
     assert shown.shown() == LINE.format(1) + ERASE + LINE.format(2) + ERASE + LINE.format(3) + ERASE
 
 
-def test_it_is_erased_before_anything_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_progress_line_is_erased_before_other_output(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = on_terminal(monkeypatch)
     for one in with_progress("abcd", 4):
         if one == "b":
@@ -257,14 +257,14 @@ def test_it_is_erased_before_anything_else(monkeypatch: pytest.MonkeyPatch) -> N
     assert f"{LINE.format(1)}{ERASE}a note\n{LINE.format(2)}" in shown.shown()
 
 
-def test_it_is_erased_if_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_progress_line_is_erased_if_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = on_terminal(monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         _failing()
     assert shown.shown() == LINE.format(1) + ERASE
 
 
-def test_it_is_erased_before_the_result(
+def test_the_progress_line_is_erased_before_the_result(
     monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     shown = on_terminal(monkeypatch)

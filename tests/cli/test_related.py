@@ -351,7 +351,7 @@ def test_standard_input_is_in_no_folder(tmp_path: Path) -> None:
     assert "PTC576" not in ran.out
 
 
-def test_a_comment_an_option_or_the_configuration_ignores_it(
+def test_a_comment_an_option_or_the_configuration_ignores_the_finding(
     tmp_path: Path, capsys: Capture
 ) -> None:
     write(tmp_path, a=REPEATED, b=REPEATED)

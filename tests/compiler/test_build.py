@@ -166,7 +166,7 @@ def test_containers_of_roles_have_their_names() -> None:
         assert [pod["containers"][0]["name"] for pod in pods] == ["c", "w"]
     reported = patched("names: {workerContainer: w}", "pytorchjob", body).diagnostics
     assert ("done-differently", ("spec", "names", "workerContainer")) in [
-        (one.name, one.path) for one in reported
+        (finding.name, finding.path) for finding in reported
     ]
 
 

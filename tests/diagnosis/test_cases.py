@@ -57,7 +57,7 @@ def test_the_order_of_the_logs_decides_nothing_that_time_tells(case: dict[str, A
     assert answer(backwards)["first"]["message"] == case["answer"]
 
 
-def test_one_stream_with_prefixes_says_the_same() -> None:
+def test_one_stream_with_prefixes_has_the_same_diagnosis() -> None:
     """`kubectl logs -l ... --prefix`; torchrun's logs only, since events have no prefix."""
     streams = [
         case

@@ -96,7 +96,7 @@ def test_the_only_silent_pod_is_to_blame() -> None:
     assert cause.is_silent
 
 
-def test_nobody_is_to_blame_where_several_are_silent() -> None:
+def test_no_pod_is_blamed_if_several_are_silent() -> None:
     cause = origin(pod0_log=closed("11:00:00.0"), pod1_log="step 1\n", pod2_log="")
     assert cause is not None
     assert cause.file == "pod-0.log"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.diagnosis.messages import Message, messages
-from ptcompile.diagnosis.pages import named, page, search
+from ptcompile.diagnosis.pages import message_named, page, search
 from tests.small_cases import check_each
 
 
@@ -44,9 +44,9 @@ def test_words_of_people_find_the_message() -> None:
 
 def test_a_message_is_found_by_its_names() -> None:
     for word in ("client-timeout", "EADDRINUSE", "RendezvousConnectionError"):
-        assert named(word) is not None, word
-    assert named("Invalid") is None
-    assert named("nothing") is None
+        assert message_named(word) is not None, word
+    assert message_named("Invalid") is None
+    assert message_named("nothing") is None
 
 
 @pytest.mark.parametrize(
@@ -59,5 +59,5 @@ def test_a_message_is_found_by_its_names() -> None:
     ],
 )
 def test_a_part_of_a_line_names_its_message(part: str, name: str | None) -> None:
-    message = named(part)
+    message = message_named(part)
     assert (message.id if message is not None else None) == name

@@ -148,7 +148,9 @@ def test_a_fix_makes_its_edit_and_preserves_other_lines(
     after = read(fixed.content)
     assert not after.problems
     wanted = [done(one.data, edit) if one is document else one.data for one in source.documents]
-    assert [canonical(one.data) for one in after.documents] == [canonical(one) for one in wanted]
+    assert [canonical(document.data) for document in after.documents] == [
+        canonical(data) for data in wanted
+    ]
     assert fixed.content.startswith(b"\xef\xbb\xbf") == content.startswith(b"\xef\xbb\xbf")
     first, last = touched(document, edit)
     old, new = (

@@ -18,7 +18,9 @@ Judge = Callable[[bytes], list[Diagnostic]]
 
 def judged(*rules: Callable[[dict[str, object]], list[Diagnostic]]) -> Judge:
     """Return a judge that runs these rules on the first document."""
-    return lambda content: [one for rule in rules for one in rule(read(content).documents[0].data)]
+    return lambda content: [
+        diagnostic for rule in rules for diagnostic in rule(read(content).documents[0].data)
+    ]
 
 
 def test_waiting_fixes_apply_in_the_next_round() -> None:

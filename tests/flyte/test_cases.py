@@ -647,10 +647,13 @@ def test_torchrun_gets_its_options_on_the_command_line(words: Any) -> None:
         assert option in command
 
 
-def test_negative_restarts_and_long_names_are_rejected(words: Any) -> None:
+def test_negative_restarts_are_rejected_as_in_flyte(words: Any) -> None:
     """Case 36 of docs/facts/flyte.md#cases."""
-    # both reject -1; ptcompile rejects a long name instead of hashing it, because people search for it
     assert messages(words.Elastic(max_restarts=-1))[0].startswith("task_config.max_restarts: ")
+
+
+def test_a_long_name_is_rejected(words: Any) -> None:
+    """Case 36 of docs/facts/flyte.md#cases: Flyte hashes the name, but people search for it."""
     long = flyte.task(
         test_without_workers_there_is_only_a_master,
         task_config=words.Elastic(nnodes=2),
@@ -702,7 +705,7 @@ def test_impossible_numbers_are_reported(
         for diagnostic in task.compile("job").diagnostics
         if diagnostic.severity == "error"
     ]
-    assert [one[: len(at or "")] for one in reported] == ([at] if at else [])
+    assert [message[: len(at or "")] for message in reported] == ([at] if at else [])
 
 
 def test_accelerator_objects_of_flytekit_are_read() -> None:

@@ -167,7 +167,7 @@ def test_nodes_without_a_platform_are_selected_by_nvidia_s_label(device: str, en
     assert notes[0].message.endswith(end)
 
 
-def test_retries_and_timeout_are_reported_as_the_task_writes_them() -> None:
+def test_retries_are_reported_at_the_task_s_keyword() -> None:
     task = flyte.task(bare, container_image="i:1", retries=2)
     result = task.compile("train", inputs={"n": 1}, target="pod")
     assert [item.path for item in result.diagnostics if item.severity == "error"] == [("retries",)]

@@ -455,5 +455,5 @@ def test_a_public_task_becomes_its_spec(row: Row) -> None:
         assert spec[key] == value
 
 
-def test_there_are_fifteen() -> None:
+def test_the_rows_cover_fifteen_tasks() -> None:
     assert len({row.task.name for row in ROWS}) == 15

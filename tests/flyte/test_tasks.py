@@ -191,7 +191,7 @@ def test_each_cause_has_one_problem_at_its_location(
     config: Any, knobs: dict[str, Any], start: str
 ) -> None:
     reported = messages(config, **knobs)
-    assert [one[: len(start)] for one in reported] == [start]
+    assert [message[: len(start)] for message in reported] == [start]
 
 
 def test_a_direct_spec_raises_with_all_mistakes() -> None:

@@ -208,9 +208,9 @@ def test_wrong_inputs_of_a_workflow_are_reported(
     inputs: dict[str, Any], path: str, message: str
 ) -> None:
     (problem,) = [
-        one
-        for one in flyte.from_workflow(pipeline, inputs=inputs).problems
-        if one.severity == "error"
+        problem
+        for problem in flyte.from_workflow(pipeline, inputs=inputs).problems
+        if problem.severity == "error"
     ]
     assert problem.path == ("inputs", path)
     assert problem.message.endswith(message)

@@ -112,8 +112,8 @@ def python_compile() -> list[Seen]:
 
 def _judging(settings: config.Config) -> dict[str, Any]:
     return {
-        "select": settings.selected(),
-        "ignore": settings.ignored(FILENAME),
+        "select": settings.selectors(),
+        "ignore": settings.ignored_selectors(FILENAME),
         "severity": settings.severities(FILENAME),
         "extensions": settings.extensions,
     }

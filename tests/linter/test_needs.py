@@ -33,7 +33,7 @@ MANIFESTS = [
 
 def assert_same(objects: list[Any]) -> None:
     """Run all rules on every object, then only those whose words it has, and compare."""
-    others = Stream([one for one in objects if isinstance(one, dict)])
+    others = Stream([obj for obj in objects if isinstance(obj, dict)])
     for manifest in others.objects:
         selected, whole = (
             list(run(manifest, stream=others)),
@@ -71,8 +71,8 @@ def test_our_manifests_load_the_rules_that_they_need(path: Path) -> None:
 def test_needs_change_no_finding_of_each_operator_s_manifests(operator: str) -> None:
     manifests = [manifest for _, manifest in rows(operator)]
     assert len(manifests) > 100
-    for one in thinned(manifests, 5):
-        assert_same([one])
+    for manifest in thinned(manifests, 5):
+        assert_same([manifest])
 
 
 def test_needs_change_no_finding_of_recorded_manifests() -> None:

@@ -135,11 +135,11 @@ def test_a_finding_has_its_cause_and_its_help(
         ("exported_pytorchjob", "PTC421"),
     ],
 )
-def test_no_consequence_of_it_is_told_as_a_cause(name: str, code: str) -> None:
+def test_a_consequence_is_not_reported_as_a_cause(name: str, code: str) -> None:
     assert reported(name, code) == []
 
 
-def test_both_roles_are_told_of_their_fault() -> None:
+def test_both_roles_have_a_finding() -> None:
     findings = reported("quota_of_two_roles", "PTC294")
     assert ["Master" in message for _, message, _ in findings] == [True, False]
     assert all("must specify limits.cpu for: pytorch" in message for _, message, _ in findings)

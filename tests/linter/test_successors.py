@@ -43,7 +43,7 @@ def test_other_objects_have_no_note() -> None:
 
 
 @pytest.mark.parametrize("selector", ["PTC606", "operator-with-successor", "PTC6"])
-def test_configuration_switches_it_off(
+def test_the_configuration_disables_the_note(
     selector: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

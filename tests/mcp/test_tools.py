@@ -14,7 +14,7 @@ from ptcompile.api.inputs import NO_PROFILE
 from ptcompile.api.options import LintOptions
 from ptcompile.diagnostics.selection import selection
 from ptcompile.mcp.inputs import Call, CallError, CallSettings
-from ptcompile.mcp.tools import MOST_CHARACTERS, TOOLS, shortened
+from ptcompile.mcp.tools import MOST_CHARACTERS, TOOLS, shorten_lists
 from tests.mcp.calls import CLUSTER, MANIFEST, QUEUED, QUEUES, SPEC, call
 
 CALLS: dict[str, list[dict[str, Any]]] = {
@@ -214,21 +214,21 @@ def test_a_long_result_is_cut_and_says_so() -> None:
     """64 nodes have 64 pods; the first of them show what the others see."""
     text = SPEC.replace("nodes: 2", "nodes: 64")
     whole = call("simulate", {"text": text})
-    result = shortened(whole)
+    result = shorten_lists(whole)
     assert len(json.dumps(whole)) > 100_000
     assert len(json.dumps(result)) < MOST_CHARACTERS
     pods = result["pods"]
     assert 1 <= len(pods) < 64
     assert result["omitted"]["pods"] == 64 - len(pods)
     assert pods[0]["name"] == whole["pods"][0]["name"]
-    assert shortened(call("simulate", {"text": SPEC})) == call("simulate", {"text": SPEC})
+    assert shorten_lists(call("simulate", {"text": SPEC})) == call("simulate", {"text": SPEC})
 
 
 def test_errors_are_not_cut_before_warnings() -> None:
     findings = [{"severity": "warning", "text": "x" * 1000}] * 60 + [
         {"severity": "error", "text": "y"}
     ]
-    result = shortened({"diagnostics": findings})
+    result = shorten_lists({"diagnostics": findings})
     assert result["diagnostics"][0]["severity"] == "error"
     assert result["omitted"] == {"diagnostics": 61 - len(result["diagnostics"])}
     assert result["help"] == "call again with whole: true for all of it"

@@ -74,7 +74,7 @@ def test_the_first_engine_that_answers_is_taken(
     monkeypatch.setenv("PATH", f"{docker}:{podman}")
     assert find_engine() == Engine("docker", "20.10", f"{os.getuid()}:{os.getgid()}")
     (docker / "info").write_text("")
-    assert find_engine() == Engine("podman", "4.3.1", "0:0", rootless=True)
+    assert find_engine() == Engine("podman", "4.3.1", "0:0", is_rootless=True)
     monkeypatch.setenv("PATH", "")
     assert find_engine() is None
 

@@ -106,7 +106,7 @@ def test_a_line_that_is_being_written_is_read_when_it_is_whole(tmp_path: Path) -
     assert made.error == "ValueError: nan"
 
 
-def test_what_a_pod_says_when_it_is_told_to_end_is_no_error(tmp_path: Path) -> None:
+def test_the_output_of_a_pod_that_is_ended_is_no_error(tmp_path: Path) -> None:
     made = log(tmp_path, "step 1\n")
     made.end()
     with Path(made.path).open("a") as pod:

@@ -271,8 +271,12 @@ def test_a_whole_rehearsal_trains_in_namespaces(stage: Namespaces, tmp_path: Pat
         job(RANGE), faults, settings=settings, max_processes=2, progress=lines.append
     )
     assert rehearsal.verdict.seen == "all", (rehearsal.seen, rehearsal.verdict)
-    assert [[one.rank for one in pod.rounds] for pod in rehearsal.seen] == [[0, 1], [2, 3], [4, 5]]
-    assert [one.exit for one in rehearsal.seen] == [0, 0, 0]
+    assert [[round_.rank for round_ in pod.rounds] for pod in rehearsal.seen] == [
+        [0, 1],
+        [2, 3],
+        [4, 5],
+    ]
+    assert [pod.exit for pod in rehearsal.seen] == [0, 0, 0]
     assert rehearsal.seen[0].error == "ValueError: not the first, but an error all the same"
     assert any("3 of 3 pods run, 3 have met, world 6" in line for line in lines)
 

@@ -145,7 +145,7 @@ def known(model: BaseModel) -> None:
                 known(one)
 
 
-def test_sarif_is_what_its_model_takes() -> None:
+def test_sarif_is_valid_for_its_model() -> None:
     report = json.loads(rendered("sarif"))
     report.pop("$schema")
     for run in report["runs"]:

@@ -83,7 +83,7 @@ def test_the_api_server_is_at_least_as_new_as_a_kubelet() -> None:
     assert not any("the API server" in line for line in draft.unknown)
 
 
-def test_gates_are_those_of_software_that_a_profile_has_gates_of() -> None:
+def test_feature_gates_that_no_profile_can_have_are_left_out() -> None:
     spec = _spec(
         _controller(
             "k/kube-apiserver:v1.36.0", "--feature-gates=A=true,B=False,C=maybe", kind="Pod"

@@ -85,13 +85,13 @@ def test_a_kind_that_kueue_leaves_out_needs_a_configuration(
     ]
 
 
-def test_templates_of_v1_need_1_34() -> None:
+def test_claim_templates_of_v1_need_kubernetes_1_34() -> None:
     needed = needs(
         "resources: {gpu: 1}", {"gpu": {"claim": {"deviceClassName": "gpu.example.com"}}}
     )
     assert ("kubernetes", "kubernetes", "1.34") in needed
     assert ("object", "DeviceClass/gpu.example.com", "") in needed
-    assert not [one for one in needed if one[1] == "nvidia-dra-driver-gpu"]
+    assert "nvidia-dra-driver-gpu" not in [name for _, name, _ in needed]
 
 
 def test_jobs_without_claims_need_no_driver() -> None:

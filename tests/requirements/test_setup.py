@@ -156,7 +156,7 @@ def test_each_queue_system_has_its_queues_and_priority_classes() -> None:
         for system in ("kueue", "volcano", "kai")
     }
     kinds = {
-        system: [(one["kind"], one["metadata"]["name"]) for one in objects]
+        system: [(obj["kind"], obj["metadata"]["name"]) for obj in objects]
         for system, objects in made.items()
     }
     assert kinds["kueue"] == [

@@ -163,7 +163,7 @@ def test_a_variable_with_levels_offers_them() -> None:
 
 def test_host_names_while_the_text_is_broken() -> None:
     broken = SPEC + "  args: [--server, |"
-    assert not opened(broken.replace("|", "")).sound
+    assert not opened(broken.replace("|", "")).is_sound
     assert "train-master-0.train" not in completions(broken)
     assert "train-master-0.train" in completions(broken, before=opened(SPEC))
 

@@ -65,14 +65,17 @@ def test_a_value_of_many_lines_is_marked_at_its_key() -> None:
     text = POD.replace(
         "    emptyDir: {}", "    emptyDir:\n      sizeLimit:\n        a: 1\n        b: 2\n"
     )
-    for diagnostic in diagnostics(opened(text)):
+    reported = diagnostics(opened(text))
+    assert reported
+    for diagnostic in reported:
         assert diagnostic.range.start.line == diagnostic.range.end.line
 
 
 def test_findings_of_several_documents_are_at_their_lines() -> None:
     wrong = POD.replace("restartPolicy: Never", "restartPolicy: Nver")
     reported = diagnostics(opened(f"{POD}---\n{wrong}---\n{SPEC}---\n{wrong}"))
-    assert len({one.range.start.line for one in reported if one.code != "PTC109"}) >= 2
+    lines = {finding.range.start.line for finding in reported if finding.code != "PTC109"}
+    assert len(lines) >= 2
 
 
 def test_a_text_that_cannot_be_parsed_has_an_error() -> None:

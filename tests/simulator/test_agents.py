@@ -11,12 +11,12 @@ from ptcompile.simulator.rendezvous import can_rendezvous, job_rendezvous
 from tests.making import smallest, text as spec_of
 
 RANGE = Agents(
-    backend="c10d", low=2, high=3, pods=3, restarts=3, own_store=True, wait_for_first=JOIN_TIMEOUT_SECONDS,
+    backend="c10d", low=2, high=3, pods=3, restarts=3, has_own_store=True, wait_for_first=JOIN_TIMEOUT_SECONDS,
     wait_for_others=600, closes=False, known_at_start=False,
 )  # fmt: skip
 FIXED = RANGE._replace(low=3)
 STATIC = FIXED._replace(backend="static", known_at_start=True, restarts=0)
-SHARED = RANGE._replace(own_store=False)
+SHARED = RANGE._replace(has_own_store=False)
 
 
 C10D = "elastic: {nnodes: '2:3', maxRestarts: 3%s}"
@@ -66,7 +66,7 @@ def test_an_older_torch_shares_no_store() -> None:
     cluster = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {versions: {torch: '2.2'}}\n"
     rendezvous = _agents(C10D % "", cluster=cluster)
     assert rendezvous is not None
-    assert rendezvous.own_store
+    assert rendezvous.has_own_store
 
 
 @pytest.mark.parametrize(

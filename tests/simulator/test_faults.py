@@ -18,14 +18,14 @@ from ptcompile.simulator.faults import (
 from tests.making import smallest
 
 RANGE = Agents(
-    backend="c10d", low=2, high=3, pods=3, restarts=3, own_store=True, wait_for_first=900, wait_for_others=600,
+    backend="c10d", low=2, high=3, pods=3, restarts=3, has_own_store=True, wait_for_first=900, wait_for_others=600,
     closes=False, known_at_start=False,
 )  # fmt: skip
 FIXED = RANGE._replace(low=3)
 STATIC = FIXED._replace(backend="static", known_at_start=True, restarts=0)
-SHARED = RANGE._replace(own_store=False)
+SHARED = RANGE._replace(has_own_store=False)
 FRAGILE = RANGE._replace(restarts=0)
-STALE = SHARED._replace(first_store=False)
+STALE = SHARED._replace(shares_first_store=False)
 CLOSING = RANGE._replace(closes=True)
 
 
@@ -317,8 +317,8 @@ def test_agents_have_sentences_about_faults(agents: Agents, begin: str, has: boo
     assert any(sentence.startswith(begin) for sentence in sentences) is has, sentences
 
 
-def test_the_job_lists_the_sentences() -> None:
+def test_a_job_with_a_rendezvous_has_sentences_about_torchrun() -> None:
     job = ptcompile.simulate(smallest(C10D % ""), target="job").jobs[0]
-    assert any(one.startswith("torchrun, a lost node 0") for one in job.failure)
+    assert any(sentence.startswith("torchrun, a lost node 0") for sentence in job.failure)
     alone = ptcompile.simulate(smallest(""), target="job").jobs[0]
-    assert not any(one.startswith("torchrun") for one in alone.failure)
+    assert not any(sentence.startswith("torchrun") for sentence in alone.failure)

@@ -19,23 +19,23 @@ def run(options: argparse.Namespace) -> int:
     if not options.paths:
         raise UsageError("no file given; ptcompile admit --help shows how (- reads standard input)")
 
-    findings = Reporter(options.output_format)
-    profile = findings.read_profile(options.cluster)
-    inputs = findings.read_files(options.paths)
-    if profile is None or findings.unreadable_status() or not inputs:
-        return findings.finish() or 1
+    reporter = Reporter(options.output_format)
+    profile = reporter.read_profile(options.cluster)
+    inputs = reporter.read_files(options.paths)
+    if profile is None or reporter.unreadable_status() or not inputs:
+        return reporter.finish() or 1
 
     check_has_spec(options, inputs)
     dumps = read_dumps(options.state, "state")
-    given = inputs_of(inputs, profile, options)
-    admission = admit_inputs(given, dumps.files or None)
+    source = inputs_of(inputs, profile, options)
+    admission = admit_inputs(source, dumps.files or None)
     diagnostics = overrides.point_at_options(admission.diagnostics, options)
-    findings.add_all([*inputs, *dumps.inputs], diagnostics)
-    status = findings.finish()
+    reporter.add_all([*inputs, *dumps.inputs], diagnostics)
+    status = reporter.finish()
     if not admission.jobs:
-        what = "was looked at" if status else "that queues here"
-        files.print_error(f"ptcompile: no job {what}")
+        reason = "was looked at" if status else "that queues here"
+        files.print_error(f"ptcompile: no job {reason}")
         return status or 1
 
-    text = presentation.in_form(admission, options.format)
+    text = presentation.render(admission, options.format)
     return max(status, presentation.write_result(text, options.format), int(not admission.ok))

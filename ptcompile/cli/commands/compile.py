@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile
 from ptcompile.cli import files
-from ptcompile.cli.config import of_run
+from ptcompile.cli.config import settings_of
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.inputs import inputs_of
 from ptcompile.cli.options import ALL, check_target
-from ptcompile.cli.reporter import Reporter, map_files, quoted_lines
+from ptcompile.cli.reporter import Reporter, map_files, quoted_lines, reporter_of
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kubernetes.unstructured import GENERATED, kind_of, namespace_of, object_name
@@ -109,23 +109,20 @@ def targets_of(options: argparse.Namespace) -> list[str | None]:
 
     targets: list[str] = list(dict.fromkeys(options.target))
     for name in targets:
-        check_target(name, extra=(ALL,), extensions=of_run(options).extensions)
+        check_target(name, extra=(ALL,), extensions=settings_of(options).extensions)
     if ALL in targets:
         from ptcompile.operators.targets import TARGETS
 
         targets = list(TARGETS)
-    if options.prune and (
-        options.check or options.output is None or not files.names_folder(options.output)
-    ):
+    writes_folder = options.output is not None and files.names_folder(options.output)
+    if options.prune and (options.check or not writes_folder):
         raise UsageError(
             "--prune deletes orphans where manifests are written: say where with -o DIR/, without "
             "--check"
         )
 
     prints_json = options.output is None and options.format == "json"
-    if len(targets) > 1 and not (
-        prints_json or (options.output is not None and files.names_folder(options.output))
-    ):
+    if len(targets) > 1 and not (prints_json or writes_folder):
         raise UsageError(
             "several targets require -o DIR/, which gets a folder for each, or --format json"
         )
@@ -158,7 +155,7 @@ class Compiler:
         targets: Sequence[str | None],
     ) -> None:
         self._options = options
-        self._config = of_run(options)
+        self._config = settings_of(options)
         self._profile = profile
         self._targets = targets
 
@@ -240,14 +237,13 @@ def _compiler(options: argparse.Namespace) -> Compiler:
 def run(options: argparse.Namespace) -> int:
     """Compile all specs of all files; write nothing if any of them has an error."""
     targets = targets_of(options)
-    findings = Reporter(options.output_format, extensions=of_run(options).extensions)
-    findings.add_options(options)
+    reporter = reporter_of(options, extensions=settings_of(options).extensions)
     inputs, unreadable = files.read_all(options.paths, require_match=not options.allow_empty)
     if options.name is not None and len(inputs) > 1:
         raise UsageError(f"--name names one job, but {len(inputs)} files were given")
 
-    findings.report_unreadable(unreadable)
-    profile = findings.read_profile(options.cluster)
+    reporter.report_unreadable(unreadable)
+    profile = reporter.read_profile(options.cluster)
     outputs: Outputs = {}
     names: dict[ObjectKey, str] = {}
     if profile is not None:
@@ -255,17 +251,17 @@ def run(options: argparse.Namespace) -> int:
         results = map_files(compiler, inputs, options.jobs)
         try:
             for file, compiled in zip(inputs, results, strict=True):
-                _collect(file, compiled, outputs, findings)
+                _collect(file, compiled, outputs, reporter)
                 if repeated := _repeated_objects(file, compiled.manifests, names):
-                    findings.add(file, repeated)
+                    reporter.add(file, repeated)
         finally:
             results.close()
 
-    status = findings.finish()
+    status = reporter.finish()
     if status:
         return status
     if not outputs and not options.allow_empty:
-        return findings.report_no_jobs(options.paths)
+        return reporter.report_no_jobs(options.paths)
 
     return _finish(outputs, inputs, options)
 
@@ -291,16 +287,13 @@ def _finish(outputs: Outputs, inputs: Sequence[InputFile], options: argparse.Nam
     return 0
 
 
-def _collect(file: InputFile, compiled: CompiledFile, outputs: Outputs, findings: Reporter) -> None:
-    """Add the manifests of a file to `outputs` and its findings to `findings`."""
+def _collect(file: InputFile, compiled: CompiledFile, outputs: Outputs, reporter: Reporter) -> None:
+    """Add the manifests of a file to `outputs` and its findings to `reporter`."""
     for note in compiled.notes:
         files.print_error(note)
     manifests = [manifest for group in compiled.manifests.values() for manifest in group]
-    if findings.add_compiled(
-        file,
-        compile.Result(tuple(manifests), compiled.diagnostics, compiled.suppressed),
-        compiled.lines,
-    ):
+    result = compile.Result(tuple(manifests), compiled.diagnostics, compiled.suppressed)
+    if reporter.add_compiled(file, result, compiled.lines):
         for target, group in compiled.manifests.items():
             outputs.setdefault(target, {})[file.name] = group
 
@@ -330,17 +323,14 @@ def _repeated_objects(
     from ptcompile.source import streams
 
     documents = streams.read(file.content, file.name).documents
-    return [
-        streams.to_diagnostic(
-            streams.repeated_in_other_file(resource, other_file),
-            next(
-                (document for document in documents if object_name(document.data) == name),
-                documents[0],
-            ),
-            file.name,
-        )
-        for other_file, (name, resource) in repeated.items()
-    ]
+    by_name = {object_name(document.data): document for document in reversed(documents)}
+    diagnostics = []
+    for other_file, (name, resource) in repeated.items():
+        problem = streams.repeated_in_other_file(resource, other_file)
+        document = by_name.get(name, documents[0])
+        diagnostics.append(streams.to_diagnostic(problem, document, file.name))
+
+    return diagnostics
 
 
 def write(outputs: Outputs, output: str | None, form: str) -> int:

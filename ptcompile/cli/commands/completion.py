@@ -35,7 +35,7 @@ class Option(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A command, for the first word."""
+    """One command, with what follows it on a command line."""
 
     name: str
     help: str

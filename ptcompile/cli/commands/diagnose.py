@@ -23,19 +23,19 @@ def explain_logs(options: argparse.Namespace) -> int:
     if options.path is not None or options.html is not None:
         raise UsageError("--log takes logs and one manifest or spec: remove PATH and --html")
 
-    findings = Reporter(options.output_format)
-    inputs = findings.read_files(logs)
+    reporter = Reporter(options.output_format)
+    inputs = reporter.read_files(logs)
     manifests, missing = files.read_all([manifest] if manifest is not None else [])
-    findings.report_unreadable(missing)
+    reporter.report_unreadable(missing)
     if not inputs or missing:
-        return findings.finish()
+        return reporter.finish()
     if len(manifests) > 1:
         raise UsageError(f"{manifest} has {len(manifests)} files, but explain reads one")
 
     diagnosis = _diagnose_files(inputs, manifests, options)
-    findings.add_all([*manifests], diagnosis.diagnostics)
-    status = max(findings.finish(), int(diagnosis.first is None))
-    text = presentation.in_form(diagnosis, options.format)
+    reporter.add_all([*manifests], diagnosis.diagnostics)
+    status = max(reporter.finish(), int(diagnosis.first is None))
+    text = presentation.render(diagnosis, options.format)
 
     return max(status, presentation.write_result(text, options.format))
 
@@ -57,7 +57,7 @@ def _diagnose_files(
         return diagnose_inputs(contents, None)
 
     (manifest,) = manifests
-    settings = config.of_run(options)
+    settings = config.settings_of(options)
     path = options.cluster
     profile = read_profile(files.read(path) if path else None, filename=path)
     judge = settings.lint_options(manifest.name, profile.profile)
@@ -93,10 +93,10 @@ def explain_message(text: str, form: str) -> int:
     match, print the closest messages and return 1.
     """
     from ptcompile.api.diagnose import diagnose
-    from ptcompile.diagnosis.pages import named, page
+    from ptcompile.diagnosis.pages import message_named, page
 
     diagnosis = diagnose(text)
-    known = named(text) or (diagnosis.first.sighting.message if diagnosis.first else None)
+    known = message_named(text) or (diagnosis.first.sighting.message if diagnosis.first else None)
     if form == "json":
         return max(files.write_stdout(format_json(diagnosis.to_dict())), int(known is None))
     if known is not None:

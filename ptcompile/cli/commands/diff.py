@@ -9,7 +9,7 @@ from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import check_has_spec, keywords
 from ptcompile.cli.options import check_target
-from ptcompile.cli.reporter import Reporter
+from ptcompile.cli.reporter import Reporter, reporter_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,29 +35,28 @@ def run(options: argparse.Namespace) -> int:
     if options.force_conflicts and not options.server_side:
         raise UsageError("--force-conflicts needs --server-side, as in kubectl apply")
 
-    settings = config.of_run(options)
+    settings = config.settings_of(options)
     options.schemas = options.schemas or settings.schemas
     config.check_schemas(options.schemas)
     check_target(options.target, extensions=settings.extensions)
-    findings = Reporter(options.output_format)
-    findings.add_options(options)
-    difference = _difference(options, findings)
-    status = findings.finish()
+    reporter = reporter_of(options)
+    difference = _difference(options, reporter)
+    status = reporter.finish()
     if difference is None or not difference.ok:
         return status
 
-    text = presentation.in_form(difference, options.format)
+    text = presentation.render(difference, options.format)
     return max(status, int(difference.differs), presentation.write_result(text, options.format))
 
 
-def _difference(options: argparse.Namespace, findings: Reporter) -> Difference | None:
+def _difference(options: argparse.Namespace, reporter: Reporter) -> Difference | None:
     """Return the difference, or None if a profile is wrong, which is a finding then."""
     from ptcompile.api.diff import diff_inputs
     from ptcompile.api.inputs import Inputs
     from ptcompile.differ.applying import ApplyMode
 
-    settings = config.of_run(options)
-    profiles = findings.read_profiles(*_profile_filenames(options))
+    settings = config.settings_of(options)
+    profiles = reporter.read_profiles(*_profile_filenames(options))
     if None in profiles:
         return None
 
@@ -82,12 +81,14 @@ def _difference(options: argparse.Namespace, findings: Reporter) -> Difference |
     )
     mode = ApplyMode(options.server_side, options.force_conflicts)
     difference = diff_inputs(old, new, options.target, mode, options.namespace)
-    difference = difference._replace(diagnostics=tuple(settings.judged(difference.diagnostics)))
+    difference = difference._replace(
+        diagnostics=tuple(settings.select_reported(difference.diagnostics))
+    )
     rest: Sequence[Diagnostic] = difference.diagnostics
     if old_side != new_side:
-        findings.add(old_side, [d for d in rest if d.filename == old_side.name])
+        reporter.add(old_side, [d for d in rest if d.filename == old_side.name])
         rest = [d for d in rest if d.filename != old_side.name]
-    findings.add(new_side, overrides.point_at_options(rest, options))
+    reporter.add(new_side, overrides.point_at_options(rest, options))
     if a == b:
         return difference._replace(names=_side_names(options))
 

@@ -14,7 +14,7 @@ from ptcompile.cli import config, files, presentation
 from ptcompile.cli.commands import diagnose, reference
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import check_target, terminal_width
-from ptcompile.cli.reporter import Reporter
+from ptcompile.cli.reporter import Reporter, reporter_of
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.report.layout import format_json
 
@@ -42,17 +42,16 @@ def run(options: argparse.Namespace) -> int:
         if status is not None:
             return status
 
-    extensions = config.of_run(options).extensions
+    extensions = config.settings_of(options).extensions
     check_target(options.target, extensions=extensions)
-    findings = Reporter(options.output_format, extensions=extensions)
-    findings.add_options(options)
-    inputs = findings.read_files([options.spec])
+    reporter = reporter_of(options, extensions=extensions)
+    inputs = reporter.read_files([options.spec])
     if not inputs:
-        return findings.finish()
+        return reporter.finish()
     if len(inputs) > 1:
         raise UsageError(f"{options.spec} has {len(inputs)} files, but explain reads one")
 
-    return _explain_file(inputs[0], options, findings)
+    return _explain_file(inputs[0], options, reporter)
 
 
 def names_word(options: argparse.Namespace) -> bool:
@@ -64,7 +63,7 @@ def names_word(options: argparse.Namespace) -> bool:
     return not is_glob and not os.path.exists(options.spec)
 
 
-def _explain_file(file: InputFile, options: argparse.Namespace, findings: Reporter) -> int:
+def _explain_file(file: InputFile, options: argparse.Namespace, reporter: Reporter) -> int:
     """Print the explanation of a file, or write its page; return the exit status."""
     from ptcompile.api.explain import explain_inputs, explain_page
     from ptcompile.cli.inputs import page_inputs
@@ -76,21 +75,21 @@ def _explain_file(file: InputFile, options: argparse.Namespace, findings: Report
         check_target(options.target)
     path = options.cluster
     profile = InputFile(path, files.read(path), True) if path else None
-    given = page_inputs(file.content, profile and profile.content, file.name, options)
-    selected = None if options.no_lint else config.of_run(options).selection(file.name)
+    source = page_inputs(file.content, profile and profile.content, file.name, options)
+    selected = None if options.no_lint else config.settings_of(options).selection(file.name)
     if options.html is not None:
-        page = explain_page(given, options.target, selected)
-        _add_findings(page.diagnostics, (file, profile), options, findings)
-        return max(findings.finish(), _write_page(page, options.html))
+        page = explain_page(source, options.target, selected)
+        _add_findings(page.diagnostics, (file, profile), options, reporter)
+        return max(reporter.finish(), _write_page(page, options.html))
 
-    explanation = explain_inputs(given, options.target, selected)
-    if options.path is not None and given.open_choices:
+    explanation = explain_inputs(source, options.target, selected)
+    if options.path is not None and source.open_choices:
         explanation = explanation._replace(
-            jobs=(), diagnostics=(*explanation.diagnostics, *given.open_choices)
+            jobs=(), diagnostics=(*explanation.diagnostics, *source.open_choices)
         )
 
-    _add_findings(explanation.diagnostics, (file, profile), options, findings)
-    status = findings.finish()
+    _add_findings(explanation.diagnostics, (file, profile), options, reporter)
+    status = reporter.finish()
     if not explanation.jobs:
         return status
 
@@ -183,7 +182,7 @@ def _add_findings(
     diagnostics: Sequence[Diagnostic],
     inputs: tuple[InputFile, InputFile | None],
     options: argparse.Namespace,
-    findings: Reporter,
+    reporter: Reporter,
 ) -> None:
     """Add the findings. Those of options count for the spec, which is the first input."""
     from ptcompile.cli import overrides
@@ -192,11 +191,11 @@ def _add_findings(
     of_profile = [
         diagnostic for diagnostic in diagnostics if profile and diagnostic.filename == profile.name
     ]
-    findings.add(
+    reporter.add(
         spec, overrides.point_at_options((d for d in diagnostics if d not in of_profile), options)
     )
     if profile is not None and profile.name != spec.name:
-        findings.add(profile, of_profile)
+        reporter.add(profile, of_profile)
 
 
 def _format_explanation(explanation: Explanation, options: argparse.Namespace) -> str:

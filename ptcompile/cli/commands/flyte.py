@@ -49,10 +49,10 @@ def run(options: argparse.Namespace) -> int:
     if options.task.endswith(".py") and ":" not in options.task:
         return files.write_stdout(_list_tasks(options))
 
-    findings = Reporter(options.output_format)
-    profile = findings.read_profile(options.cluster)
+    reporter = Reporter(options.output_format)
+    profile = reporter.read_profile(options.cluster)
     if profile is None:
-        return findings.finish()
+        return reporter.finish()
 
     cluster = profile if options.cluster else None
     # output of the user's module
@@ -60,16 +60,16 @@ def run(options: argparse.Namespace) -> int:
         jobs, functions = _read_jobs(options)
         result = jobs.compile(cluster=cluster)
     module, _, _ = options.task.rpartition(":")
-    _add_findings(findings, module, result, functions)
-    status = findings.finish()
+    _add_findings(reporter, module, result, functions)
+    status = reporter.finish()
     if options.as_flyte and not status:
-        return files.write_stdout("".join(_beside_flytes(task, cluster) for task in jobs.tasks))
+        return files.write_stdout("".join(_diff_with_flyte(task, cluster) for task in jobs.tasks))
 
     outputs = {"": {module: list(result.manifests)}}
     return status or write(outputs, options.output, options.format)
 
 
-def _beside_flytes(task: Task, cluster: Any) -> str:
+def _diff_with_flyte(task: Task, cluster: Any) -> str:
     """Return a diff from Flyte's object for a task to its manifests here."""
     from ptcompile.flyte.as_flyte import compare_with_flyte
     from ptcompile.flyte.roles import TARGET
@@ -192,12 +192,12 @@ def _with_files(inputs: Mapping[str, str], loaded: Any) -> JsonDict:
     hints = runner.hints_of(function) if callable(function) else {}
     scalar_types = (str, int, float, bool)
 
-    return {
-        name: text
-        if hints.get(name, str) in scalar_types or not text.endswith((".json", ".yaml", ".yml"))
-        else _read_input(text)
-        for name, text in inputs.items()
-    }
+    values: JsonDict = {}
+    for name, text in inputs.items():
+        is_scalar = hints.get(name, str) in scalar_types
+        names_file = not is_scalar and text.endswith((".json", ".yaml", ".yml"))
+        values[name] = _read_input(text) if names_file else text
+    return values
 
 
 def _read_input(path: str) -> Any:
@@ -256,14 +256,14 @@ def _legacy_import(path: str) -> str:
             for alias in node.names
         }
     )
-    known = [name for name in names if name in flyte.__all__]
+    exported = [name for name in names if name in flyte.__all__]
     unknown = [name for name in names if name not in flyte.__all__ and name != "*"]
     lost = f"; {', '.join(unknown)} has no counterpart" if unknown else ""
 
-    return f"write `from ptcompile.flyte import {', '.join(known) or '*'}` instead{lost}"
+    return f"write `from ptcompile.flyte import {', '.join(exported) or '*'}` instead{lost}"
 
 
-def _add_findings(findings: Reporter, where: str, result: Result, functions: _Functions) -> None:
+def _add_findings(reporter: Reporter, where: str, result: Result, functions: _Functions) -> None:
     """Add each finding with its position in the file of its task."""
     by_file: dict[str, list[Diagnostic]] = {where: []}
     texts: dict[str, bytes] = {}
@@ -273,7 +273,7 @@ def _add_findings(findings: Reporter, where: str, result: Result, functions: _Fu
         )
         by_file.setdefault(name, []).append(placed)
     for name, diagnostics in by_file.items():
-        findings.add(InputFile(name, texts.get(name, b""), True), diagnostics)
+        reporter.add(InputFile(name, texts.get(name, b""), True), diagnostics)
 
 
 def _locate(

@@ -62,7 +62,7 @@ _SEVERITIES = {"error": "error", "warning": "warning", "note": "info"}
 
 
 class _FunctionInput(NamedTuple):
-    """What the calling tool hands over."""
+    """The input of the function, from the calling tool."""
 
     objects: list[Json]
     function_config: Json
@@ -71,7 +71,7 @@ class _FunctionInput(NamedTuple):
 
 
 class _Settings(NamedTuple):
-    """How to compile and lint."""
+    """The settings for compiling and linting."""
 
     profile: ClusterProfile | None
     target: str | None
@@ -102,17 +102,17 @@ def run(options: argparse.Namespace) -> int:
     A stream with an error is not written, so that the calling tool stops. A ResourceList is: with
     the objects as they came, and the findings as its results.
     """
-    report = Reporter(options.output_format)
-    parsed = _read(options.config, report)
-    settings = None if parsed is None else _settings(options, parsed, report)
+    reporter = Reporter(options.output_format)
+    parsed = _read(options.config, reporter)
+    settings = None if parsed is None else _settings(options, parsed, reporter)
     if parsed is None or settings is None:
-        return report.finish()
+        return reporter.finish()
 
-    objects, findings = _compile_specs(parsed, settings, report)
+    objects, findings = _compile_specs(parsed, settings, reporter)
     findings += _lint(
-        [item for item in objects if not streams.is_ours(item.data)], settings, report
+        [item for item in objects if not streams.is_ours(item.data)], settings, reporter
     )
-    status = report.finish()
+    status = reporter.finish()
     if parsed.envelope is None:
         return status or files.write_stdout(emit_all(item.data for item in objects))
 
@@ -122,7 +122,7 @@ def run(options: argparse.Namespace) -> int:
     return max(status, files.write_stdout(emit({**parsed.envelope, "items": items, **results})))
 
 
-def _read(config: str | None, report: Reporter) -> _FunctionInput | None:
+def _read(config: str | None, reporter: Reporter) -> _FunctionInput | None:
     """Read standard input and the file of the function's configuration; None if one has an
     error, which is reported.
     """
@@ -130,11 +130,11 @@ def _read(config: str | None, report: Reporter) -> _FunctionInput | None:
     if unreadable:
         raise UsageError(*unreadable)
 
-    documents = _read_documents(inputs[0], report)
+    documents = _read_documents(inputs[0], reporter)
     configs = (
         []
         if config is None
-        else _read_documents(InputFile(config, files.read(config), True), report)
+        else _read_documents(InputFile(config, files.read(config), True), reporter)
     )
     if documents is None or configs is None:
         return None
@@ -164,7 +164,7 @@ def _read(config: str | None, report: Reporter) -> _FunctionInput | None:
     )
 
 
-def _read_documents(file: InputFile, report: Reporter) -> list[Json] | None:
+def _read_documents(file: InputFile, reporter: Reporter) -> list[Json] | None:
     """Return the documents of a file, or None if its text has an error, which is reported."""
     parsed = streams.read(file.content, file.name)
     diagnostics = [
@@ -178,7 +178,7 @@ def _read_documents(file: InputFile, report: Reporter) -> list[Json] | None:
                 streams.to_diagnostic(problem, document, file.name) for problem in problems
             ]
 
-    report.add(file, diagnostics)
+    reporter.add(file, diagnostics)
     if has_error(diagnostics):
         return None
 
@@ -191,7 +191,7 @@ def _is_resource_list(data: Json) -> bool:
 
 
 def _settings(
-    options: argparse.Namespace, parsed: _FunctionInput, report: Reporter
+    options: argparse.Namespace, parsed: _FunctionInput, reporter: Reporter
 ) -> _Settings | None:
     """Return how to compile and lint, or None if the profile has an error, which is reported.
     Raises `UsageError`.
@@ -207,11 +207,11 @@ def _settings(
         raise UsageError("several ClusterProfiles; specs are compiled for one cluster")
 
     if not profiles:
-        profile = report.read_profile(options.cluster)
+        profile = reporter.read_profile(options.cluster)
     else:
         file = _as_file(profiles[0])
         profile, diagnostics = load_profile(file.content, filename=file.name)
-        report.add(file, diagnostics)
+        reporter.add(file, diagnostics)
 
     if profile is None:
         return None
@@ -246,7 +246,7 @@ def _is_kind(item: Json, kind: str) -> bool:
 
 
 def _compile_specs(
-    parsed: _FunctionInput, settings: _Settings, report: Reporter
+    parsed: _FunctionInput, settings: _Settings, reporter: Reporter
 ) -> tuple[list[_Object], list[_Finding]]:
     """Return the objects with manifests in place of specs and profiles, and the findings of the
     specs.
@@ -273,7 +273,7 @@ def _compile_specs(
             only_specs=True,
         )
         result = compile.compile_inputs(inputs, settings.target, config.selection(file.name))
-        report.add(file, result.diagnostics)
+        reporter.add(file, result.diagnostics)
         findings += [_Finding(diagnostic, item) for diagnostic in result.diagnostics]
         codes = frozenset(diagnostic.code for diagnostic in (*result.diagnostics, *result.meant))
         replaces = is_input and not _is_local(item)
@@ -315,7 +315,7 @@ def _place(manifest: JsonDict, spec: Json) -> JsonDict:
     return {**manifest, "metadata": {**metadata, "annotations": {**_annotations(manifest), **kept}}}
 
 
-def _lint(objects: Sequence[_Object], settings: _Settings, report: Reporter) -> list[_Finding]:
+def _lint(objects: Sequence[_Object], settings: _Settings, reporter: Reporter) -> list[_Finding]:
     """Lint objects as one stream, and return the findings that their specs do not have."""
     from ptcompile.api.lint import lint_source
 
@@ -331,13 +331,13 @@ def _lint(objects: Sequence[_Object], settings: _Settings, report: Reporter) -> 
     first_line = 1
     findings: list[_Finding] = []
     for index, (item, file) in enumerate(zip(objects, inputs, strict=True)):
-        own = [
+        new = [
             _move(diagnostic, file.name, 1 - first_line)
             for diagnostic in by_document.get(index, ())
             if diagnostic.code not in (item.spec_codes or ())
         ]
-        report.add(file, own)
-        findings += [_Finding(diagnostic, item.data) for diagnostic in own]
+        reporter.add(file, new)
+        findings += [_Finding(diagnostic, item.data) for diagnostic in new]
         first_line += file.content.count(b"\n") + 1
 
     return findings
@@ -356,13 +356,18 @@ def _as_file(item: Json) -> InputFile:
     name = streams.resource_name(item) or "an object without a name"
     path = _source_path(item)
     if _annotations(item):
-        own = {
+        user_annotations = {
             key: value
             for key, value in _annotations(item).items()
             if not key.startswith(_CALLERS_ANNOTATIONS)
         }
         metadata = without_keys(nested_map(item, "metadata"), "annotations")
-        item = {**item, "metadata": {**metadata, "annotations": own} if own else metadata}
+        item = {
+            **item,
+            "metadata": {**metadata, "annotations": user_annotations}
+            if user_annotations
+            else metadata,
+        }
 
     return InputFile(f"{name} in {path}" if path else name, emit(item).encode(), True)
 

@@ -121,7 +121,7 @@ class FileLinter:
         inputs = options.inputs(File(parsed, file.name), self.related(file))
         return lint_inputs(inputs, options, may_be_empty=True, earlier=earlier), parsed
 
-    def fixed(self, file: InputFile) -> Fixed:
+    def fix(self, file: InputFile) -> Fixed:
         """Return a file with its findings fixed."""
         from ptcompile.api.fix import fix_findings_of
 
@@ -236,7 +236,7 @@ def with_repeated(
     pairs = [*zip(inputs, results, strict=True)]
     if linter.everything:
         linter.earlier = {
-            file.name: known for file in inputs if (known := linter.defined_earlier(file))
+            file.name: repeated for file in inputs if (repeated := linter.defined_earlier(file))
         }
     else:
         linter.earlier = repeated_objects((file.name, objects(result)) for file, result in pairs)
@@ -268,16 +268,16 @@ def wants_fixes(options: argparse.Namespace) -> bool:
     return bool(options.fix or options.diff)
 
 
-def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Reporter) -> int:
+def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, reporter: Reporter) -> int:
     """Fix all files and report the remaining findings; with --diff, print a patch and write
     nothing.
     """
     from contextlib import closing
 
     options = linter.options
-    with closing(map_files(linter.fixed, inputs, options.jobs)) as results:
+    with closing(map_files(linter.fix, inputs, options.jobs)) as results:
         fixed = with_repeated(
-            inputs, [*results], linter, linter.fixed, lambda result: result.report.objects
+            inputs, [*results], linter, linter.fix, lambda result: result.report.objects
         )
 
     for result in fixed:
@@ -285,9 +285,9 @@ def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Reporte
     fixed_files = [*zip(inputs, fixed, strict=True)]
     has_content = any(result.report.documents or result.report.diagnostics for result in fixed)
     if options.diff and has_content:
-        return _print_patch(fixed_files, findings)
+        return _print_patch(fixed_files, reporter)
 
-    return _write_fixed(fixed_files, findings)
+    return _write_fixed(fixed_files, reporter)
 
 
 def _report_skipped(fixed: Fixed) -> None:
@@ -301,7 +301,7 @@ def _report_skipped(fixed: Fixed) -> None:
         files.print_error(f"ptcompile: {text}")
 
 
-def _write_fixed(fixed_files: list[tuple[InputFile, Fixed]], findings: Reporter) -> int:
+def _write_fixed(fixed_files: list[tuple[InputFile, Fixed]], reporter: Reporter) -> int:
     changed = {
         file.name: result.content for file, result in fixed_files if result.content != file.content
     }
@@ -309,28 +309,28 @@ def _write_fixed(fixed_files: list[tuple[InputFile, Fixed]], findings: Reporter)
         {name: content.decode() for name, content in changed.items() if name != "<stdin>"},
         {file.name: file.content for file, _ in fixed_files if file.name in changed},
     )
-    findings.report_unreadable([_saved_meanwhile(name) for name in saved])
+    reporter.report_unreadable([_saved_meanwhile(name) for name in saved])
     fixed_files = [(file, result) for file, result in fixed_files if file.name not in saved]
-    findings.fixed = sum(len(result.applied) for _, result in fixed_files)
+    reporter.fixed = sum(len(result.applied) for _, result in fixed_files)
     for file, result in fixed_files:
         report = result.report
-        findings.add(
+        reporter.add(
             file._replace(content=result.content),
             report.diagnostics,
             documents=report.documents,
             unchecked=report.unchecked,
             checked=report.checked,
         )
-        findings.ignored += len(report.meant)
+        reporter.ignored += len(report.meant)
 
     stdin = [result.content for file, result in fixed_files if file.name == "<stdin>"]
     if not stdin:
-        return findings.finish(always=True)
+        return reporter.finish(always=True)
 
-    findings.stdout_is_taken = True
+    reporter.stdout_is_taken = True
     failed = files.write_bytes(b"".join(stdin))
 
-    return max(failed, findings.finish(always=True))
+    return max(failed, reporter.finish(always=True))
 
 
 def _saved_meanwhile(name: str) -> str:
@@ -339,7 +339,7 @@ def _saved_meanwhile(name: str) -> str:
     )
 
 
-def _print_patch(fixed_files: list[tuple[InputFile, Fixed]], findings: Reporter) -> int:
+def _print_patch(fixed_files: list[tuple[InputFile, Fixed]], reporter: Reporter) -> int:
     """Print the fixes as a patch to standard output; return 1 if there are any."""
     from ptcompile.api.check import diff_lines
 
@@ -365,7 +365,7 @@ def _print_patch(fixed_files: list[tuple[InputFile, Fixed]], findings: Reporter)
     from ptcompile.cli import presentation
 
     printed = presentation.write_painted(text, presentation.PATCH)
-    return max(printed, int(applied > 0), findings.unreadable_status())
+    return max(printed, int(applied > 0), reporter.unreadable_status())
 
 
 def run(options: argparse.Namespace) -> int:
@@ -376,11 +376,11 @@ def run(options: argparse.Namespace) -> int:
     options.paths = options.paths or [os.curdir]
     fixing = wants_fixes(options)
     config = load_with_options(options)
-    known = _baseline(options, config)
-    findings = _findings(options, config, known)
+    baseline = _read_baseline(options, config)
+    reporter = _make_reporter(options, config, baseline)
     inputs, unreadable = _read_inputs(options, config)
     inputs, everything, excluded, missing = with_context(inputs, options.context, config)
-    findings.report_unreadable([*unreadable, *missing])
+    reporter.report_unreadable([*unreadable, *missing])
     for file in excluded:
         files.print_error(f"ptcompile: {file.name}: left out, as in a run over the context")
     if options.since is not None:
@@ -388,8 +388,8 @@ def run(options: argparse.Namespace) -> int:
 
         inputs = changed_since(options.since, inputs)
     if config.kubernetes_version is not None:
-        findings.add_release(config.kubernetes_version)
-    profile = findings.read_profile(config.cluster) if config.cluster else None
+        reporter.add_release(config.kubernetes_version)
+    profile = reporter.read_profile(config.cluster) if config.cluster else None
     several = len(everything) > 1
     related = RelatedObjects(
         everything, is_complete=several or "-" in options.paths or _has_context(options)
@@ -398,21 +398,21 @@ def run(options: argparse.Namespace) -> int:
     if len(inputs) < len(everything):
         linter.everything = everything
     if options.add_ignore:
-        return _add_ignores(inputs, linter, known, findings)
+        return _add_ignores(inputs, linter, baseline, reporter)
     if fixing:
         # loaded here once instead of in each process
         related.load()
-        return run_fixes(inputs, linter, findings)
+        return run_fixes(inputs, linter, reporter)
 
-    _lint_until_deadline(inputs, linter, related, findings)
+    _lint_until_deadline(inputs, linter, related, reporter)
     if options.write_baseline is not None:
-        return findings.write_baseline(options.write_baseline, config.all_codes)
+        return reporter.write_baseline(options.write_baseline, config.all_codes)
 
-    return findings.finish(always=True)
+    return reporter.finish(always=True)
 
 
 def _lint_until_deadline(
-    inputs: Sequence[InputFile], linter: FileLinter, related: RelatedObjects, findings: Reporter
+    inputs: Sequence[InputFile], linter: FileLinter, related: RelatedObjects, reporter: Reporter
 ) -> None:
     """Add the findings of all files to the report, or those of the files that are finished at
     the deadline.
@@ -425,10 +425,10 @@ def _lint_until_deadline(
             inputs, linted_files, linter, linter, lambda result: result.objects
         )
     except NotFinishedError:
-        findings.add_unfinished(inputs, len(linted_files))
+        reporter.add_unfinished(inputs, len(linted_files))
 
     for file, linted in zip(inputs, linted_files, strict=False):
-        findings.add(
+        reporter.add(
             file,
             linted.diagnostics,
             documents=linted.documents,
@@ -436,13 +436,13 @@ def _lint_until_deadline(
             checked=linted.checked,
             lines=linted.lines,
         )
-        findings.ignored += linted.ignored
+        reporter.ignored += linted.ignored
 
 
-def _findings(options: argparse.Namespace, config: Config, baseline: Baseline | None) -> Reporter:
-    """Return the collector of the findings. Raises `UsageError` for options that cannot be
-    combined.
-    """
+def _make_reporter(
+    options: argparse.Namespace, config: Config, baseline: Baseline | None
+) -> Reporter:
+    """Return the run's reporter. Raises `UsageError` for options that cannot be combined."""
     return Reporter(
         options.output_format,
         fail_on=config.fail_on,
@@ -459,11 +459,11 @@ def _findings(options: argparse.Namespace, config: Config, baseline: Baseline | 
 
 def _active_codes(config: Config) -> set[str]:
     """Return the codes of the rules that `select` and `ignore` leave on."""
-    active = selection(config.selected(), config.ignore, config.codes)
+    active = selection(config.selectors(), config.ignore, config.codes)
     return {code for name, code in config.all_codes.items() if active.includes(name, "style")}
 
 
-def _baseline(options: argparse.Namespace, config: Config) -> Baseline | None:
+def _read_baseline(options: argparse.Namespace, config: Config) -> Baseline | None:
     """Return the baseline to apply. Raises `UsageError`."""
     if config.baseline is None or options.write_baseline is not None:
         return None
@@ -532,7 +532,7 @@ def _has_folders(paths: Sequence[str]) -> bool:
 
 
 def _add_ignores(
-    inputs: Sequence[InputFile], linter: FileLinter, baseline: Baseline | None, findings: Reporter
+    inputs: Sequence[InputFile], linter: FileLinter, baseline: Baseline | None, reporter: Reporter
 ) -> int:
     """Add a comment for every finding that is not in the baseline, and report how many cannot be
     ignored by one.
@@ -545,9 +545,9 @@ def _add_ignores(
     reports = with_repeated(inputs, reports, linter, linter.report, lambda result: result.objects)
     if not any(report.documents or report.diagnostics for report in reports):
         for file in inputs:
-            findings.add(file, (), documents=0)
-        # no file was found
-        return findings.finish(always=True)
+            reporter.add(file, (), documents=0)
+        # no file has a document
+        return reporter.finish(always=True)
 
     diagnostics = [diagnostic for report in reports for diagnostic in report.diagnostics]
     new = diagnostics if baseline is None else baseline.apply(diagnostics, (), ()).new
@@ -585,4 +585,4 @@ def _add_ignores(
     if saved:
         return 2
 
-    return max(findings.unreadable_status(), int(not_ignorable > 0))
+    return max(reporter.unreadable_status(), int(not_ignorable > 0))

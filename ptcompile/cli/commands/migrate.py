@@ -15,7 +15,7 @@ from ptcompile._internal.files import SUFFIXES
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, read_file
 from ptcompile.cli import files
-from ptcompile.cli.config import check_schemas, of_run
+from ptcompile.cli.config import check_schemas, settings_of
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import check_target
 from ptcompile.cli.reporter import Reporter, map_files
@@ -43,11 +43,11 @@ def run_convert(options: argparse.Namespace) -> int:
     error.
     """
     check_target(options.target)
-    findings = Reporter(options.output_format)
-    inputs = findings.read_files(options.paths)
-    profile = findings.read_profile(options.cluster)
-    converted = _convert_files(inputs, profile, options, findings) if profile is not None else []
-    status = findings.finish()
+    reporter = Reporter(options.output_format)
+    inputs = reporter.read_files(options.paths)
+    profile = reporter.read_profile(options.cluster)
+    converted = _convert_files(inputs, profile, options, reporter) if profile is not None else []
+    status = reporter.finish()
     contents: dict[str, str] = {}
     if options.report and profile is not None:
         from ptcompile.converter.report import to_markdown
@@ -78,7 +78,7 @@ def _convert_files(
     inputs: Sequence[InputFile],
     profile: ClusterProfile,
     options: argparse.Namespace,
-    findings: Reporter,
+    reporter: Reporter,
 ) -> list[ConvertedFile]:
     """Return the conversion of each file that has a job, or that was named, together with the
     other files' objects.
@@ -86,10 +86,10 @@ def _convert_files(
     from ptcompile.converter.report import ConvertedFile
 
     given_profile = profile if options.cluster else None
-    given = [read_file(file.content, file.name, given_profile) for file in inputs]
-    objects = {file.name: [item.manifest for item in Inputs([file]).items] for file in given}
+    sources = [read_file(file.content, file.name, given_profile) for file in inputs]
+    objects = {file.name: [item.manifest for item in Inputs([file]).items] for file in sources}
     chosen = Chosen(frozenset(options.kind), frozenset(map(_parse_label, options.select)))
-    check_schemas(of_run(options).schemas)
+    check_schemas(settings_of(options).schemas)
     converter = partial(
         _convert_file,
         profile=given_profile,
@@ -98,7 +98,7 @@ def _convert_files(
         chosen=chosen,
     )
     converted: list[ConvertedFile] = []
-    with closing(map_files(converter, given, options.jobs, FILES_PER_PROCESS)) as results:
+    with closing(map_files(converter, sources, options.jobs, FILES_PER_PROCESS)) as results:
         for file, result in zip(inputs, results, strict=True):
             diagnostics = result.diagnostics
             if (not file.named or chosen != ALL) and {item.name for item in diagnostics} == {
@@ -106,7 +106,7 @@ def _convert_files(
             }:
                 # a file without jobs has no findings
                 diagnostics = ()
-            findings.add(file, diagnostics)
+            reporter.add(file, diagnostics)
             converted.append(
                 ConvertedFile(file.name, objects[file.name], result.manifests, diagnostics, chosen)
             )
@@ -130,7 +130,7 @@ def _convert_file(
     beside = Objects(
         data for name, others in objects.items() if name != file.name for data in others
     )
-    settings = of_run(options)
+    settings = settings_of(options)
     inputs = Inputs(
         [file], profile, beside=beside, schemas=settings.schemas, extensions=settings.extensions
     )
@@ -164,20 +164,20 @@ def run_import(options: argparse.Namespace) -> int:
             "--profile writes a profile and --cluster reads one: give only one of them"
         )
 
-    findings = Reporter(options.output_format)
-    inputs = findings.read_files(options.paths)
+    reporter = Reporter(options.output_format)
+    inputs = reporter.read_files(options.paths)
     values = dict(_parse_variable(text) for text in options.set)
-    profile = findings.read_profile(options.cluster)
+    profile = reporter.read_profile(options.cluster)
     if profile is not None:
-        imports = _import_files(inputs, values, profile, options, findings)
+        imports = _import_files(inputs, values, profile, options, reporter)
     else:
         imports = {}
 
-    status = findings.finish()
+    status = reporter.finish()
     if imports:
         return max(status, _write_specs(imports, options))
 
-    return max(status, findings.report_no_jobs(options.paths))
+    return max(status, reporter.report_no_jobs(options.paths))
 
 
 class ImportedFile(NamedTuple):
@@ -195,12 +195,12 @@ def _import_files(
     values: dict[str, str],
     profile: ClusterProfile,
     options: argparse.Namespace,
-    findings: Reporter,
+    reporter: Reporter,
 ) -> dict[str, ImportedFile]:
     """Return the import of each file that has a job, or that was named, by the file's name."""
     from ptcompile.importer.profiles import minimal_cluster
 
-    check_schemas(of_run(options).schemas)
+    check_schemas(settings_of(options).schemas)
     minimal = minimal_cluster() if options.profile else None
     importer = partial(
         _import_file,
@@ -214,7 +214,7 @@ def _import_files(
             diagnostics = result.imported.diagnostics
             names = {diagnostic.name for diagnostic in diagnostics}
             if file.named or result.imported.found or names != {"nothing-to-import"}:
-                findings.add(
+                reporter.add(
                     file._replace(content=_substitute(file.content, values, file.name)), diagnostics
                 )
                 imports[file.name] = result
@@ -231,9 +231,9 @@ def _import_file(
 ) -> ImportedFile:
     from ptcompile.api.import_manifests import import_inputs
 
-    given = read_file(_substitute(file.content, values, file.name), file.name, profile)
-    settings = of_run(options)
-    inputs = Inputs([given], profile, schemas=settings.schemas, extensions=settings.extensions)
+    source = read_file(_substitute(file.content, values, file.name), file.name, profile)
+    settings = settings_of(options)
+    inputs = Inputs([source], profile, schemas=settings.schemas, extensions=settings.extensions)
     imported = import_inputs(inputs, lossy=options.lossy, exact=options.exact, script_values=values)
     is_printed = imported.found and not options.profile
     return ImportedFile(imported, _format_specs(imported, options.format) if is_printed else "")

@@ -12,7 +12,7 @@ from ptcompile.cli import config, files, overrides
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of, read_dumps
 from ptcompile.cli.options import check_target
-from ptcompile.cli.reporter import Reporter
+from ptcompile.cli.reporter import Reporter, reporter_of
 from ptcompile.report.layout import join_escaped
 
 TYPE_CHECKING = False
@@ -24,29 +24,28 @@ if TYPE_CHECKING:
 
 def platform(options: argparse.Namespace) -> int:
     """Print what an administrator must install; print nothing if a spec has an error."""
-    findings = Reporter(options.output_format)
+    reporter = reporter_of(options)
     if options.from_dump is not None and options.cluster is not None:
         raise UsageError("--from-dump writes a profile: give neither a profile nor specs")
     if options.from_dump is not None:
-        text = profile_of_dumps(options.from_dump, findings)
-        return findings.finish() or files.write_stdout(text)
+        text = profile_of_dumps(options.from_dump, reporter)
+        return reporter.finish() or files.write_stdout(text)
     if options.cluster is None:
         raise UsageError(
             "no profile given: name CLUSTER, or --from-dump; ptcompile platform --help shows how"
         )
 
-    findings.add_options(options)
-    profile = findings.read_profile(options.cluster)
+    profile = reporter.read_profile(options.cluster)
     if profile is None:
-        return findings.finish()
+        return reporter.finish()
 
-    jobs = _read_jobs(options, profile, None, findings)
+    jobs = _read_jobs(options, profile, None, reporter)
     specs = [spec for stream in jobs for spec in stream.specs]
-    status = findings.finish()
+    status = reporter.finish()
     if status:
         return status
     if options.paths and not specs:
-        return findings.report_no_jobs(options.paths)
+        return reporter.report_no_jobs(options.paths)
 
     from ptcompile.requirements.setup import plan_setup
     from ptcompile.source.emitter import emit
@@ -65,7 +64,7 @@ def platform(options: argparse.Namespace) -> int:
     return files.write_stdout(emit(setup.values))
 
 
-def profile_of_dumps(paths: Sequence[str], findings: Reporter) -> str:
+def profile_of_dumps(paths: Sequence[str], reporter: Reporter) -> str:
     """Return the profile of the cluster with the objects of these dumps; mistakes in them are
     added to the findings.
     """
@@ -73,7 +72,7 @@ def profile_of_dumps(paths: Sequence[str], findings: Reporter) -> str:
 
     dumps = read_dumps(paths, "dump")
     draft = profile_from_dumps(dumps.files)
-    findings.add_all(dumps.inputs, draft.diagnostics)
+    reporter.add_all(dumps.inputs, draft.diagnostics)
     return draft.text() if draft.ok else ""
 
 
@@ -84,24 +83,23 @@ def requires(options: argparse.Namespace) -> int:
             "no spec given; ptcompile requires --help shows how (- reads standard input)"
         )
 
-    extensions = config.of_run(options).extensions
+    extensions = config.settings_of(options).extensions
     check_target(options.target, extensions=extensions)
-    findings = Reporter(options.output_format)
-    findings.add_options(options)
-    profile = findings.read_profile(options.cluster)
+    reporter = reporter_of(options)
+    profile = reporter.read_profile(options.cluster)
     if profile is None:
-        return findings.finish()
+        return reporter.finish()
 
     from ptcompile.api.requirements import requirements_of
 
-    jobs = _read_jobs(options, profile, options.target, findings)
-    status = findings.finish()
+    jobs = _read_jobs(options, profile, options.target, reporter)
+    status = reporter.finish()
     if status:
         return status
 
     needed = requirements_of(jobs, Inputs((), profile, extensions=extensions), options.target)
     if not needed:
-        return findings.report_no_jobs(options.paths)
+        return reporter.report_no_jobs(options.paths)
 
     return files.write_stdout(join_escaped(map(str, needed)))
 
@@ -111,7 +109,7 @@ def _check_releases(
     profile: ClusterProfile,
     target: str | None,
     path: str | None,
-    findings: Reporter,
+    reporter: Reporter,
 ) -> None:
     """Warn if an operator of these jobs requires a newer Kubernetes than the profile's."""
     from ptcompile.requirements.jobs import kubernetes_too_old, operators_of, target_of
@@ -128,33 +126,33 @@ def _check_releases(
             streams.to_diagnostic(problem, documents[0] if documents else None, path)
             for problem in problems
         ]
-        findings.add(files.InputFile(path, content, True), diagnostics)
+        reporter.add(files.InputFile(path, content, True), diagnostics)
 
 
 def _read_jobs(
     options: argparse.Namespace,
     profile: ClusterProfile,
     target: str | None,
-    findings: Reporter,
+    reporter: Reporter,
 ) -> list[StreamJobs]:
     """Return the jobs of each file that compiles; the others become findings, and so do operators
     that need a newer Kubernetes.
     """
     from ptcompile.api.requirements import jobs_of
 
-    inputs = findings.read_files(options.paths)
+    inputs = reporter.read_files(options.paths)
     check_has_spec(options, inputs)
     jobs: list[StreamJobs] = []
     for file in inputs:
         of_file = jobs_of(inputs_of([file], profile, options), target)
         diagnostics = tuple(overrides.point_at_options(of_file.result.diagnostics, options))
         if of_file.manifests and not of_file.specs:
-            findings.add(file, diagnostics)
+            reporter.add(file, diagnostics)
         else:
-            findings.add_compiled(file, of_file.result._replace(diagnostics=diagnostics))
+            reporter.add_compiled(file, of_file.result._replace(diagnostics=diagnostics))
         jobs.append(of_file)
 
     specs = [spec for stream in jobs for spec in stream.specs]
-    _check_releases(specs, profile, target, options.cluster, findings)
+    _check_releases(specs, profile, target, options.cluster, reporter)
 
     return jobs

@@ -52,10 +52,10 @@ def _starter(options: argparse.Namespace) -> tuple[str, int]:
     from ptcompile.cli.commands.platform import profile_of_dumps
     from ptcompile.cli.reporter import Reporter
 
-    findings = Reporter()
-    text = profile_of_dumps(options.from_dump, findings)
+    reporter = Reporter()
+    text = profile_of_dumps(options.from_dump, reporter)
 
-    return text, findings.finish()
+    return text, reporter.finish()
 
 
 def run_plugins(options: argparse.Namespace) -> int:
@@ -66,22 +66,22 @@ def run_plugins(options: argparse.Namespace) -> int:
     config_error: files.UsageError | None = None
     used: Container[str] = ()
     try:
-        extensions = config.of_run(options).extensions
+        extensions = config.settings_of(options).extensions
         used = [plugin.name for plugin in extensions.plugins] if extensions is not None else []
     except files.UsageError as error:
         config_error = error
 
     if options.format == "json":
-        shown = format_json(
+        text = format_json(
             [{**plugin.to_dict(), "used": plugin.name in used} for plugin in installed]
         )
     else:
-        shown = (
+        text = (
             "".join(_format_plugin(plugin, is_used=plugin.name in used) for plugin in installed)
             or "no plugin is installed\n"
         )
 
-    status = files.write_stdout(shown)
+    status = files.write_stdout(text)
     if config_error is not None:
         raise config_error
 
@@ -140,7 +140,9 @@ def run_rules(options: argparse.Namespace) -> int:
     from ptcompile.api.reference import rules
     from ptcompile.linter import pages as catalog
 
-    extensions = config.of_run(options).extensions if options.output_format != "markdown" else None
+    extensions = (
+        config.settings_of(options).extensions if options.output_format != "markdown" else None
+    )
     if options.output_format == "json":
         return files.write_stdout(format_json(rules(extensions=extensions)))
     if options.output_format == "markdown":
@@ -156,7 +158,7 @@ def run_targets(options: argparse.Namespace) -> int:
     if options.accelerators:
         from ptcompile.hardware import tables
 
-        return files.write_stdout(presentation.in_form(tables, options.format))
+        return files.write_stdout(presentation.render(tables, options.format))
     if options.format == "markdown":
         files.print_error("ptcompile: --format markdown requires --accelerators")
         return 2
@@ -167,7 +169,7 @@ def run_targets(options: argparse.Namespace) -> int:
 
     from ptcompile.api.reference import targets
 
-    return files.write_stdout(presentation.in_form(targets(), options.format))
+    return files.write_stdout(presentation.render(targets(), options.format))
 
 
 def run_schema(options: argparse.Namespace) -> int:

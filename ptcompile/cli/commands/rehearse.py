@@ -13,7 +13,7 @@ from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of
 from ptcompile.cli.options import check_target
 from ptcompile.cli.presentation import has_terminal, show_progress
-from ptcompile.cli.reporter import Reporter
+from ptcompile.cli.reporter import reporter_of
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     """
     from ptcompile.rehearsal import RehearsalError, text, to_dict
 
-    check_target(options.target, extensions=config.of_run(options).extensions)
+    check_target(options.target, extensions=config.settings_of(options).extensions)
     faults, limit = _parse_times(options)
     try:
         job, status = _read_job(options)
@@ -78,22 +78,21 @@ def _read_job(options: argparse.Namespace) -> tuple[SimulatedJob | None, int]:
     from ptcompile.api.inputs import read_beside
     from ptcompile.api.rehearse import only_job
 
-    findings = Reporter(options.output_format)
-    findings.add_options(options)
-    profile = findings.read_profile(options.cluster)
+    reporter = reporter_of(options)
+    profile = reporter.read_profile(options.cluster)
     if profile is None:
-        return None, findings.finish()
+        return None, reporter.finish()
 
-    inputs = findings.read_files([options.path])
+    inputs = reporter.read_files([options.path])
     if len(inputs) != 1:
         raise UsageError(f"{options.path} has {len(inputs)} files, but rehearse takes one")
 
     check_has_spec(options, inputs)
     beside = read_beside([files.read(path) for path in options.beside])
-    given = inputs_of(inputs, profile, options, beside=beside)
-    world = simulate.simulate_inputs(given, options.target or simulate.DEFAULT)
-    findings.add_all(inputs, overrides.point_at_options(world.diagnostics, options))
-    status = findings.finish()
+    source = inputs_of(inputs, profile, options, beside=beside)
+    world = simulate.simulate_inputs(source, options.target or simulate.DEFAULT)
+    reporter.add_all(inputs, overrides.point_at_options(world.diagnostics, options))
+    status = reporter.finish()
 
     return only_job(world) if world.ok else None, status
 

@@ -11,7 +11,7 @@ from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of
 from ptcompile.cli.options import ALL, check_target
-from ptcompile.cli.reporter import Reporter
+from ptcompile.cli.reporter import Reporter, reporter_of
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
@@ -29,31 +29,30 @@ def run(options: argparse.Namespace) -> int:
             "no file given; ptcompile simulate --help shows how (- reads standard input)"
         )
 
-    settings = config.of_run(options)
+    settings = config.settings_of(options)
     check_target(options.target, extra=(ALL,), extensions=settings.extensions)
     if options.format == "json" and (options.graph or options.env_file):
         raise UsageError("--format json does not apply to --graph and --env-file")
 
-    findings = Reporter(options.output_format)
-    findings.add_options(options)
-    profile = findings.read_profile(options.cluster)
+    reporter = reporter_of(options)
+    profile = reporter.read_profile(options.cluster)
     if profile is None:
-        return findings.finish()
+        return reporter.finish()
 
-    inputs = findings.read_files(options.paths)
+    inputs = reporter.read_files(options.paths)
     check_has_spec(options, inputs)
     beside = read_beside([files.read(path) for path in options.beside])
-    given = inputs_of(inputs, profile, options, beside=beside, schemas=settings.schemas)
+    source = inputs_of(inputs, profile, options, beside=beside, schemas=settings.schemas)
     if options.stored:
         config.check_schemas(settings.schemas)
-        return _print_stored(given, inputs, options, findings)
+        return _print_stored(source, inputs, options, reporter)
 
     target = None if options.target == ALL else options.target or simulate.DEFAULT
-    world = simulate.simulate_inputs(given, target)
-    findings.add_all(
-        inputs, overrides.point_at_options(settings.judged(world.diagnostics), options)
+    world = simulate.simulate_inputs(source, target)
+    reporter.add_all(
+        inputs, overrides.point_at_options(settings.select_reported(world.diagnostics), options)
     )
-    status = findings.finish()
+    status = reporter.finish()
     if not world.jobs and status:
         return status
 
@@ -62,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_stored(
-    given: Inputs, inputs: Sequence[InputFile], options: argparse.Namespace, findings: Reporter
+    source: Inputs, inputs: Sequence[InputFile], options: argparse.Namespace, reporter: Reporter
 ) -> int:
     """Print the objects of all files as the server would keep them."""
     from ptcompile.api.stored import stored_inputs
@@ -70,9 +69,9 @@ def _print_stored(
     if options.target == ALL:
         raise UsageError("--stored shows one target; name it, or leave --target out")
 
-    result = stored_inputs(given, options.target)
-    findings.add_all(inputs, overrides.point_at_options(result.diagnostics, options))
-    status = findings.finish()
+    result = stored_inputs(source, options.target)
+    reporter.add_all(inputs, overrides.point_at_options(result.diagnostics, options))
+    status = reporter.finish()
     if not result.objects and options.format != "json":
         return status
 

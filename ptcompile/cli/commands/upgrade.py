@@ -34,18 +34,18 @@ def run(options: argparse.Namespace) -> int:
             "nothing to compare: give --from and --to, or --kubernetes and --to-kubernetes"
         )
 
-    settings = config.of_run(options)
+    settings = config.settings_of(options)
     schemas = options.schemas or settings.schemas
     config.check_schemas(schemas)
-    findings = Reporter(options.output_format)
-    inputs = findings.read_files(options.paths)
+    reporter = Reporter(options.output_format)
+    inputs = reporter.read_files(options.paths)
     before_path = options.from_cluster
     after_path = options.to_cluster or before_path
-    old_profile, new_profile = findings.read_profiles(before_path, after_path)
-    before = _with_releases(old_profile, old_releases, before_path, findings)
-    after = _with_releases(new_profile, old_releases | new_releases, after_path, findings)
+    old_profile, new_profile = reporter.read_profiles(before_path, after_path)
+    before = _with_releases(old_profile, old_releases, before_path, reporter)
+    after = _with_releases(new_profile, old_releases | new_releases, after_path, reporter)
     if before is None or after is None or not inputs:
-        return findings.finish() or 1
+        return reporter.finish() or 1
 
     related = RelatedObjects(inputs, is_complete=len(inputs) > 1)
     total = Upgrade(())
@@ -58,11 +58,11 @@ def run(options: argparse.Namespace) -> int:
             for side in (before, after)
         )
         changed = upgrade_inputs(old, new)
-        findings.add(file, changed.diagnostics)
+        reporter.add(file, changed.diagnostics)
         total += changed
 
-    status = findings.finish()
-    text = presentation.in_form(total, options.format)
+    status = reporter.finish()
+    text = presentation.render(total, options.format)
 
     return max(status, presentation.write_result(text, options.format), int(not total.ok))
 
@@ -81,7 +81,7 @@ def _releases(options: argparse.Namespace, prefix: str) -> dict[str, str]:
 
 
 def _with_releases(
-    profile: ClusterProfile | None, releases: dict[str, str], path: str | None, findings: Reporter
+    profile: ClusterProfile | None, releases: dict[str, str], path: str | None, reporter: Reporter
 ) -> ClusterProfile | None:
     """Return a profile, from the file at `path` if any, with these releases; None if it is
     wrong.
@@ -100,6 +100,6 @@ def _with_releases(
     changed, diagnostics = load_profile(
         {**data, "spec": {**spec, "versions": versions}}, filename=path
     )
-    findings.add(InputFile(path or "<options>", b"", True), diagnostics)
+    reporter.add(InputFile(path or "<options>", b"", True), diagnostics)
 
     return changed

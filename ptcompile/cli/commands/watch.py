@@ -22,7 +22,7 @@ from ptcompile._internal.deadline import deadline
 from ptcompile._internal.limits import NotFinishedError
 from ptcompile._internal.spelling import is_short_number
 from ptcompile.cli import files
-from ptcompile.cli.config import of_run
+from ptcompile.cli.config import settings_of
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import page_inputs
 from ptcompile.cli.options import check_target
@@ -237,7 +237,7 @@ def run(options: argparse.Namespace) -> int:
     for path in paths:
         files.read(path)
     # a mistake in the configuration ends the command before the page is served
-    of_run(options)
+    settings_of(options)
 
     try:
         live = Live(options.port)
@@ -258,13 +258,13 @@ def _watch(live: Live, options: argparse.Namespace, paths: Sequence[str]) -> NoR
     """
     from ptcompile.explainer.page import html, with_earlier_manifests
 
-    shown: list[bytes | str] | None = None
+    last_contents: list[bytes | str] | None = None
     last_page: ExplainPage | None = None
     last_compiled: ExplainPage | None = None
     while True:
         contents = [_read_content(path) for path in paths]
-        if contents != shown:
-            shown = contents
+        if contents != last_contents:
+            last_contents = contents
             notices = [content for content in contents if isinstance(content, str)]
             earlier = last_compiled or last_page
             try:
@@ -322,4 +322,4 @@ def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str]) -> 
     spec, *profile = (content if isinstance(content, bytes) else b"" for content in contents)
     with deadline(options.timeout):
         inputs = page_inputs(spec, profile[0] if profile else None, options.spec, options)
-        return explain_page(inputs, options.target, of_run(options).selection(options.spec))
+        return explain_page(inputs, options.target, settings_of(options).selection(options.spec))

@@ -30,8 +30,8 @@ def amounts(parts: SpecParts) -> Problems:
     for part in parts.every:
         if not part.fields.resources.model_fields_set:
             continue
-        own = part.fields.resources
-        levels = ((own, ()), (own.requests, ("requests",)), (own.limits, ("limits",)))
+        block = part.fields.resources
+        levels = ((block, ()), (block.requests, ("requests",)), (block.limits, ("limits",)))
         for resources, half in levels:
             if resources.gpu is not None and gpu in resources.devices:
                 path = (*part.path, "resources", *half)
@@ -51,10 +51,8 @@ def _check_requests_and_limits(part: SpecPart) -> Problems:
     resources = part.fields.resources
     requests, limits, nulls = part.own_amounts
     for half_name, name in sorted(nulls):
-        if (name == "gpu" or never_shared(name)) and not {
-            ("requests", name),
-            ("limits", name),
-        } <= nulls:
+        are_both_null = {("requests", name), ("limits", name)} <= nulls
+        if (name == "gpu" or never_shared(name)) and not are_both_null:
             kept = f"null keeps the {half_name[:-1]} of {name} empty"
             message = f"{kept}, but Kubernetes requires request and limit to be equal"
             help = f"remove it, or write null for {name} under resources"
@@ -211,7 +209,9 @@ def devices(parts: SpecParts) -> Problems:
 
     nodes = [_node(part, job.accelerator, cluster) for part in parts.nodes]
     if hardware.accelerator(cluster, job.accelerator) is not None:
-        auxiliary_counts = (gpus_per_node(part, cluster) for part in parts.every if part.auxiliary)
+        auxiliary_counts = (
+            gpus_per_node(part, cluster) for part in parts.every if part.is_auxiliary
+        )
         if not any((*(node.devices for node in nodes), *auxiliary_counts)):
             message = f"{job.accelerator} is set, but no node requests a GPU"
             yield conflict(_ACCELERATOR, message, "add resources.gpu, or remove accelerator")

@@ -14,7 +14,7 @@ from functools import partial
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.frontend.errors import invalid_field, problem
-from ptcompile.compiler.frontend.parts import SpecParts
+from ptcompile.compiler.frontend.parts import SpecParts, program_fields
 from ptcompile.diagnostics import Edit, Fix, Problem, Problems, shorten
 from ptcompile.kubernetes.commands import PROCESS_WORDS, basename, is_program, unwrap
 from ptcompile.kubernetes.unstructured import JsonDict
@@ -61,9 +61,7 @@ _is_interval = Pattern(r"(?a)[0-9]{1,6}(?:\.[0-9]{1,6})?").fullmatch
 def entry_point(parts: SpecParts) -> Problems:
     """Yield an error if `script` or `module` is a command line, with the fields that express it."""
     job = parts.job
-    set_fields = [
-        name for name in ("script", "module", "command") if getattr(job, name) is not None
-    ]
+    set_fields = program_fields(job)
     for field in ("script", "module"):
         text = getattr(job, field)
         if text is None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ptcompile._internal.limits import limits
 from ptcompile._internal.spelling import pluralize, spelling_help
 from ptcompile.compiler.frontend.errors import conflict, invalid_field, name_help, problem
-from ptcompile.compiler.frontend.parts import SpecPart, SpecParts
+from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, program_fields
 from ptcompile.compiler.frontend.reader import placeholder_name
 from ptcompile.diagnostics import Path, Problem, Problems, field_path
 from ptcompile.hardware.nodes import levels_of
@@ -180,9 +180,7 @@ def program(parts: SpecParts) -> Problems:
     nothing starts torchrun.
     """
     job = parts.job
-    set_fields = [
-        name for name in ("script", "module", "command") if getattr(job, name) is not None
-    ]
+    set_fields = program_fields(job)
     for name in set_fields[1:]:
         first = set_fields[0]
         yield conflict(
@@ -418,7 +416,7 @@ def run_policy(parts: SpecParts) -> Problems:
     if not policy.model_fields_set:
         return
 
-    restarts = _in_place_restart(part for part in parts.every if not part.auxiliary)
+    restarts = _in_place_restart(part for part in parts.every if not part.is_auxiliary)
     if policy.on_pod_failure is not None and restarts is not None:
         message = (
             f"restartPolicy {restarts} restarts a failed container in its pod, so no pod ever fails"

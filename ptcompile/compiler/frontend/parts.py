@@ -69,9 +69,14 @@ class SpecPart(NamedTuple):
     """
 
     @property
-    def auxiliary(self) -> bool:
+    def is_auxiliary(self) -> bool:
         """Whether the block is an auxiliary role, whose pods are not nodes."""
         return isinstance(self.fields, AuxiliaryRole)
+
+
+def program_fields(job: JobSpec) -> list[str]:
+    """Return which of the fields that name a program the spec sets."""
+    return [name for name in ("script", "module", "command") if getattr(job, name) is not None]
 
 
 def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:
@@ -122,7 +127,7 @@ def parts_of(spec: Spec, cluster: ClusterProfile) -> SpecParts:
             )
         )
 
-    nodes = tuple([part for part in parts[1:] if not part.auxiliary]) or (parts[0],)
+    nodes = tuple([part for part in parts[1:] if not part.is_auxiliary]) or (parts[0],)
     return SpecParts(spec, cluster, tuple(parts), nodes)
 
 

@@ -52,7 +52,7 @@ _NO_VALUES: Mapping[str, str] = MappingProxyType({})
 
 
 class Invocation(NamedTuple):
-    """What a command line starts: the launcher, its options by their dashed names, and the
+    """The launcher that a command line starts, with its options by their dashed names and the
     program it runs.
     """
 
@@ -139,13 +139,13 @@ def read_command_line(
     if not script.commands:
         return Invocation("command", entry=tuple(argv), env=env, in_shell=True)
 
-    known = _main_commands.get(id(script))
-    if known is None:
+    cached = _main_commands.get(id(script))
+    if cached is None:
         if len(_main_commands) > _MAX_SCRIPTS:
             _main_commands.clear()
-        known = _main_commands[id(script)] = script, _main_command(script.commands)
+        cached = _main_commands[id(script)] = script, _main_command(script.commands)
 
-    return _command_invocation(known[1], script, env)
+    return _command_invocation(cached[1], script, env)
 
 
 _MAX_SCRIPTS = 64
@@ -233,9 +233,9 @@ def _program_invocation(argv: Sequence[str], env: Mapping[str, str]) -> Invocati
 
     call = launchers.launcher_of(argv)
     if call is not None:
-        given = tuple(argv[call.options_start :])
-        options, _ = launchers.parse_options(call.name, given)
-        return Invocation(call.name, options, tuple(argv), env, arguments=given)
+        call_arguments = tuple(argv[call.options_start :])
+        options, _ = launchers.parse_options(call.name, call_arguments)
+        return Invocation(call.name, options, tuple(argv), env, arguments=call_arguments)
 
     if name == "tune" and argv[1:2] == ["run"]:
         options, entry = _parse_torchrun_options(argv[2:])

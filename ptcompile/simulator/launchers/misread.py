@@ -219,10 +219,10 @@ def _glued_word(
     space.
     """
     launcher = LAUNCHERS.get(launch.launcher)
-    own = OPTIONS if launcher is None else {*launcher.names.values(), *launcher.flags}
+    option_names = OPTIONS if launcher is None else {*launcher.names.values(), *launcher.flags}
     for value in [*[option.value or "" for option in given], *entry[:1]]:
         for match in _find_options(value):
-            if match.start() and match["name"].replace("_", "-") in own:
+            if match.start() and match["name"].replace("_", "-") in option_names:
                 option = match.group()
                 message = f"{value!r} is one word: {_program(launch)} reads no {option} in it"
                 return MisreadWord(

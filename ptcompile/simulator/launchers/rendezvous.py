@@ -51,7 +51,7 @@ class IntRange(NamedTuple):
 
 
 class Rendezvous(NamedTuple):
-    """How the processes of one pod find those of the others."""
+    """The settings by which the processes of one pod find those of the others."""
 
     launcher: str
     backend: str
@@ -157,10 +157,7 @@ def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
         name: launch.options.get(name, env.get(_OPTION_VARIABLES[name], value))
         for name, value in DEFAULTS.items()
     }
-    ignores_variables = _IGNORES_PET_VARIABLES.get(launch.launcher)
-    notes = [ignores_variables] if ignores_variables else []
-    if launch.launcher == "image":
-        notes.append("the image's own command is unknown, assuming that it starts torchrun")
+    notes = _launcher_notes(launch.launcher, "torchrun")
     standalone = launch.options.get("standalone", env.get("PET_STANDALONE", "0"))
     if launch.program == "tune run" and not options["rdzv-endpoint"]:
         standalone = "1"  # torchtune 0.6, _cli/run.py: --master-addr is not looked at
@@ -323,6 +320,15 @@ def _parse_processes(text: str, devices: int) -> tuple[int | None, str, list[str
     return None, text, [_why_not("nproc-per-node", text, "is not a known value")]
 
 
+def _launcher_notes(launcher: str, assumed: str) -> list[str]:
+    """Return the note on a launcher without PET_* variables, or on what an image is assumed to
+    start.
+    """
+    if launcher == "image":
+        return [f"the image's own command is unknown, assuming that it starts {assumed}"]
+    return [_IGNORES_PET_VARIABLES[launcher]] if launcher in _IGNORES_PET_VARIABLES else []
+
+
 def _why_not(option: str, value: str, reason: str) -> str:
     """Return why torchrun does not start with a value, or that no file has it."""
     if not is_literal(value):
@@ -346,10 +352,8 @@ def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
         nodes = None
 
     endpoint = f"{address}:{port}" if address and port else address
-    ignores_variables = _IGNORES_PET_VARIABLES.get(launch.launcher)
-    notes = [ignores_variables] if ignores_variables else []
-    if launch.launcher == "image":
-        notes.append("the image's own command is unknown, assuming that it starts one process")
+    notes = _launcher_notes(launch.launcher, "one process")
+    decides_processes = launch.launcher in _IGNORES_PET_VARIABLES
     if launch.launcher == "command" and is_alone and "PET_NNODES" in env:
         notes.append("the command does not start torchrun: nothing reads the PET_* variables")
 
@@ -359,8 +363,8 @@ def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
         endpoint=endpoint,
         nodes=nodes,
         node_rank=env.get("RANK", "0" if is_alone else NO_RANK),
-        processes=None if ignores_variables else 1,
-        processes_text=f"decided by {launch.launcher}" if ignores_variables else "1",
+        processes=None if decides_processes else 1,
+        processes_text=f"decided by {launch.launcher}" if decides_processes else "1",
         max_restarts="0",
         options={"nnodes": env.get("WORLD_SIZE", "1")},
         notes=tuple(notes),

@@ -229,9 +229,8 @@ def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
     host, colon, port = (stripped, "", "") if bracketed else stripped.rpartition(":")
     if not colon and not bracketed:
         host = port
-    if colon and (
-        not (port.isascii() and port.isdecimal() and len(port) <= 5) or int(port) >= 2**16
-    ):
+    is_number = port.isascii() and port.isdecimal() and len(port) <= 5
+    if colon and not (is_number and int(port) < 2**16):
         return f"{port!r} is not a port"
 
     bare_host = host.removeprefix("[").removesuffix("]")

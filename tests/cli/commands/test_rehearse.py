@@ -304,7 +304,7 @@ def test_an_interrupted_run_leaves_nothing_behind(
     assert left == ""
 
 
-def test_what_is_missing_is_told_in_lines(
+def test_each_missing_module_has_its_own_line(
     spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The script's modules and torch are looked for before any pod starts."""

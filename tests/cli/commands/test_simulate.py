@@ -185,7 +185,7 @@ def test_an_unreadable_file_is_named_besides_the_others(
     assert b"no such file" in err
 
 
-def test_objects_without_pods_are_said_to_create_none(
+def test_objects_that_create_no_pods_are_named(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     path = tmp_path / "map.yaml"

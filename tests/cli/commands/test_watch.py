@@ -121,7 +121,7 @@ def test_a_change_is_answered_immediately(live: Live) -> None:
     assert get(live, f"/{live.token}/version?{'9' * 5000}")[1] == "2"
 
 
-def test_it_ends_while_a_request_waits() -> None:
+def test_watch_ends_while_a_request_waits() -> None:
     with Live() as page:
         page.show("x")
         answers: list[str] = []
@@ -351,7 +351,7 @@ def _text(tab: Browser) -> str:
     return shown
 
 
-def test_ctrl_c_ends_it(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> None:
+def test_ctrl_c_ends_watch(watched: tuple[Path, str, subprocess.Popen[bytes]]) -> None:
     _, _, process = watched
     os.kill(process.pid, signal.SIGINT)
     assert process.wait(30) == 0

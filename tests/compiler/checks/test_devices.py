@@ -241,7 +241,7 @@ def test_an_nvlink_domain_needs_whole_nodes_of_one_rack(body: str, message: str 
     reported = making.compiled(
         making.smallest(body), "jobset", making.profile({"cloud": "gke"})
     ).problems
-    problems = [one for one in reported if one.name == "partial-fabric"]
+    problems = [finding for finding in reported if finding.name == "partial-fabric"]
     assert [problem.severity for problem in problems] == ["warning"] * bool(message)
     assert message is None or problems[0].message.startswith(message)
 

@@ -17,7 +17,7 @@ Fields = dict[str, Any]
 def finding(body: str) -> Diagnostic:
     """Return the only finding of a spec, which must not compile."""
     diagnostics = ptcompile.compile(text(f"image: i\n{body}\n"), select=["PTC460"]).diagnostics
-    (diagnostic,) = [one for one in diagnostics if one.severity == "error"]
+    (diagnostic,) = [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]
     assert (diagnostic.code, diagnostic.name) == ("PTC460", "command-as-script")
     return diagnostic
 
@@ -225,7 +225,7 @@ def test_a_file_or_a_module_is_valid(body: str) -> None:
     assert ptcompile.compile(text(f"image: i\n{body}\n")).ok
 
 
-def test_lint_reports_it_too() -> None:
+def test_lint_reports_arguments_in_the_script_field() -> None:
     report = ptcompile.lint(text("image: i\nscript: train.py --lr 1\n"))
     assert [
         diagnostic.code for diagnostic in report.diagnostics if diagnostic.severity == "error"

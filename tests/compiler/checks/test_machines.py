@@ -53,7 +53,7 @@ def test_resources_are_checked_against_every_machine(
         ("memory", f"{machine.memory}Gi", f"{machine.memory + 1}Gi"),
     ):
         problems = machine_problems(asking(name, machine, **{word: all_of_it}), where)
-        assert [(one.name, one.severity) for one in problems] == (
+        assert [(problem.name, problem.severity) for problem in problems] == (
             [] if word == "gpu" else [(TAKES, "warning")]
         )
         (found_one,) = machine_problems(asking(name, machine, **{word: one_more}), where)

@@ -156,7 +156,7 @@ def test_the_message_names_the_tightest_name_and_a_valid_one(
 def test_the_pod_group_s_label_is_within_the_limit(target: str) -> None:
     longest = {"job": 61, "jobset": 48}[target]
     done = compiled(smallest("nodes: 2", "a" * longest), target, GANG)
-    assert "PodGroup" in [one["kind"] for one in done.manifests]
+    assert "PodGroup" in [manifest["kind"] for manifest in done.manifests]
     _check_world(done.manifests)
 
 
@@ -254,8 +254,10 @@ def test_kueue_reads_the_topology_from_the_pods(target: str, word: str) -> None:
     ],
 )
 def test_two_pod_sets_are_kept_together(target: str, body: str, *, together: bool) -> None:
-    for pod in templates(target, f"{NEAR}{body}", KUEUE):
-        assert ("kueue.x-k8s.io/podset-group-name" in pod["metadata"]["annotations"]) is together
+    pods = templates(target, f"{NEAR}{body}", KUEUE)
+    assert {
+        "kueue.x-k8s.io/podset-group-name" in pod["metadata"]["annotations"] for pod in pods
+    } == {together}
 
 
 def test_the_user_s_annotation_is_unchanged() -> None:

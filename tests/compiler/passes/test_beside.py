@@ -88,7 +88,7 @@ def test_shared_memory_does_not_need_the_size_of_a_node(
     size: bool | str, volume: dict[str, str] | None
 ) -> None:
     _, loader = after(making.template(), shared_memory=size)
-    assert [one["emptyDir"] for one in loader.volumes] == ([volume] if volume else [])
+    assert [item["emptyDir"] for item in loader.volumes] == ([volume] if volume else [])
     assert [mount["mountPath"] for mount in loader.main.mounts] == (["/dev/shm"] if volume else [])  # noqa: S108
 
 

@@ -73,7 +73,7 @@ def _temporary_storage(
     if mount is None:
         return "no volume"
 
-    volume = volume_of(template, mount.data)
+    volume = volume_of(template, mount)
     if volume is None or not {"emptyDir", "ephemeral"} & volume.data.keys():
         return None
     # the pod and its volumes survive a restart in place

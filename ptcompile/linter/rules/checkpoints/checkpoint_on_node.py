@@ -55,7 +55,7 @@ def check(subject: Subject) -> Findings:
         for container in template.main_containers:
             for checkpoint in written_checkpoints(container):
                 mount = mount_for(container, checkpoint.folder)
-                volume = volume_of(template, mount and mount.data)
+                volume = volume_of(template, mount)
                 source = nested_map(volume.data, "hostPath") if volume is not None else {}
                 host_path = nested_string(source, "path")
                 if _is_local(host_path, created=source.get("type") == "DirectoryOrCreate"):

@@ -45,7 +45,7 @@ def check(subject: Subject) -> Findings:
         for container in template.main_containers:
             for checkpoint in written_checkpoints(container):
                 mount = mount_for(container, checkpoint.folder)
-                volume = volume_of(template, mount and mount.data)
+                volume = volume_of(template, mount)
                 if mount is None or volume is None:
                     continue
 

@@ -60,7 +60,7 @@ def check(subject: Subject) -> Findings:
 
 
 def _has_writable_folder(container: ManifestContainer) -> bool:
-    """Return whether there may be a writable folder: where Python looks, or set by a variable."""
+    """Return whether Python may find a writable folder, by a variable or in its usual places."""
     if (
         any(entry.name in _VARIABLES for entry in container.variables)
         or container.has_unknown_variables

@@ -139,42 +139,40 @@ def _check_over_ssh(role: TrainingRole, started: int) -> Findings:
     each pod.
     """
     name = role.rendezvous.launcher
-    options = role.launch.options
-    wants_nodes = options.get("nnodes", "1") not in ("", "1", "-1")
+    uses_ssh = "no-ssh" not in role.launch.options
+    wants_nodes = role.launch.options.get("nnodes", "1") not in ("", "1", "-1")
     if ignores_other_machines(role):
-        if not wants_nodes and "no-ssh" not in options:
+        if wants_nodes:
+            text = f"{name} takes the other nodes from a host file, but has none and does not start"
+        elif uses_ssh:
             yield _alone_finding(role, started)
             return
-        yield found_at(
-            role.path_of("nnodes") if wants_nodes else role.command_path,
-            f"{name} takes the other nodes from a host file, but has none and does not start"
-            if wants_nodes
-            else f"{name} --no_ssh takes the other nodes from a host file, but has none",
-            "start the script with torchrun, or give each pod --hostfile, --no_ssh, --node_rank "
-            "and --master_addr",
-            severity="error" if wants_nodes and "no-ssh" not in options else None,
-        )
-    elif "no-ssh" not in options:
-        if wants_nodes:
-            message = (
-                f"{name} starts all nodes from one pod, over ssh, but each of {started} pods "
-                "starts it"
-            )
         else:
-            message = (
-                f"{name} without --no_ssh starts the processes of all hosts over ssh, but each of "
-                f"{started} pods starts it"
-            )
-
-        yield found_at(
-            role.path_of("nnodes") if wants_nodes else role.command_path,
-            message,
-            "start it in one pod, or give each its --node_rank with --no_ssh and --master_addr"
-            if wants_nodes
-            else "start the script with torchrun, or add --no_ssh with --node_rank and "
-            "--master_addr",
-            severity="error" if wants_nodes else None,
+            text = f"{name} --no_ssh takes the other nodes from a host file, but has none"
+        help = (
+            "start the script with torchrun, or give each pod --hostfile, --no_ssh, --node_rank "
+            "and --master_addr"
         )
+    elif not uses_ssh:
+        return
+    elif wants_nodes:
+        text = (
+            f"{name} starts all nodes from one pod, over ssh, but each of {started} pods starts it"
+        )
+        help = "start it in one pod, or give each its --node_rank with --no_ssh and --master_addr"
+    else:
+        text = (
+            f"{name} without --no_ssh starts the processes of all hosts over ssh, but each of "
+            f"{started} pods starts it"
+        )
+        help = "start the script with torchrun, or add --no_ssh with --node_rank and --master_addr"
+
+    yield found_at(
+        role.path_of("nnodes") if wants_nodes else role.command_path,
+        text,
+        help,
+        severity="error" if wants_nodes and uses_ssh else None,
+    )
 
 
 def _alone_finding(role: TrainingRole, pods: int) -> Finding:

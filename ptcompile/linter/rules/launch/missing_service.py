@@ -92,7 +92,7 @@ def _text_and_help(mistake: HostMistake, subject: Subject, host: str) -> tuple[s
         help = f"add the Service {host}, or use a pod's DNS name"
         return f"{host} needs a Service of that name, {missing}", help
 
-    rename = f", or rename the Service {mistake.known}" if mistake.known else ""
+    rename = f", or rename the Service {mistake.existing}" if mistake.existing else ""
     help = f"add the Service {service} with clusterIP None and a selector for the pods{rename}"
 
     return f"{host} needs a headless Service named {service}, {missing}", help

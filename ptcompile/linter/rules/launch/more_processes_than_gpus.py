@@ -36,16 +36,13 @@ def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         gpus = count_one_process_devices(role.pod)
         processes = role.rendezvous.processes
+        if not gpus or processes is None or processes <= gpus:
+            continue
 
+        is_known = role.is_torchrun or role.rendezvous.launcher in LAUNCHERS
         # envFrom cannot change a flag outside of a script
         is_flag = role.source_of("nproc-per-node") == "flag" and not role.launch.in_shell
-        if (
-            (role.is_torchrun or role.rendezvous.launcher in LAUNCHERS)
-            and (is_flag or not role.is_uncertain("nproc-per-node"))
-            and gpus
-            and processes is not None
-            and processes > gpus
-        ):
+        if is_known and (is_flag or not role.is_uncertain("nproc-per-node")):
             yield found_at(
                 role.path_of("nproc-per-node"),
                 f"{processes} processes on a node with {pluralize(gpus, 'GPU')}: the extra ones "

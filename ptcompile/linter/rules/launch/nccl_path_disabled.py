@@ -37,11 +37,11 @@ def check(subject: Subject) -> Findings:
 
         env = pod.launch.env
         gpus = pod.devices.get("nvidia.com/gpu", 0)
-        for name, what in _PATHS.items():
+        for name, transport in _PATHS.items():
             if gpus > 1 and env.get(name) == "1":
                 yield found_at(
                     variable_path(subject, path, written, name),
-                    f"{name}=1: NCCL uses no {what} between the {gpus} GPUs of the pod, which is "
+                    f"{name}=1: NCCL uses no {transport} between the {gpus} GPUs of the pod, which is "
                     "many times slower",
                     "remove it",
                 )

@@ -43,14 +43,14 @@ def check(subject: Subject) -> Findings:
         for i, entry in enumerate(entries):
             name = nested_string(entry, "name")
             entry_path = (*path, "env", i)
-            own = values.get(entry_path)
+            user_value = values.get(entry_path)
             is_other = (
                 name in added
                 and env_entry(entry) != env_entry(added[name])
-                and own != added[name].get("value", "")
+                and user_value != added[name].get("value", "")
             )
             # Python reads any text but 0 alike
-            has_same_effect = name == "PYTHONUNBUFFERED" and own not in (None, "", "0")
+            has_same_effect = name == "PYTHONUNBUFFERED" and user_value not in (None, "", "0")
             if is_other and not has_same_effect:
                 is_referenced = any(
                     f"$({name})" in nested_string(item, "value") for item in entries

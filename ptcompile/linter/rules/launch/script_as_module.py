@@ -59,16 +59,10 @@ def _module(role: TrainingRole) -> str | None:
     words = launch.entry
     if launch.launcher in LAUNCHERS:
         return module_of(words)
-    if (
-        launch.launcher == "command"
-        and words
-        and basename(words[0]).startswith("python")
-        and "-m" in words
-    ):
+    if launch.launcher == "command" and "-m" in words and basename(words[0]).startswith("python"):
         index = words.index("-m")
         is_python_option = all(word.startswith("-") for word in words[1:index])
         if is_python_option and index + 1 < len(words):
             return words[index + 1]
-        return None
 
     return None

@@ -42,6 +42,7 @@ _MIN_SECRET_LENGTH = 4
 """Shorter values are flags and placeholders."""
 _MIN_TOKEN_LENGTH = 16
 """No token is shorter."""
+_NO_SECRETS = ("true", "false", "none", "null", "changeme", "dummy", "offline")
 _ADVICE = "put it into a Secret, refer to that, and revoke this one"
 
 
@@ -98,15 +99,7 @@ def _has_token(text: str) -> bool:
 
 def _can_be_secret(value: str) -> bool:
     """Return whether a value may be a secret, and not a reference, path, placeholder or switch."""
-    if len(value) < _MIN_SECRET_LENGTH or value.lower() in (
-        "true",
-        "false",
-        "none",
-        "null",
-        "changeme",
-        "dummy",
-        "offline",
-    ):
+    if len(value) < _MIN_SECRET_LENGTH or value.lower() in _NO_SECRETS:
         return False
 
     is_reference = "$(" in value or "${" in value or find_placeholder(value) is not None

@@ -107,9 +107,9 @@ def _class_difference(claim: Json, volume: Json) -> Findings:
     """Yield the difference in storage class, which is compared if only the claim names the
     volume.
     """
-    wanted = class_name(claim)
-    offered = class_name(volume) or ""
-    if wanted == offered:
+    claim_class = class_name(claim)
+    volume_class = class_name(volume) or ""
+    if claim_class == volume_class:
         return
 
     name = object_name(volume)
@@ -118,10 +118,10 @@ def _class_difference(claim: Json, volume: Json) -> Findings:
     else:
         path = ("spec", "volumeName")
 
-    of_volume = f"storageClassName {offered!r}"
-    if wanted is None:
+    of_volume = f"storageClassName {volume_class!r}"
+    if claim_class is None:
         text = f"the claim gets the default storage class, but the volume {name} has {of_volume}"
-        yield found_at(path, text, f"write storageClassName: {offered!r}", severity="warning")
+        yield found_at(path, text, f"write storageClassName: {volume_class!r}", severity="warning")
     else:
-        text = f"never bound: the volume {name} has {of_volume}, the claim {wanted!r}"
-        yield found_at(path, text, f"write storageClassName: {offered!r}")
+        text = f"never bound: the volume {name} has {of_volume}, the claim {claim_class!r}"
+        yield found_at(path, text, f"write storageClassName: {volume_class!r}")

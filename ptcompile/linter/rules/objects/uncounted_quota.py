@@ -74,10 +74,10 @@ def _counted_key(key: str) -> str | None:
         return _REQUESTS + resource
 
     if is_accelerator(resource):
-        meant = None
+        suggestion = None
     else:
-        meant = closest_match(resource, [item.resource for item in VENDORS.values()])
+        suggestion = closest_match(resource, [item.resource for item in VENDORS.values()])
 
-    if meant is None or meant == resource:
+    if suggestion is None or suggestion == resource:
         return None
-    return _REQUESTS + meant
+    return _REQUESTS + suggestion

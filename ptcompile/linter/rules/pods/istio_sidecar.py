@@ -57,7 +57,7 @@ _PROXIED = (
 
 
 class _Mesh(NamedTuple):
-    """How pods ask a service mesh for its proxy, and what that does to them."""
+    """A service mesh: the keys that request its proxy, and the proxy's effect on pods."""
 
     title: str
     key: str
@@ -139,9 +139,9 @@ def _request_of_namespace(subject: Subject, mesh: _Mesh) -> str:
     """
     namespaces = subject.objects.by_name(_NAMESPACE, subject.namespace)
     metadata = nested_map(namespaces[-1], "metadata") if namespaces else {}
-    asked = nested_string_map(metadata, "annotations").get(mesh.key)
-    if asked in mesh.on and "labels" not in mesh.places:
-        return f"{mesh.key}: {asked}"
+    setting = nested_string_map(metadata, "annotations").get(mesh.key)
+    if setting in mesh.on and "labels" not in mesh.places:
+        return f"{mesh.key}: {setting}"
 
     labels = nested_string_map(metadata, "labels") if "labels" in mesh.places else {}
     if labels.get("istio-injection") == "enabled":

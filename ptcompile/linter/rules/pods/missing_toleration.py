@@ -58,8 +58,8 @@ _TAINTS: dict[tuple[str, str], Json] = {
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for label, value in nested_string_map(template.spec, "nodeSelector").items():
-            known = [_TAINTS[label, value]] if (label, value) in _TAINTS else []
-            taint = untolerated(known, nested_maps(template.spec, "tolerations"))
+            taints = [_TAINTS[label, value]] if (label, value) in _TAINTS else []
+            taint = untolerated(taints, nested_maps(template.spec, "tolerations"))
             if taint is None:
                 continue
 

@@ -38,18 +38,16 @@ _SYSTEM_FOLDERS = frozenset(load_table("linter/folders.json")["system"])
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
-            for entry_path, mount in container.mounts:
-                if (
-                    mount_path(mount) not in _SYSTEM_FOLDERS
-                    or mount.get("subPath")
-                    or mount.get("subPathExpr")
-                ):
+            for mount in container.mounts:
+                folder = mount_path(mount.data)
+                if mount.data.get("subPath") or mount.data.get("subPathExpr"):
                     continue
 
                 volume = volume_of(template, mount)
-                if volume is not None and "hostPath" not in volume.data:
+                hides_image = volume is not None and "hostPath" not in volume.data
+                if folder in _SYSTEM_FOLDERS and hides_image:
                     yield found_at(
-                        (*entry_path, "mountPath"),
-                        f"the volume hides everything that the image has in {mount_path(mount)}",
+                        (*mount.path, "mountPath"),
+                        f"the volume hides everything that the image has in {folder}",
                         "mount it in its own folder, or mount single files with subPath",
                     )

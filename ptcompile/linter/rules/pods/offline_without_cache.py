@@ -31,11 +31,11 @@ Source: huggingface_hub 0.35, environment variables HF_HOME, HF_HUB_CACHE, HF_HU
 from __future__ import annotations
 
 from ptcompile.kubernetes.pod_spec import SHM_PATH
-from ptcompile.kubernetes.unstructured import Json, nested_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of, written_checkpoints
 from ptcompile.simulator.mounted import mount_path
-from ptcompile.world.templates import ManifestContainer, ManifestTemplate
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Written
 
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 _TRUE = frozenset({"1", "on", "yes", "true"})
@@ -85,13 +85,13 @@ def _has_data(template: ManifestTemplate, container: ManifestContainer) -> bool:
 
     return any(
         _is_data(template, mount)
-        and nested_string(mount, "name") not in outputs
-        and mount_path(mount) != SHM_PATH
-        for _, mount in container.mounts
+        and nested_string(mount.data, "name") not in outputs
+        and mount_path(mount.data) != SHM_PATH
+        for mount in container.mounts
     )
 
 
-def _is_data(template: ManifestTemplate, mount: Json) -> bool:
+def _is_data(template: ManifestTemplate, mount: Written) -> bool:
     volume = volume_of(template, mount)
     return volume is None or not (
         is_in_memory(volume.data)

@@ -99,7 +99,7 @@ def _shared_folder(template: ManifestTemplate, container: ManifestContainer) -> 
     line = " ".join(word.text for word in container.argv)
     for folder in _FOLDER.findall(line):
         mount = mount_for(container, folder)
-        volume = volume_of(template, mount and mount.data)
+        volume = volume_of(template, mount)
         if volume is not None and nested_map(volume.data, "persistentVolumeClaim"):
             return str(folder)
     return None

@@ -63,13 +63,9 @@ def check(subject: Subject) -> Findings:
             files = file.files(subject.find) if file is not None else None
             _, _, name = script.rpartition("/")
             word = next((word for word in container.argv if name in word.text), None)
-            if (
-                file is None
-                or files is None
-                or word is None
-                or not file.inside
-                or file.inside in files
-            ):
+            if file is None or files is None or word is None:
+                continue
+            if not file.inside or file.inside in files:
                 continue
 
             suggestion = closest_match(file.inside, sorted(files))
@@ -127,13 +123,10 @@ def _is_in_empty_volume(
 ) -> bool:
     """Return whether an emptyDir that nothing fills certainly hides a file of the image."""
     mount = mount_for(container, script)
-    volume = volume_of(template, mount and mount.data)
-    if (
-        mount is None
-        or volume is None
-        or "emptyDir" not in volume.data
-        or container.spec.get("lifecycle")
-    ):
+    volume = volume_of(template, mount)
+    if mount is None or volume is None or "emptyDir" not in volume.data:
+        return False
+    if container.spec.get("lifecycle"):
         return False
 
     others = [other for other in template.containers if other is not container]

@@ -41,11 +41,11 @@ def check(subject: Subject) -> Findings:
                 for container in template.containers
                 if any(nested_string(mount, "name") == name for _, mount in container.mounts)
             ]
-            known = [limit for limit in limits if limit]
-            if known and len(known) == len(limits) and size > max(known):
+            set_limits = [limit for limit in limits if limit]
+            if set_limits and len(set_limits) == len(limits) and size > max(set_limits):
                 yield found_at(
                     (*volume_path, "emptyDir", "sizeLimit"),
-                    f"{size} is above the memory limit, {max(known)}, so the container is killed "
+                    f"{size} is above the memory limit, {max(set_limits)}, so the container is killed "
                     "first",
                     "raise the memory limit, or lower the sizeLimit",
                 )

@@ -34,21 +34,20 @@ from ptcompile.simulator.mounted import mount_path
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
-            for entry_path, mount in container.mounts:
-                name = nested_string(mount, "name").lower()
-                folder = mount_path(mount)
+            if shm_mount(container):
+                continue
+            for mount in container.mounts:
+                name = nested_string(mount.data, "name").lower()
+                folder = mount_path(mount.data)
                 volume = volume_of(template, mount)
-                if (
-                    volume is None
-                    or not ("shm" in name or "shared-mem" in name)
-                    or not is_in_memory(volume.data)
-                    or shm_mount(container)
-                    or not folder
-                    or folder.startswith(SHM + "/")
-                ):
+                if volume is None or not is_in_memory(volume.data):
+                    continue
+                if not ("shm" in name or "shared-mem" in name):
+                    continue
+                if not folder or folder.startswith(SHM + "/"):
                     continue
 
-                path = (*entry_path, "mountPath")
+                path = (*mount.path, "mountPath")
                 yield found_at(
                     path,
                     f"{folder} is not {SHM}, where PyTorch and NCCL look for shared memory",

@@ -33,7 +33,7 @@ def check(subject: Subject) -> Findings:
         seen = set()
         for container in template.containers:
             mount = shm_mount(container)
-            volume = volume_of(template, mount and mount.data)
+            volume = volume_of(template, mount)
             if volume is None or volume.path in seen or "emptyDir" not in volume.data:
                 continue
 

@@ -36,7 +36,7 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             mount = shm_mount(container)
-            volume = volume_of(template, mount and mount.data)
+            volume = volume_of(template, mount)
             if volume is None or not is_in_memory(volume.data):
                 continue
             size_limit = nested_value(volume.data, "emptyDir", "sizeLimit")

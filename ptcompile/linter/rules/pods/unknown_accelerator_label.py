@@ -30,7 +30,7 @@ gpu-feature-discovery; machine types as of 2026-08.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.spelling import nearest
@@ -60,18 +60,16 @@ def check(subject: Subject) -> Findings:
         for label, find in (
             (_GPU, _gpu_values),
             (_TPU, _tpu_values),
-            (_TOPOLOGY, _topologies),
+            (_TOPOLOGY, partial(_topologies, template)),
             (_PRODUCT, _products),
             (_INSTANCE_TYPE, _instance_types),
         ):
             for path, values in pinned_values(template.spec, label):
-                suggestions = [find(template, value) for value in values]
+                suggestions = [find(value) for value in values]
                 if suggestions and all(suggestion is not None for suggestion in suggestions):
-                    known = list(
-                        dict.fromkeys(name for names in suggestions for name in names or ())
-                    )
-                    if known:
-                        help = f"did you mean {' or '.join(known[:3])}?"
+                    distinct = dict.fromkeys(name for names in suggestions for name in names or ())
+                    if distinct:
+                        help = f"did you mean {' or '.join([*distinct][:3])}?"
                     else:
                         help = "use a value that the nodes have"
 
@@ -80,14 +78,14 @@ def check(subject: Subject) -> Findings:
                     )
 
 
-def _gpu_values(template: ManifestTemplate, value: str) -> Sequence[str] | None:
+def _gpu_values(value: str) -> Sequence[str] | None:
     """Return values of GKE's label for the accelerator meant, or None if the value may be right."""
-    known = _label_values("nvidia")
-    if value in known or value in _OTHER_VALUES:
+    accepted = _label_values("nvidia")
+    if value in accepted or value in _OTHER_VALUES:
         return None
-    if suggestions := _other_names(value, known):
+    if suggestions := _other_names(value, accepted):
         return suggestions
-    if near := _intended_name(value, known):
+    if near := _intended_name(value, accepted):
         return (near,)
     # the list of Tesla names is closed
     return () if value.startswith("nvidia-tesla-") else None
@@ -101,21 +99,20 @@ def _label_values(vendor: str) -> frozenset[str]:
     )
 
 
-def _tpu_values(template: ManifestTemplate, value: str) -> Sequence[str] | None:
-    known = _label_values("tpu")
-    if value in known or value in _OTHER_VALUES:
+def _tpu_values(value: str) -> Sequence[str] | None:
+    accepted = _label_values("tpu")
+    if value in accepted or value in _OTHER_VALUES:
         return None
-    return _other_names(value, known) or (
-        (near,) if (near := _intended_name(value, known)) else None
-    )
+    near = _intended_name(value, accepted)
+    return _other_names(value, accepted) or ((near,) if near else None)
 
 
-def _other_names(value: str, known: frozenset[str]) -> Sequence[str] | None:
+def _other_names(value: str, accepted: frozenset[str]) -> Sequence[str] | None:
     """Return the label values of the accelerators that a product's name means, or None if it
     means none.
     """
     values = _values_of_product(value, "gke")
-    return tuple(dict.fromkeys(name for name in values if name in known)) or None
+    return tuple(dict.fromkeys(name for name in values if name in accepted)) or None
 
 
 def _values_of_product(product: str, cloud: str) -> tuple[str, ...]:
@@ -144,29 +141,29 @@ def _topologies(template: ManifestTemplate, value: str) -> Sequence[str] | None:
     return (ordered,) if ordered in topologies else ()
 
 
-def _products(template: ManifestTemplate, value: str) -> Sequence[str] | None:
+def _products(value: str) -> Sequence[str] | None:
     """Return the products that a bare model such as `A100` means; full names of other products
     may be right.
     """
     if not _is_bare_model(value):
         return None
 
-    known = _values_of_product(value, ANYWHERE)
-    return None if value in known else known or None
+    products = _values_of_product(value, ANYWHERE)
+    return None if value in products else products or None
 
 
-def _instance_types(template: ManifestTemplate, value: str) -> Sequence[str] | None:
-    known = machines_by_name()
-    near = _intended_name(value, known) if value not in known else None
+def _instance_types(value: str) -> Sequence[str] | None:
+    names = machines_by_name()
+    near = _intended_name(value, names) if value not in names else None
     return (near,) if near is not None else None
 
 
-def _intended_name(value: str, known: Iterable[str]) -> str | None:
+def _intended_name(value: str, names: Iterable[str]) -> str | None:
     """Return the name that a value misspells, or None.
 
     Names that differ in a number or in the first letter are different machines: g5 is not p5.
     """
-    near = nearest(value, frozenset(name for name in known if name[:1] == value[:1]))
+    near = nearest(value, frozenset(name for name in names if name[:1] == value[:1]))
     digits = [sign for sign in value if sign.isdigit()]
     if near is not None and [sign for sign in near if sign.isdigit()] == digits:
         return near

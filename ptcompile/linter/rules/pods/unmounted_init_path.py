@@ -32,11 +32,11 @@ Source: Kubernetes 1.36, volumes: each container mounts them itself.
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.kubernetes.unstructured import Json, nested_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of
 from ptcompile.simulator.mounted import mount_path
-from ptcompile.world.templates import ManifestContainer, ManifestTemplate
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Written
 
 _PATH = Pattern(r"(?:^|[\s\"'=:>(])(?P<path>/[\w./-]+)")
 _SYSTEM = "tmp dev proc sys etc usr var run bin lib lib64 sbin root boot"
@@ -63,24 +63,20 @@ def _unmounted_paths(
             if path.split("/")[1] in _SYSTEM_FOLDERS or mount_for(init, path) is not None:
                 continue
 
-            mounts = [
-                entry.data
-                for container in running
-                if (entry := mount_for(container, path)) is not None
-            ]
+            mounts = [mount_for(container, path) for container in running]
             mount = next((item for item in mounts if _is_filled(template, item)), None)
             if mount is not None:
-                name = nested_string(mount, "name")
+                name = nested_string(mount.data, "name")
                 yield found_at(
                     token.path,
                     f"{path} is on the volume {name} of other containers, but {init.name} does "
                     "not mount it",
-                    f"mount {name} at {mount_path(mount)} in {init.name}",
+                    f"mount {name} at {mount_path(mount.data)} in {init.name}",
                 )
                 break
 
 
-def _is_filled(template: ManifestTemplate, mount: Json) -> bool:
+def _is_filled(template: ManifestTemplate, mount: Written | None) -> bool:
     """Return whether a mount is of a volume that a container may fill."""
     volume = volume_of(template, mount)
     return (

@@ -59,12 +59,12 @@ def check(subject: Subject) -> Findings:
             if imported is None:
                 continue
 
-            known = {nested_string(entry, "name") for entry in view.env} | imported
+            defined = {nested_string(entry, "name") for entry in view.env} | imported
             missing = [
-                name for name in names if name not in known and not _is_service_variable(name)
+                name for name in names if name not in defined and not _is_service_variable(name)
             ]
             for name in missing[:1]:
-                suggestion = closest_match(name, sorted(known))
+                suggestion = closest_match(name, sorted(defined))
                 if suggestion:
                     help = f"did you mean $({suggestion})?"
                 else:

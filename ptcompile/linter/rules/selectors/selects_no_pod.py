@@ -95,13 +95,13 @@ def check(subject: Subject) -> Findings:
     ):
         return
 
-    wanted = ", ".join(
+    selector_text = ", ".join(
         f"{key}={value}" for key, value in nested_string_map(selector, "matchLabels").items()
     )
     example = next((f", such as {item.name_label}" for item in local_pods if item.name_label), "")
     yield found_at(
         path,
-        f"no pod of this stream has {wanted or 'such labels'}: not those of {local_pods[0].title}",
+        f"no pod of this stream has {selector_text or 'such labels'}: not those of {local_pods[0].title}",
         f"select labels of the pods{example}",
         on_key=True,
     )
@@ -173,20 +173,20 @@ def _may_select(selector: Json, pod: _PodLabels) -> bool:
     if selects(selector, pod.labels):
         return True
 
-    wanted = nested_string_map(selector, "matchLabels")
+    match_labels = nested_string_map(selector, "matchLabels")
     keys = [
         nested_string(expression, "key") for expression in nested_maps(selector, "matchExpressions")
     ]
     domains = {key.partition("/")[0] for key in pod.labels if "/" in key}
-    absent = [key for key in (*wanted, *keys) if key not in pod.labels]
+    absent = [key for key in (*match_labels, *keys) if key not in pod.labels]
     added = [key for key in absent if _is_added(key, domains, pod)]
-    known = without_keys(wanted, *added)
+    user_labels = without_keys(match_labels, *added)
     expressions = [
         item for item in nested_maps(selector, "matchExpressions") if item.get("key") not in added
     ]
 
     return bool(added) and selects(
-        {"matchLabels": known, "matchExpressions": expressions}, pod.labels
+        {"matchLabels": user_labels, "matchExpressions": expressions}, pod.labels
     )
 
 

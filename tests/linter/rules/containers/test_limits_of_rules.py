@@ -185,7 +185,7 @@ def test_gpus_are_counted_in_singular_and_plural(gpus: int, text: str) -> None:
         ("shell-variable-in-env", _env("URL=http://$HOST"), "write the value out"),
     ],
 )
-def test_the_help_names_what_was_probably_meant(rule: str, fields: Json, help: str) -> None:
+def test_the_help_suggests_a_value(rule: str, fields: Json, help: str) -> None:
     assert [problem.help for problem in problems_of(rule, container(**fields))] == [help]
 
 

@@ -50,7 +50,7 @@ def test_a_command_line_in_one_word_is_reported(command: list[str], message: str
         ["./run", "train.py --x"],
     ],
 )
-def test_a_word_with_spaces_that_may_be_meant_has_no_finding(command: list[str]) -> None:
+def test_a_word_with_spaces_that_may_be_intended_has_no_finding(command: list[str]) -> None:
     assert not problems_of(RULE, container(command=command))
 
 

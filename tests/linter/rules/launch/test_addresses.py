@@ -132,9 +132,9 @@ APART: dict[str, tuple[Json, set[str]]] = {
 def can_meet(*manifests: Json) -> list[bool | None]:
     jobs = simulate(manifests).jobs
     return [
-        can_rendezvous(one, rendezvous)
-        for one in jobs
-        if (rendezvous := job_rendezvous(one)) is not None
+        can_rendezvous(job, rendezvous)
+        for job in jobs
+        if (rendezvous := job_rendezvous(job)) is not None
     ]
 
 
@@ -163,9 +163,11 @@ def test_static_agents_handed_out_localhost_before_they_shared_their_store() -> 
 
 def test_no_fix_makes_one_training_two() -> None:
     for manifest in (MEET["JobSet, leader by localhost"], APART["another port"][0]):
-        assert all(one.fix is None for one in run(manifest, only={"too-few-pods", "too-many-pods"}))
+        assert all(
+            problem.fix is None for problem in run(manifest, only={"too-few-pods", "too-many-pods"})
+        )
     alone = jobset(role(*c10d("train-node-0-0.train"), pods=1))
-    assert [one.fix is not None for one in run(alone, only={"too-few-pods"})] == [True]
+    assert [problem.fix is not None for problem in run(alone, only={"too-few-pods"})] == [True]
 
 
 def named(manifest: Json, name: str, **spec: Any) -> Json:

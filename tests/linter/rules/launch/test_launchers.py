@@ -287,9 +287,7 @@ def test_two_jobs_of_a_stream_that_meet_must_have_different_ranks() -> None:
         ),
     ],
 )
-def test_pods_that_have_names_are_meant_to_meet(
-    command: str, expected: set[tuple[str, str]]
-) -> None:
+def test_pods_with_names_are_intended_to_meet(command: str, expected: set[tuple[str, str]]) -> None:
     assert names_and_severities(command) == expected
 
 

@@ -231,11 +231,19 @@ def test_each_fix_is_safe_or_unsafe(rule: str, manifest: Json, safe: bool | None
     assert (None if problem.fix is None else problem.fix.safe) is safe
 
 
-def test_the_help_for_a_launcher_as_a_script_removes_it() -> None:
-    (launcher,) = problems_of("python-as-script", pod("torchrun", "/usr/bin/torchrun", "t.py"))
-    assert launcher.help == "remove /usr/bin/torchrun, and start the script with torchrun alone"
-    (shell,) = problems_of("python-as-script", pod("torchrun", "bash", "t.sh"))
-    assert shell.help == "add --no-python before it, or start a Python script"
+@pytest.mark.parametrize(
+    ("words", "help"),
+    [
+        (
+            ("/usr/bin/torchrun", "t.py"),
+            "remove /usr/bin/torchrun, and start the script with torchrun alone",
+        ),
+        (("bash", "t.sh"), "add --no-python before it, or start a Python script"),
+    ],
+)
+def test_python_as_script_has_a_help_for_each_program(words: tuple[str, ...], help: str) -> None:
+    (problem,) = problems_of("python-as-script", pod("torchrun", *words))
+    assert problem.help == help
 
 
 def test_the_first_ignored_option_is_reported_with_the_others() -> None:

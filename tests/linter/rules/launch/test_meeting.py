@@ -254,12 +254,15 @@ def test_pods_must_be_able_to_meet(manifest: Json, expected: set[str]) -> None:
     assert names(manifest) & MEETING == expected
 
 
-def test_messages_describe_what_the_pods_do() -> None:
-    with_count = set_of("--nnodes=4", *C10D, pods=3)
-    assert messages(with_count, "too-few-pods") == [
+def test_too_few_pods_names_both_numbers() -> None:
+    manifest = set_of("--nnodes=4", *C10D, pods=3)
+    assert messages(manifest, "too-few-pods") == [
         "spec.replicatedJobs[0].template.spec.template.spec.containers[0].command[1]: "
         "torchrun waits for 4 nodes, but the job has 3 pods"
     ]
+
+
+def test_same_node_rank_names_both_pods() -> None:
     (message,) = messages(set_of("--nnodes=2", STATIC[1]), "same-node-rank")
     assert "train-node-0-0-***** and train-node-0-1-***** both have node rank 0" in message
 

@@ -41,7 +41,7 @@ def test_names_and_values_decide_what_is_a_secret(name: str, value: str, expecte
     assert not any(value in problem.message for problem in problems)
 
 
-def test_one_from_a_secret_is_fine() -> None:
+def test_a_variable_from_a_secret_has_no_finding() -> None:
     entry = {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hf", "key": "token"}}}
     assert not problems_of("secret-in-env", container(env=[entry]))
 

@@ -42,7 +42,7 @@ def affinity(*terms: dict[str, list[str]]) -> dict[str, Any]:
 
 def findings_of(manifest: dict[str, Any]) -> list[tuple[str, str, object]]:
     problems = run(manifest, only={"fits-no-machine", "takes-the-whole-machine"})
-    return [(one.name, one.severity, one.path[-1]) for one in problems]
+    return [(problem.name, problem.severity, problem.path[-1]) for problem in problems]
 
 
 @pytest.mark.parametrize("name", sorted(machines_by_name()))

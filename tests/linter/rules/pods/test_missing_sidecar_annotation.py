@@ -53,7 +53,7 @@ def findings_of(text: str) -> list[str]:
         + PV % ", claimRef: {name: data, namespace: default}",
     ],
 )
-def test_it_is_found(text: str) -> None:
+def test_pods_without_the_annotation_are_reported(text: str) -> None:
     assert len(findings_of(text)) == 1
 
 
@@ -68,7 +68,7 @@ def test_it_is_found(text: str) -> None:
         POD % ("", INLINE) + "    - {name: gke-gcsfuse-sidecar, image: example.com/mounter:1}\n",
     ],
 )
-def test_it_is_not_found(text: str) -> None:
+def test_pods_that_need_no_annotation_are_not_reported(text: str) -> None:
     assert findings_of(text) == []
 
 
