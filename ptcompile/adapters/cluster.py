@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kinds.status import Status
 from ptcompile.kubernetes.names import why_not_dns_label
 from ptcompile.kubernetes.unstructured import Json, JsonDict, nested_map, nested_string
@@ -229,7 +230,7 @@ def _replica(role: RolePods, index: int, pod: JsonDict) -> Replica:
 
 def _index_of(pod: JsonDict, role: RolePods) -> int:
     pod_label = nested_string(pod, "metadata", "labels", role.index_label or "")
-    return int(pod_label) if pod_label.isdecimal() else 0
+    return int(pod_label) if is_short_number(pod_label) else 0
 
 
 def _owner(job: JsonDict) -> JsonDict:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from string import Template
 from typing import Any
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kubernetes.unstructured import JsonDict, placed_values
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.torchrun import conf_of
@@ -137,7 +138,7 @@ def _run_policy(role: Any) -> JsonDict:
 
 
 def _int_or_text(text: str) -> int | str:
-    return int(text) if text.isdecimal() else text
+    return int(text) if is_short_number(text) else text
 
 
 def _resource_fields(resource: Any) -> JsonDict:

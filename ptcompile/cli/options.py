@@ -10,6 +10,7 @@ from functools import partial
 from itertools import chain, groupby
 
 from ptcompile._internal.limits import MAX_SECONDS
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.cli import files
 from ptcompile.cli.commands import SHARED, OptionRows
 from ptcompile.cli.files import UsageError
@@ -140,7 +141,7 @@ def _parse_jobs(text: str) -> int:
     """Parse the value of --jobs. Raises ArgumentTypeError, which argparse reports, unless it is
     a positive number.
     """
-    if text.isascii() and text.isdigit() and int(text) > 0:
+    if is_short_number(text) and int(text) > 0:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes, 1 or more")
 
@@ -303,7 +304,7 @@ def terminal_width(default: int = 80) -> int:
     It is determined as shutil does, which imports three archive modules.
     """
     columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
+    if is_short_number(columns) and int(columns):
         return int(columns)
     try:
         return os.get_terminal_size(sys.__stdout__.fileno()).columns or default  # type: ignore[union-attr]  # errors are caught

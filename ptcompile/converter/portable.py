@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.converter.settings import set_values
 from ptcompile.diagnostics import Diagnostic, Path, field_path
 from ptcompile.importer.lifting import lift_launch
@@ -113,7 +114,7 @@ def for_target(document: JsonDict, target: str, world: World) -> JsonDict:
     host, _, port = str(endpoint or "").rpartition(":")
     if host and host in hosts:  # the target's own pod answers there, under another name
         job = without_path(job, ("elastic", "rdzvEndpoint"))
-        if port.isdecimal():
+        if is_short_number(port):
             job = {"masterPort": int(port), **job}
 
     for operator in BY_TARGET.values():

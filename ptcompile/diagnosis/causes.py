@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.diagnosis.messages import Message, PossibleCause
 from ptcompile.diagnostics import Diagnostic, Path
 from ptcompile.simulator.meeting import address_of, dns_names
@@ -107,7 +108,7 @@ def compare(values: Mapping[str, str], world: World) -> Iterator[str]:
         host_names = {name for pod in first_pods for name in dns_names(pod.view)[-1:]}
         called = f"; they are called such as {', '.join(sorted(host_names))}" if host_names else ""
         yield f"no pod and no Service of {titles} is called {host}{called}"
-    if count.isdecimal() and jobs and all(job.size != int(count) for job in jobs):
+    if is_short_number(count) and jobs and all(job.size != int(count) for job in jobs):
         yield f"the message counts {count}; " + ", ".join(
             f"{job.title} has {job.size} pods" for job in jobs
         )

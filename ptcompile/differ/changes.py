@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.defaulting.meaning import is_default
 from ptcompile.differ.model import Change, ChangeKind, KeyPath
 from ptcompile.differ.normal import Keyed, hidden, normalize, to_plain_data
@@ -290,7 +291,7 @@ def _longest_list(value: Any) -> int:
 def _sort_key(part: str) -> tuple[int, str]:
     """Return a sort key that orders indexes by number."""
     number = part[1:-1]
-    if part.startswith("[") and number.isdecimal() and len(number) < 12:
+    if part.startswith("[") and is_short_number(number):
         return (int(number), "")
     return (-1, part)
 

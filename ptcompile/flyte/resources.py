@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ptcompile._internal.schema_files import load_table
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.diagnostics import Path
 from ptcompile.flyte.problems import CallProblems
 from ptcompile.hardware.accelerators import row_of
@@ -333,6 +334,6 @@ def with_plain_numbers(resources: Any) -> Any:
 
 def _plain_number(text: str) -> str | int:
     """Return a whole number as an integer, which needs no quotes in YAML."""
-    if text.isascii() and text.isdigit() and len(text) < 16 and str(int(text)) == text:
+    if is_short_number(text, below=16) and str(int(text)) == text:
         return int(text)
     return text

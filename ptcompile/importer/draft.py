@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.schema_files import load_table
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.compiler.frontend.parts import NOT_INHERITED, spec_fields_in
 from ptcompile.diagnostics import Path, Problem, own_problem
 from ptcompile.importer.pod_template import pod_fields
@@ -264,7 +265,7 @@ def without_compiled_env(spec: SpecData) -> SpecData:
     # compile sets MASTER_PORT from masterPort
     port = (job.get("env") or {}).get("MASTER_PORT")
     out = without_env(job)
-    if isinstance(port, str) and port.isdecimal() and 1 <= int(port) <= 65535:
+    if isinstance(port, str) and is_short_number(port) and 1 <= int(port) <= 65535:
         out.setdefault("masterPort", int(port))
     for role in ("master", "worker"):
         if role in out:

@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice, product
 
 from ptcompile._internal.schema_files import load_table
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.diagnostics import Path
 from ptcompile.importer.candidate import (
     Candidate,
@@ -390,11 +391,11 @@ def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
 
     processes = options["nproc-per-node"]
     interval = options["monitor-interval"]
-    if not processes.isdecimal() and processes not in PROCESS_WORDS:
+    if not is_short_number(processes) and processes not in PROCESS_WORDS:
         return None
-    if interval != DEFAULTS["monitor-interval"] and not interval.isdecimal():
+    if interval != DEFAULTS["monitor-interval"] and not is_short_number(interval):
         return None
-    if not options["max-restarts"].isdecimal():
+    if not is_short_number(options["max-restarts"]):
         return None
 
     conf = conf_of(options["rdzv-conf"])
@@ -403,7 +404,7 @@ def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
     out: JsonDict = without_none(
         {
             "nnodes": f"{least}:{most}" if least < most else None,
-            "nprocPerNode": int(processes) if processes.isdecimal() else processes,
+            "nprocPerNode": int(processes) if is_short_number(processes) else processes,
             "maxRestarts": int(options["max-restarts"]),
             "startMethod": options["start-method"],
             "rdzvBackend": backend if several or backend == "static" else None,
@@ -416,7 +417,7 @@ def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
     elif conf:
         out["rdzvConfigs"] = conf
 
-    out["monitorInterval"] = int(interval) if interval.isdecimal() else None
+    out["monitorInterval"] = int(interval) if is_short_number(interval) else None
     return out
 
 
@@ -427,7 +428,7 @@ def _master_port(rendezvous: Rendezvous, fields: SpecData) -> SpecData:
         "masterPort" in fields
         or fields["target"] == "pytorchjob"
         or rendezvous.backend.startswith("etcd")
-        or not port.isdecimal()
+        or not is_short_number(port)
         or port == "0"
     )
     return {} if is_set else {"masterPort": int(port)}

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load, load_table
+from ptcompile._internal.spelling import is_short_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def parse_version(text: str) -> Version:
     """
     major, _, rest = text.strip().removeprefix("v").partition(".")
     digits = rest.partition(".")[0].partition("-")[0].partition("+")[0]
-    if not (major.isascii() and major.isdigit() and digits.isascii() and digits.isdigit()):
+    if not (is_short_number(major) and is_short_number(digits)):
         message = f"not a version such as 1.36: {text!r}"
         raise ValueError(message)
     return int(major), int(digits)

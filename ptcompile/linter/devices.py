@@ -8,6 +8,7 @@ from functools import cache
 from ptcompile._internal.lazy import Pattern, bounded_cache
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.resources import count
 from ptcompile.kubernetes.unstructured import (
@@ -236,7 +237,9 @@ def _claimed_gpus(pod: Pod) -> int:
         for device in claim.devices
     ]
     counts = [
-        int(number) for number, device in requests if number.isdigit() and device.startswith("gpu.")
+        int(number)
+        for number, device in requests
+        if is_short_number(number) and device.startswith("gpu.")
     ]
 
     return sum(counts) if len(counts) == len(requests) else 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver import validate
 from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes.goflags import atoi
@@ -95,7 +96,7 @@ def _accelerate_options(pod: Pod, processes: int, pods: int) -> Iterator[str]:
         )
 
     nnodes = options.get("nnodes", "")
-    nodes = int(nnodes) if nnodes.isdigit() else 1
+    nodes = int(nnodes) if is_short_number(nnodes) else 1
     if processes * nodes > 1:
         # accelerate sets this itself if it finds GPUs
         yield "--multi_gpu"
@@ -284,7 +285,7 @@ def _actor(
         image=nested_string(main, "image"),
         directory=nested_string(main, "workingDir") or None,
         surroundings=surroundings_of(pod, claims),
-        rank=pod.rendezvous.node_rank if pod.rendezvous.node_rank.isdigit() else None,
+        rank=pod.rendezvous.node_rank if is_short_number(pod.rendezvous.node_rank) else None,
     )
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.api.inputs import Item
 from ptcompile.diagnostics import Path, shorten
 from ptcompile.explainer.fields import (
@@ -99,7 +100,7 @@ def _torchrun_value(pod: Pod, name: str) -> str | None:
     if name == "LOCAL_RANK":
         return _format_ranks(0, rendezvous.processes)
     if name == "RANK":
-        if not rendezvous.node_rank.isdigit():
+        if not is_short_number(rendezvous.node_rank):
             return AT_RENDEZVOUS
         first_rank = int(rendezvous.node_rank) * rendezvous.processes
         return _format_ranks(first_rank, rendezvous.processes)

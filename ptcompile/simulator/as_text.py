@@ -496,7 +496,7 @@ def _rendezvous_lines(pod: Pod) -> Iterator[str]:
         "restarts": rendezvous.max_restarts,
     }
     if (
-        rendezvous.node_rank.isdigit()
+        is_short_number(rendezvous.node_rank)
         and rendezvous.processes
         and rendezvous.backend != AT_RENDEZVOUS
     ):

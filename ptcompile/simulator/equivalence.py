@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import nested_map, nested_value
@@ -213,7 +214,7 @@ def _pods_by_rank(job: SimulatedJob, rendezvous: JobRendezvous) -> list[Pod]:
         pods += [job.pod(role, index) for index in indexes]
 
     ranks = [pod.rendezvous.node_rank for pod in pods]
-    if not all(rank.isdigit() for rank in ranks):
+    if not all(is_short_number(rank) for rank in ranks):
         return pods
 
     order = sorted(range(len(pods)), key=lambda index: int(ranks[index]))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.spelling import pluralize
+from ptcompile._internal.spelling import is_short_number, pluralize
 from ptcompile.kubernetes.index import USER_SERVED, is_headless, selector, service_selects
 from ptcompile.kubernetes.names import first_label
 from ptcompile.kubernetes.unstructured import (
@@ -586,7 +586,7 @@ def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         )
     elif host is not None and gathering.pods > 1 and not guide.address.is_blind:
         rank = host.rendezvous.node_rank
-        if rank.isdigit() and int(rank):
+        if is_short_number(rank) and int(rank):
             sentence = (
                 f"{host.display_name} has node rank {rank}, but the pod with rank 0 opens the store"
             )
@@ -617,7 +617,7 @@ def _node_ranks(member: MeetingMember) -> Iterator[tuple[str, str]]:
         pod = member.pod.job.pod(member.role, index)
         is_torchrun = member.rendezvous.launcher == "torchrun"
         rank = static_node_rank(pod.launch) if is_torchrun else pod.rendezvous.node_rank
-        if rank.isdigit():
+        if is_short_number(rank):
             yield rank, pod.display_name
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.schema_files import load_table
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.admission.request import ClusterState, Request
 from ptcompile.apiserver.defaulting.fields import children, new_child
 from ptcompile.apiserver.kinds import is_built_in
@@ -139,7 +140,7 @@ def with_platform_fields(
     for namespace in state.objects.of_kind(("v1", "Namespace")):
         ids = nested_string_map(namespace, "metadata", "annotations").get(_UID_RANGE, "")
         first, _, _ = ids.partition("/")
-        if object_name(namespace) == namespace_of(pod) and first.isdecimal():
+        if object_name(namespace) == namespace_of(pod) and is_short_number(first, below=20):
             _fill(spec, {"securityContext": {"fsGroup": int(first)}})
             for container in containers:
                 _fill(container, {"securityContext": {"runAsUser": int(first)}})

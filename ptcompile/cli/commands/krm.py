@@ -12,6 +12,7 @@ import argparse
 from collections.abc import Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.api import compile
 from ptcompile.api.inputs import Inputs, read_file, text_problems
 from ptcompile.cli import files
@@ -397,6 +398,6 @@ def _as_result(finding: _Finding) -> Json:
     if place:
         result["field"] = {"path": place}
     if path:
-        result["file"] = {"path": path, **({"index": int(index)} if index.isdecimal() else {})}
+        result["file"] = {"path": path, **({"index": int(index)} if is_short_number(index) else {})}
 
     return result

@@ -7,7 +7,7 @@ from functools import partial
 from math import prod
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.spelling import closest_match, pluralize
+from ptcompile._internal.spelling import closest_match, is_short_number, pluralize
 from ptcompile.compiler.checks.fabrics import misplaced_fabric
 from ptcompile.compiler.frontend.errors import conflict, invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, gpus_per_node, total_quantity
@@ -337,7 +337,7 @@ def _check_tpu_topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterPr
         return
     shape = entry.node_labels.get("cloud.google.com/gke-tpu-topology", "")
     sides = shape.split("x")
-    if not all(side.isdecimal() and side.isascii() for side in sides):
+    if not all(is_short_number(side) for side in sides):
         return
 
     [node] = nodes

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Context, Job, keep_template, map_templates
 from ptcompile.ir.pods import Container, PodTemplate, Resources
@@ -72,7 +73,7 @@ def _network_annotation(fabric: Fabric, amounts: Mapping[str, str]) -> dict[str,
     """Return Multus' annotation, which repeats the fabric's device network once per device."""
     if not fabric.device_network:
         return {}
-    count = max([int(amount) for amount in amounts.values() if amount.isdigit()], default=1)
+    count = max([int(amount) for amount in amounts.values() if is_short_number(amount)], default=1)
     return {"k8s.v1.cni.cncf.io/networks": ", ".join([fabric.device_network] * count)}
 
 

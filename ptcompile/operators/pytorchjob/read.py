@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
     NO_TIMEOUTS,
@@ -126,7 +127,7 @@ def _read_elastic(spec: Json, policy: Json) -> JsonDict:
 
 def _nproc_per_node(spec: Json) -> int | str:
     processes = str(spec.get("nprocPerNode") or "auto")
-    if processes.isascii() and processes.isdigit():
+    if is_short_number(processes):
         return int(processes)
     return processes
 

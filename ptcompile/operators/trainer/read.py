@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kinds.reading import (
     NOT_PASSED,
     Read,
@@ -72,7 +73,7 @@ def read_with_runtime(manifest: Json, related: Objects) -> Read | None:
     nodes = runtimes.node_count(manifest, runtime)
     processes = runtimes.nproc_per_node(manifest, runtime)
     elastic = {
-        "nprocPerNode": int(processes) if processes.isdigit() else processes,
+        "nprocPerNode": int(processes) if is_short_number(processes) else processes,
         "rdzvBackend": "static",
         **NOT_PASSED,
     }

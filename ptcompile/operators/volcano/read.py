@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kinds.reading import (
     LAUNCHERS,
     MAIN_CONTAINER,
@@ -164,7 +165,7 @@ def _read_job(
     ]
     roles, fields = as_nodes(training_roles)
     fields |= _job_fields(spec)
-    if flags["port"] != _FLAGS["port"] and flags["port"].isdigit():
+    if flags["port"] != _FLAGS["port"] and is_short_number(flags["port"]):
         fields["masterPort"] = int(flags["port"])
     worker = flags["worker"] if flags["worker"] != flags["master"] else "worker"
     fields |= changed_names(container=training_roles[0].main, master=flags["master"], worker=worker)

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from ptcompile._internal.lazy import Pattern, bounded_cache
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
 from ptcompile.simulator.launchers import TORCHRUN_TABLE
@@ -229,7 +230,7 @@ def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
     host, colon, port = (stripped, "", "") if bracketed else stripped.rpartition(":")
     if not colon and not bracketed:
         host = port
-    is_number = port.isascii() and port.isdecimal() and len(port) <= 5
+    is_number = is_short_number(port, below=6)
     if colon and not (is_number and int(port) < 2**16):
         return f"{port!r} is not a port"
 

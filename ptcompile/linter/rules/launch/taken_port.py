@@ -26,6 +26,7 @@ Source: Kubernetes 1.36: the containers of a pod share its network namespace.
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import nested_maps
 from ptcompile.linter.rule import Findings, Subject, found_at
@@ -40,7 +41,7 @@ def check(subject: Subject) -> Findings:
         for role in roles:
             port = role.rendezvous.port
             if (
-                port.isdigit()
+                is_short_number(port)
                 and role.rendezvous.backend in ("static", "c10d", "env")
                 and not role.is_standalone
             ):

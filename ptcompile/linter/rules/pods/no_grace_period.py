@@ -30,6 +30,7 @@ notices (2026).
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.kubernetes.pod_spec import grace_seconds
 from ptcompile.kubernetes.unstructured import (
     nested_int,
@@ -83,6 +84,6 @@ def _hook_seconds(container: ManifestContainer) -> int:
     words = [word for text in nested_strings(hook, "exec", "command") for word in text.split()]
     after_sleep = words[words.index("sleep") + 1 :] if "sleep" in words else []
     written = after_sleep[0].rstrip("s;") if after_sleep else ""
-    if written.isdecimal() and len(written) < 9:
+    if is_short_number(written, below=9):
         return int(written)
     return nested_int(hook, "sleep", "seconds")

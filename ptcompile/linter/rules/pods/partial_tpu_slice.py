@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from math import prod
 
-from ptcompile._internal.spelling import pluralize
+from ptcompile._internal.spelling import is_short_number, pluralize
 from ptcompile.diagnostics import Path, Severity
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import as_int
@@ -95,7 +95,7 @@ def _chips_in(topology: str) -> int:
     """Return the number of chips of a topology such as 4x4, or 0 if it is not one."""
     sides = topology.split("x")
     is_shape = 1 < len(sides) <= _MAX_SIDES and all(
-        side.isdecimal() and side.isascii() and len(side) < 4 for side in sides
+        is_short_number(side, below=4) for side in sides
     )
     return prod(int(side) for side in sides) if is_shape else 0
 
@@ -105,7 +105,7 @@ def _chips_of_pod(template: ManifestTemplate) -> int:
     chips = 0
     for container in template.running_containers:
         amount = container.limits.get(_TPU, container.requests.get(_TPU))
-        if isinstance(amount, str) and amount.isdecimal() and len(amount) < 5:
+        if isinstance(amount, str) and is_short_number(amount, below=5):
             chips += int(amount)
         else:
             chips += as_int(amount)

@@ -6,6 +6,7 @@ are left out: the server drops the status of what a user applies.
 
 from __future__ import annotations
 
+from ptcompile._internal.spelling import is_short_number
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
 from ptcompile.diagnostics.field_errors import FieldErrors, immutable, indexed_mappings, key_path
 from ptcompile.kubernetes.unstructured import (
@@ -166,4 +167,4 @@ def _check_pod_sets_update(
 def _index(path: tuple[str, ...]) -> int:
     """Return the index of the pod set in a changed path, such as 0 of `spec podSets [0] name`."""
     position = str(path[len(_POD_SETS)]).strip("[]") if len(path) > len(_POD_SETS) else ""
-    return int(position) if position.isdecimal() else 0
+    return int(position) if is_short_number(position) else 0
