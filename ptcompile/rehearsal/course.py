@@ -39,7 +39,7 @@ class Round(NamedTuple):
     nodes: int
     group: int
     """Node rank."""
-    is_sum_correct: bool
+    right: bool
     """Whether the sum over all ranks was correct."""
 
 
@@ -83,7 +83,7 @@ def read_rounds(folder: str, start_time: float) -> list[Round]:
             world=record["world"],
             nodes=record["hosts"],
             group=int(record["GROUP_RANK"] or record["rank"]),
-            is_sum_correct=record["sum"] == record["world"] * (record["world"] - 1) // 2,
+            right=record["sum"] == record["world"] * (record["world"] - 1) // 2,
         )
         for record in records
     ]

@@ -168,7 +168,7 @@ def _detail_differences(
             and len(remaining) == len(observations)
         ):
             yield f"{actor.name}: simulate predicts node rank {actor.rank}; seen: {last.group}"
-        if not last.is_sum_correct:
+        if not last.right:
             yield f"{actor.name}: the all_reduce over all ranks is wrong"
 
     ranks = sorted(observation.rounds[-1].group for _, observation in remaining)

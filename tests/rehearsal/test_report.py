@@ -31,7 +31,7 @@ KILL, LATE = Fault("kill", 1, 2.5, 8), Fault("late", 1, 20)
 
 
 def _seen(number: int, **fields: Any) -> Observation:
-    joined = Round(time=1.25, rank=number, world=3, nodes=3, group=number, is_sum_correct=True)
+    joined = Round(time=1.25, rank=number, world=3, nodes=3, group=number, right=True)
     return Observation((joined._replace(world=1), joined), 1, 0, False, None)._replace(**fields)
 
 

@@ -22,9 +22,9 @@ def _actors(body: str) -> tuple[Actor, ...]:
 
 def _observed(rank: int, *, exit: int | None = 0, lost: bool = False, **fields: Any) -> Observation:
     """Return a pod that trained in a world of three nodes with two processes each."""
-    last = Round(
-        time=1.0, rank=2 * rank, world=6, nodes=3, group=rank, is_sum_correct=True
-    )._replace(**fields)
+    last = Round(time=1.0, rank=2 * rank, world=6, nodes=3, group=rank, right=True)._replace(
+        **fields
+    )
     return Observation((last._replace(world=1, nodes=1), last), 1, exit, lost, None)
 
 
