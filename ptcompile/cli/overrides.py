@@ -104,16 +104,23 @@ def point_at_options(
         elif match is not None and int(match["number"]) < len(options.set):
             number = int(match["number"])
             option = options.set[number]
-            help = diagnostic.help or ""
             span = _span(diagnostic, option, number + 1)
             diagnostic = diagnostic._replace(filename=SET_OPTION, span=span)
             # the shell takes the quotes away, so a text needs the other option
-            if option.document is not None and help.startswith("write it in quotes"):
+            if _lacks_quotes(diagnostic, option):
                 diagnostic = diagnostic._replace(help=f"use --set-string {option.text}")
 
         out.append(diagnostic)
 
     return out
+
+
+def _lacks_quotes(diagnostic: Diagnostic, option: Set) -> bool:
+    """Return whether the option's value would be right as a text: a number or a boolean of the
+    wrong type has a help only then.
+    """
+    is_wrong_type = diagnostic.name == "spec-wrong-type" and diagnostic.help is not None
+    return is_wrong_type and isinstance(option.value, bool | int | float)
 
 
 def _span(diagnostic: Diagnostic, option: Set, line: int) -> Span:

@@ -187,7 +187,7 @@ def locate_stages(
     for stage in filter(None, stages):
         located = locate(stage, data, trace)
         if spec is not None:
-            located = restore_generate_name(located, spec)
+            located = at_generate_name(located, spec)
         if located and has_error(all_located):
             from ptcompile.compiler.recovery import independent_errors
 
@@ -288,24 +288,13 @@ _REDUCERS = {
 }
 
 
-def restore_generate_name(problems: list[Problem], spec: Spec) -> list[Problem]:
-    """Return the problems with generateName instead of its placeholder name."""
-    prefix = spec.metadata.generate_name
-    placeholder = spec.metadata.name
-    if prefix is None:
+def at_generate_name(problems: list[Problem], spec: Spec) -> list[Problem]:
+    """Return the problems with those of a placeholder name at generateName."""
+    if spec.metadata.generate_name is None:
         return problems
 
-    suffix = placeholder.removeprefix(prefix)
-    restored: list[Problem] = []
-    for problem in problems:
-        is_of_name = problem.path == ("metadata", "name")
-        moved = with_path(problem, ("metadata", "generateName")) if is_of_name else problem
-        text = moved.text.replace(placeholder, f"{prefix}{_SUFFIX_MARK}")
-        help = moved.help and moved.help.replace(suffix, "")
-        restored.append(moved._replace(text=text, help=help))
-
-    return restored
-
-
-_SUFFIX_MARK = "*****"
-"""Shown in messages for the part of a name that the server adds."""
+    path = ("metadata", "generateName")
+    return [
+        with_path(problem, path) if problem.path == ("metadata", "name") else problem
+        for problem in problems
+    ]

@@ -352,6 +352,10 @@ class Kind:
 
     rule_helps: Mapping[str, RuleHelp] = {}
     """By the message of a CEL rule of its shipped CRD."""
+    repeated_rules: frozenset[str] = frozenset()
+    """The messages of CEL rules of its shipped CRD that its webhook repeats, at the field that the
+    rule is about.
+    """
 
     @property
     def key(self) -> GroupVersionKind:

@@ -15,7 +15,7 @@ from ptcompile.apiserver.admission.request import ClusterState, Request
 from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
-from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.quantity import MILLI, NANO, Quantity
 from ptcompile.kubernetes.requests import ApiServer
@@ -180,11 +180,13 @@ def _default_problems(request: Request, path: Path, container: Json, written: Js
         return
 
     resources_path = (*path, "resources")
-    reported = {problem.message for problem in _amount_problems(written_resources, resources_path)}
-    for problem in with_stage(_amount_problems(resources, resources_path), request.stage):
-        if problem.message not in reported:
+    written_problems = _amount_problems(written_resources, resources_path)
+    for problem in _amount_problems(resources, resources_path):
+        if problem not in written_problems:
             yield problem._replace(
-                help="set the limit: a LimitRange of the namespace sets a lower one", fix=None
+                help="set the limit: a LimitRange of the namespace sets a lower one",
+                fix=None,
+                stage=request.stage,
             )
 
 

@@ -14,7 +14,7 @@ from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.metadata import check_metadata, metadata_problems
 from ptcompile.apiserver.validation.templates import template_problems
 from ptcompile.apiserver.validation.values import why_not_kind, why_not_path_segment
-from ptcompile.diagnostics import Path, Problem, Problems
+from ptcompile.diagnostics import Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.operators.table import kind_named
@@ -127,8 +127,6 @@ def _with_webhooks(
 ) -> list[Problem]:
     """Return the problems with the rejections of the validating webhook and the controller at other
     values.
-
-    A CEL rule of the CRD that says the same of a whole spec is dropped.
     """
     structural = {problem.path for problem in problems if problem.name != "invalid-value"}
     paths = {problem.path for problem in problems}
@@ -143,17 +141,4 @@ def _with_webhooks(
         if problem.path not in paths and is_outside(problem, structural)
     ]
 
-    reasons: dict[Path, set[str]] = {}
-    for rejection in rejections:
-        for depth in range(len(rejection.path)):
-            reasons.setdefault(rejection.path[:depth], set()).add(
-                rejection.message.rpartition(": ")[2]
-            )
-
-    others = [
-        problem
-        for problem in problems
-        if not problem.message.endswith(tuple(reasons.get(problem.path, ())))
-    ]
-
-    return [*others, *rejections]
+    return [*problems, *rejections]

@@ -143,6 +143,9 @@ def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Problems:
         yield _unchecked_rule(rule_path, expression, str(error), isinstance(error, CostError))
         return
 
+    if reason in run.kind.repeated_rules:
+        return
+
     budget[0] -= _FINDING_STEPS
     field, help = run.kind.rule_helps.get(reason, ((), "see the rule in the CRD"))
     yield problem_at(

@@ -14,7 +14,7 @@ from ptcompile.compiler.checks import devices, entry, job as checks, targets as 
 from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
 from ptcompile.compiler.frontend.aliases import find_value
 from ptcompile.compiler.frontend.parts import SpecParts
-from ptcompile.compiler.location import TARGET, PlacedProblem, restore_generate_name
+from ptcompile.compiler.location import TARGET, PlacedProblem, at_generate_name
 from ptcompile.diagnostics import Problems, has_error, own_problem
 from ptcompile.ir.job import Context, Job
 from ptcompile.operators.shared import emitting, endings
@@ -85,7 +85,7 @@ def check(
         rest = [problem for problem in problems if problem.path != ("metadata", "name")]
         if not has_error(rest):
             problems = rest
-    return list(map(PlacedProblem, restore_generate_name(problems, parts.spec)))
+    return list(map(PlacedProblem, at_generate_name(problems, parts.spec)))
 
 
 def target_problems(spec: Spec, job: Job, context: Context) -> Problems:

@@ -12,6 +12,7 @@ from ptcompile.compiler.frontend.errors import conflict, invalid_field, name_hel
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, program_fields
 from ptcompile.compiler.frontend.reader import placeholder_name
 from ptcompile.diagnostics import Path, Problem, Problems, field_path
+from ptcompile.diagnostics.fixes import nearest_label
 from ptcompile.hardware.nodes import levels_of
 from ptcompile.ir.job import Context, Job, Target
 from ptcompile.ir.pods import PodTemplate
@@ -56,11 +57,15 @@ def metadata(parts: SpecParts) -> Problems:
             ("metadata", "generateName"), "name already names the job", "remove one of them"
         )
     elif has_name and (reason := names.why_not_dns_label(fields.name)):
-        yield invalid_field(
-            ("metadata", "name"),
-            f"{fields.name!r} {reason}",
-            name_help(fields.name, "llama-sft"),
-        )
+        if prefix is None:
+            help = name_help(fields.name, "llama-sft")
+            yield invalid_field(("metadata", "name"), f"{fields.name!r} {reason}", help)
+        else:
+            yield invalid_field(
+                ("metadata", "generateName"),
+                f"a name that begins with {prefix!r} {reason}",
+                f"use a beginning such as '{nearest_label(prefix) or 'llama-sft'}-'",
+            )
 
     if fields.namespace is not None and (reason := names.why_not_dns_label(fields.namespace)):
         help = name_help(fields.namespace, "research")

@@ -32,7 +32,7 @@ def placeholder_name(prefix: str) -> str:
     """Return a placeholder for a name that the server completes, as long as the final name and
     easy to recognize.
     """
-    return f"{prefix[:_MAX_GENERATE_NAME]}x7k2m"
+    return f"{prefix[:_MAX_GENERATE_NAME]}xxxxx"
 
 
 _MAX_GENERATE_NAME = 58

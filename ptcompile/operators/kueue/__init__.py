@@ -46,6 +46,11 @@ class KueueKind(Kind):
         rows = load_table("operators/kueue/objects/rule_helps.json")["helps"]
         return {message: (tuple(row["field"]), row["help"]) for message, row in rows.items()}
 
+    @property
+    def repeated_rules(self) -> frozenset[str]:  # type: ignore[override]
+        """The CEL rules that the webhook repeats, loaded when one is violated."""
+        return frozenset(load_table("operators/kueue/objects/rule_helps.json")["repeated"])
+
     def default(self, manifest: Json, *, complete: bool = False) -> Json:
         from ptcompile.operators.kueue.objects import default
 
