@@ -39,12 +39,12 @@ _LAUNCH_FIELDS = ("script", "module", "elastic")
 
 
 class FieldSuggestion(NamedTuple):
-    """The place of a misplaced field: as a help sentence, and as a path if its value can be
-    moved unchanged.
-    """
+    """The place of a misplaced field: as a help sentence, and as a path if it is one field."""
 
     help: str
     path: Path | None = None
+    is_movable: bool = True
+    """Whether the value can be moved there unchanged."""
 
 
 def suggest_field(key: str, path: Path, block: Block, root: Block) -> FieldSuggestion | None:
@@ -124,9 +124,11 @@ def _alias_suggestion(alias: aliases.Alias, path: Path, block: Block) -> FieldSu
     first, *_ = alias.field
     home = (*path[:-1], *alias.field) if first in block.fields else ("spec", *alias.field)
     if not alias.keeps_value:
-        return FieldSuggestion(f"write {field_path(home)}: {alias.note}")
-    movable = first != "podTemplate" and home != path
-    return FieldSuggestion(f"use {field_path(home)}", home if movable else None)
+        help = f"write {field_path(home)}: {alias.note}"
+        return FieldSuggestion(help, home, is_movable=False)
+
+    is_movable = first != "podTemplate" and home != path
+    return FieldSuggestion(f"use {field_path(home)}", home, is_movable)
 
 
 def misplaced_field_help(key: str, path: Path, block: Block, root: Block) -> str | None:
@@ -360,10 +362,13 @@ def _unknown_field(path: Path, data: Any, document: Block) -> Problem:
         if block is not None and not is_same_name(likely, key):
             suggestion = suggest_field(key, path, block, document)
     if suggestion is not None:
-        fix = _move_fix(path, suggestion.path, data) if suggestion.path else None
-        seconds = _seconds(suggestion.help, get(data, path))
-        help = suggestion.help.removesuffix(": in seconds")
-        help = suggestion.help if seconds is None else f"{help}: {seconds}, in seconds"
+        home = suggestion.path
+        help = suggestion.help
+        fix = None
+        if home and suggestion.is_movable:
+            fix = _move_fix(path, home, data)
+        if home and (seconds := _seconds(home[-1], get(data, path))) is not None:
+            help = f"write {field_path(home)}: {seconds}, in seconds"
         return problem("spec-unknown-field", path, message, help, on_key=True, fix=fix)
 
     cure = fixes.fix_key(key, likely, as_mapping(get(data, path[:-1])))

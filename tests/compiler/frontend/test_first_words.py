@@ -10,7 +10,7 @@ from tests.making import smallest
 HELPS = [
     ("target: kubeflow-trainer-v2", "did you mean trainjob?"),
     ("target: training_operator", "did you mean pytorchjob?"),
-    ("activeDeadlineSeconds: 24h", "use spec.runPolicy.activeDeadlineSeconds: 86400, in seconds"),
+    ("activeDeadlineSeconds: 24h", "write spec.runPolicy.activeDeadlineSeconds: 86400, in seconds"),
     ("timeout: 12h", "write spec.runPolicy.activeDeadlineSeconds: 43200, in seconds"),
     ("runPolicy: {activeDeadlineSeconds: 24h}", "write 86400, in seconds"),
     ("runPolicy: {ttlSecondsAfterFinished: 10m}", "write 600, in seconds"),
