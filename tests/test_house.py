@@ -37,40 +37,40 @@ ROOM_TOKENS = {
     "_internal": 5_050,
     "adapters": 5_500,
     "api": 28_700,
-    "apiserver": 139_850,
-    "cli": 50_900,
-    "compiler": 42_950,
-    "converter": 8_700,
+    "apiserver": 139_750,
+    "cli": 50_950,
+    "compiler": 42_900,
+    "converter": 8_650,
     "diagnosis": 7_750,
     "diagnostics": 4_650,
     "differ": 11_950,
     "explainer": 23_300,
     "extending": 4_400,
-    "fixer": 12_110,
+    "fixer": 12_100,
     "flyte": 25_300,
     "graph": 4_550,
     "hardware": 8_250,
-    "importer": 31_800,
+    "importer": 31_750,
     "ir": 4_350,
-    "kinds": 10_100,
-    "kubernetes": 14_550,
-    "linter": 75_500,
+    "kinds": 10_150,
+    "kubernetes": 14_650,
+    "linter": 75_400,
     "mcp": 4_200,
     "operators": 153_000,
     "rehearsal": 23_750,
     "report": 5_000,
     "requirements": 11_050,
-    "server": 17_600,
+    "server": 17_550,
     "shell": 22_200,
     "simulator": 41_050,
-    "source": 28_000,
-    "spec": 15_850,
+    "source": 27_950,
+    "spec": 15_800,
     "world": 7_000,
 }
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 849_200
+MOST_TOKENS = 849_000
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

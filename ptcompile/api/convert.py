@@ -54,7 +54,7 @@ from ptcompile.importer.draft import placeholder_images, replace_images, substit
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.selectors import ALL, Chosen
-from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of
+from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of, without_path
 from ptcompile.operators.table import kinds_with
 from ptcompile.simulator.equivalence import matching_pods, world_differences
 from ptcompile.simulator.job import SimulatedJob
@@ -456,7 +456,7 @@ def _compile_reduced(
         ]
         reduced = spec
         for diagnostic in unsupported:
-            reduced = portable.without_path(reduced, diagnostic.path)
+            reduced = without_path(reduced, diagnostic.path)
         if reduced == spec:
             break
 

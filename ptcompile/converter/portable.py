@@ -4,7 +4,7 @@ operator alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 
 from ptcompile._internal.spelling import is_short_number
 from ptcompile.converter.settings import set_values
@@ -19,6 +19,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_maps,
     nested_value,
     without_keys,
+    without_path,
 )
 from ptcompile.operators.table import BY_TARGET
 from ptcompile.simulator.meeting import dns_names
@@ -37,24 +38,6 @@ _JOB_FIELDS = (_FAILURE_POLICY, "podReplacementPolicy")
 backoffLimit.
 """
 _THREADS = "OMP_NUM_THREADS"
-
-
-def without_path(data: Any, path: Sequence[str | int]) -> Any:
-    """Return a copy of the data without the value at `path`, or the data itself if there is no such
-    value.
-
-    Blocks that become empty are removed too.
-    """
-    if not path or not isinstance(data, Mapping):
-        return data
-    key, *rest = path
-    if key not in data:
-        return data
-
-    inner = without_path(data[key], rest)
-    if not rest or (inner == {} and data[key] != {}):
-        return without_keys(data, key)
-    return {**data, key: inner}
 
 
 def is_absence(document: Json, path: Path) -> bool:

@@ -35,7 +35,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     nested_maps,
     nested_value,
-    without_keys,
+    without_path,
 )
 
 TYPE_CHECKING = False
@@ -405,7 +405,7 @@ def _marks_of(path: KeyPath) -> set[str]:
 
 def _without_all(spec: SpecData, paths: Sequence[KeyPath]) -> SpecData:
     for path in paths:
-        spec = _without(spec, path)
+        spec = without_path(spec, path, kept=("master", "worker", "spec"))
     return spec
 
 
@@ -474,19 +474,3 @@ def _is_removable(field: str, block: SpecData) -> bool:
     if field == "target":
         return "runtimeRef" in block
     return field in block and (field != "restartPolicy" or block[field] == "Never")
-
-
-def _without(data: Any, path: Sequence[str]) -> Any:
-    """Return the data without a value and the blocks that it empties, except `spec`, `master` and
-    `worker`.
-    """
-    if not path or not isinstance(data, dict):
-        return data
-    key, *rest = path
-    if key not in data:
-        return data
-
-    inner = _without(data[key], rest)
-    if rest and (inner or key in {"master", "worker", "spec"}):
-        return {**data, key: inner}
-    return without_keys(data, key)

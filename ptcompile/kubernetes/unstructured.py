@@ -7,7 +7,7 @@ never raises.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 
@@ -188,6 +188,25 @@ def with_leaves(data: Any, change: Callable[[Any], Any]) -> Any:
 def without_keys(fields: Mapping[str, T], *keys: str | int) -> dict[str, T]:
     """Return the entries of a mapping that have none of these keys."""
     return {key: value for key, value in fields.items() if key not in keys}
+
+
+def without_path(data: Any, path: Sequence[str | int], kept: Collection[str] = ()) -> Any:
+    """Return a copy of the data without the value at `path`, or the data itself if there is no such
+    value.
+
+    Blocks that become empty are removed too, but those of a `kept` name.
+    """
+    if not path or not isinstance(data, Mapping):
+        return data
+    key, *rest = path
+    if key not in data:
+        return data
+
+    inner = without_path(data[key], rest, kept)
+    is_emptied = inner == {} and data[key] != {}
+    if not rest or (is_emptied and key not in kept):
+        return without_keys(data, key)
+    return {**data, key: inner}
 
 
 def without_none(fields: Mapping[Any, T | None]) -> dict[Any, T]:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.converter import portable
 from tests.converter.jobs import pytorchjob, trainjob, volcano_job
 
 
@@ -128,26 +127,6 @@ def test_the_port_of_the_first_operator_is_left_out(target: str) -> None:
     assert result.ok, result.diagnostics
     assert "pytorchjob-port" not in result.yaml()
     assert "name: web" in result.yaml()
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        (("a",), {"b": {"c": 1, "d": {"e": 2}}, "f": {}}),
-        (("b", "c"), {"a": 0, "b": {"d": {"e": 2}}, "f": {}}),
-        (("b", "d", "e"), {"a": 0, "b": {"c": 1}, "f": {}}),  # a block that becomes empty goes too
-        (("f", "g"), {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}),
-        (("x",), {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}),
-        (("a", "b"), {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}),
-        ((), {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}),
-    ],
-)
-def test_without_path_keeps_everything_else(
-    path: tuple[str, ...], expected: dict[str, object]
-) -> None:
-    data = {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}
-    assert portable.without_path(data, path) == expected
-    assert data == {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}
 
 
 @pytest.mark.parametrize("target", ["pytorchjob", "trainjob", "jobset", "job", "volcano"])

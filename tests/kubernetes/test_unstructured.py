@@ -151,3 +151,30 @@ def test_missing_values_are_not_found(path: tuple[str | int, ...]) -> None:
     assert get(DATA, path) is None
     assert get(DATA, path, MISSING) is MISSING
     assert not has(DATA, path)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (("a",), {"b": {"c": 1, "d": {"e": 2}}, "f": {}}),
+        (("b", "c"), {"a": 0, "b": {"d": {"e": 2}}, "f": {}}),
+        (("b", "d", "e"), {"a": 0, "b": {"c": 1}, "f": {}}),  # a block that becomes empty goes too
+        (("f", "g"), {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}),
+        (("x",), {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}),
+        (("a", "b"), {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}),
+        ((), {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}),
+    ],
+)
+def test_without_path_keeps_everything_else(
+    path: tuple[str, ...], expected: dict[str, object]
+) -> None:
+    data = {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}
+    assert unstructured.without_path(data, path) == expected
+    assert data == {"a": 0, "b": {"c": 1, "d": {"e": 2}}, "f": {}}
+
+
+def test_without_path_keeps_empty_blocks_of_some_names() -> None:
+    data = {"spec": {"worker": {"replicas": 1}}}
+    assert unstructured.without_path(data, ("spec", "worker", "replicas"), kept=("worker",)) == {
+        "spec": {"worker": {}}
+    }

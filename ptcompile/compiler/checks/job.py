@@ -59,7 +59,11 @@ def metadata(parts: SpecParts) -> Problems:
     elif has_name and (reason := names.why_not_dns_label(fields.name)):
         if prefix is None:
             help = name_help(fields.name, "llama-sft")
-            yield invalid_field(("metadata", "name"), f"{fields.name!r} {reason}", help)
+            yield invalid_field(
+                ("metadata", "name"),
+                f"{fields.name!r} {reason}",
+                help,
+            )
         else:
             yield invalid_field(
                 ("metadata", "generateName"),

@@ -128,7 +128,11 @@ def _alias_suggestion(alias: aliases.Alias, path: Path, block: Block) -> FieldSu
         return FieldSuggestion(help, home, is_movable=False)
 
     is_movable = first != "podTemplate" and home != path
-    return FieldSuggestion(f"use {field_path(home)}", home, is_movable)
+    return FieldSuggestion(
+        help=f"use {field_path(home)}",
+        path=home,
+        is_movable=is_movable,
+    )
 
 
 def misplaced_field_help(key: str, path: Path, block: Block, root: Block) -> str | None:
@@ -369,7 +373,15 @@ def _unknown_field(path: Path, data: Any, document: Block) -> Problem:
             fix = _move_fix(path, home, data)
         if home and (seconds := _seconds(home[-1], get(data, path))) is not None:
             help = f"write {field_path(home)}: {seconds}, in seconds"
-        return problem("spec-unknown-field", path, message, help, on_key=True, fix=fix)
+
+        return problem(
+            "spec-unknown-field",
+            path,
+            message,
+            help,
+            on_key=True,
+            fix=fix,
+        )
 
     cure = fixes.fix_key(key, likely, as_mapping(get(data, path[:-1])))
     if likely:

@@ -110,14 +110,16 @@ def _replica_specs(job: Job) -> list[tuple[str, int, Role]]:
     """Return the operator's replica types, each as its key, its number of pods and the role that
     describes them.
     """
-    first, *_ = job.training_roles
+    first, *others = job.training_roles
     if job.elastic:
         return [("Worker", job.nodes, first)]
-    specs = [("Master", 1, first)]
-    workers = job.nodes - 1
-    if workers > 0:
-        specs.append(("Worker", workers, job.training_roles[-1]))
-    return specs
+
+    # the trace knows a role's own number: job.nodes would be a new one
+    workers = [("Worker", role.replicas, role) for role in others]
+    if not others:
+        workers = [("Worker", first.replicas - 1, first)]
+
+    return [("Master", 1, first), *(entry for entry in workers if entry[1] > 0)]
 
 
 def _needs_elastic_nproc(job: Job, cluster: ClusterProfile) -> bool:
