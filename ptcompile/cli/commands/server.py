@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 
-from ptcompile._internal.spelling import is_short_number
 from ptcompile.cli.files import UsageError
 
 TYPE_CHECKING = False
@@ -40,7 +39,7 @@ class _ClientInput:
 
         self._has_length = True
         length = value.strip()
-        if not is_short_number(length, below=11) or int(length) > _MAX_MESSAGE_BYTES:
+        if not length.isdigit() or len(length) > 10 or int(length) > _MAX_MESSAGE_BYTES:
             text = length[:40].decode(errors="replace")
             raise UsageError(
                 f"the client sent Content-Length: {text}, which is no length up to "
