@@ -46,7 +46,7 @@ ROOM_TOKENS = {
     "differ": 11_950,
     "explainer": 23_300,
     "extending": 4_400,
-    "fixer": 12_100,
+    "fixer": 12_150,
     "flyte": 25_300,
     "graph": 4_550,
     "hardware": 8_250,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, column
+from ptcompile.kubernetes.unstructured import as_mapping, values_in
 from ptcompile.source import emitter
 
 _MAX_KEY_LENGTH = 900
@@ -49,9 +50,13 @@ def key_text(name: str, style: str = "", *, flow: bool = False, is_json: bool = 
     """Return a key with the given quotes. Raises `CannotFix` for a key that is too long for one
     line.
     """
-    if len(name) > _MAX_KEY_LENGTH:
-        raise CannotFix("the key is too long")
+    _check_length(name)
     return _scalar(name, style, flow=flow, is_json=is_json)
+
+
+def _check_length(key: str) -> None:
+    if len(key) > _MAX_KEY_LENGTH:
+        raise CannotFix("the key is too long")
 
 
 def inline(value: Any, style: str = "", *, flow: bool = False, is_json: bool = False) -> str:
@@ -61,6 +66,9 @@ def inline(value: Any, style: str = "", *, flow: bool = False, is_json: bool = F
     below it.
     """
     if isinstance(value, dict | list):
+        for inner in values_in(value):
+            for key in as_mapping(inner):
+                _check_length(key)
         return emitter.inline(value, is_json=is_json)
     return _scalar(value, style, flow=flow, is_json=is_json)
 

@@ -51,7 +51,7 @@ def emit(data: Any) -> str:
     elif type(data) is list and data:
         _emit_sequence(data, "", "", lines)
     else:
-        lines.append(_scalar_text(data, "  "))
+        lines.append(scalar(data))
     lines.append("")
     return "\n".join(lines)
 
@@ -111,13 +111,6 @@ def as_one_object(objects: Sequence[Any]) -> Any:
     return {"apiVersion": "v1", "kind": "List", "items": objects}
 
 
-def scalar(value: Any, indent: str = "  ") -> str:
-    """Return a scalar or an empty collection as it follows `key: `; multi-line text as a literal
-    block, whose lines have this indentation.
-    """
-    return _scalar_text(value, indent)
-
-
 def inline(value: Any, *, is_json: bool = False) -> str:
     """Return a value on one line, quoted for the inside of brackets, or as JSON with all texts in
     double quotes.
@@ -132,7 +125,7 @@ def inline(value: Any, *, is_json: bool = False) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join([inline(item, is_json=is_json) for item in value])}]"
     if not isinstance(value, str):
-        return _scalar_text(value, "")
+        return scalar(value, "")
     if is_json or "\n" in value or _ends_in_flow(value):
         return double_quote(value)
 
@@ -170,7 +163,7 @@ def _emit_mapping(data: dict[Any, Any], first: str, indent: str, lines: list[str
             lines.append(lead + name)
             _emit_sequence(value, indent, indent, lines)
         else:
-            lines.append(f"{lead}{name} {_scalar_text(value, deeper)}")
+            lines.append(f"{lead}{name} {scalar(value, deeper)}")
 
         lead = indent
 
@@ -186,14 +179,14 @@ def _emit_sequence(data: list[Any], first: str, indent: str, lines: list[str]) -
         elif value_type is list and value:
             _emit_sequence(value, lead + "- ", indent + "  ", lines)
         else:
-            lines.append(f"{lead}- {_scalar_text(value, indent + '  ')}")
+            lines.append(f"{lead}- {scalar(value, indent + '  ')}")
 
         lead = indent
 
 
-def _scalar_text(value: Any, indent: str) -> str:
-    """Return a scalar or an empty collection; `indent` is the indentation of a literal block's
-    lines.
+def scalar(value: Any, indent: str = "  ") -> str:
+    """Return a scalar or an empty collection as it follows `key: `; multi-line text as a literal
+    block, whose lines have this indentation.
     """
     if value is None:
         return "null"
