@@ -125,6 +125,17 @@ def test_a_role_s_values_have_the_role_s_path() -> None:
     assert trace.spec_path(index, (*env[:3], "replicas")) == ("spec", "worker", "replicas")
 
 
+def test_the_number_of_a_volcano_task_is_that_of_its_role() -> None:
+    trace, _, index = traced(smallest("master: {}\nworker: {replicas: 2}"), "volcano")
+    _, worker = trace.manifests[index]["spec"]["tasks"]
+    assert origin_of(worker["replicas"]).is_exact
+    assert trace.spec_path(index, ("spec", "tasks", 1, "replicas")) == (
+        "spec",
+        "worker",
+        "replicas",
+    )
+
+
 def test_a_profile_s_values_have_no_spec_path() -> None:
     cluster = profile({"defaults": {"labels": {"team": "x"}, "env": {"A": "b"}}})
     trace, _, index = traced(smallest(), "job", cluster)

@@ -246,8 +246,9 @@ def validate(manifest: Json, request: KindContext) -> Problems:
     if runtime.assumed and nested_string(ref, "name") not in runtimes.BUILTIN:
         return  # the requirements of a runtime in no file are unknown
 
-    is_in_file = any(runtime.source is item for item in request.related)
-    is_example = not is_in_file and ref.get("name") not in runtimes.BUILTIN
+    is_example = ref.get("name") not in runtimes.BUILTIN and all(
+        runtime.source is not item for item in request.related
+    )
     for problem in _check_with_runtime(manifest, runtime.source, request.versions):
         # the cluster's runtime may have no more than the name in common with an example of Trainer
         yield problem._replace(severity="warning") if is_example else problem

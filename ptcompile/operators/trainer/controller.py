@@ -76,10 +76,8 @@ def _check_node(trainer: Json, runtime: Json) -> Problems:
 
     resources = nested_map(trainer, "resourcesPerNode")
     limits = {*nested_map(resources, "limits")}
-    for job in runtimes.replicated_jobs(runtime):
-        if runtimes.step_label(job) == "trainer":
-            node = runtimes.find_container(job, "node")
-            limits.update(nested_map(node, "resources", "limits"))
+    for node in runtimes.trainer_nodes(runtime):
+        limits.update(nested_map(node, "resources", "limits"))
 
     for name in nested_map(resources, "requests"):
         if "/" in name and name not in limits:

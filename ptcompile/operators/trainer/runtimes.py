@@ -327,6 +327,14 @@ def find_container(replicated: Json, name: str) -> Json | None:
     return next((c for c in containers(replicated) if c.get("name") == name), None)
 
 
+def trainer_nodes(runtime: Json) -> Iterator[Json]:
+    """Yield the container `node` of each replicatedJob with the trainer's label, if it has one."""
+    for replicated in replicated_jobs(runtime):
+        node = find_container(replicated, "node") if step_label(replicated) == "trainer" else None
+        if node is not None:
+            yield node
+
+
 def node_resources(manifest: Json, runtime: Json) -> Json:
     """Return `trainer.resourcesPerNode` if set, else the resources of the runtime's trainer
     container `node`.
@@ -336,11 +344,7 @@ def node_resources(manifest: Json, runtime: Json) -> Json:
     resources = nested_value(manifest, "spec", "trainer", "resourcesPerNode")
     if isinstance(resources, Mapping):
         return resources
-    for replicated in replicated_jobs(runtime):
-        node = find_container(replicated, "node") if step_label(replicated) == "trainer" else None
-        if node is not None:
-            return nested_map(node, "resources")
-    return {}
+    return nested_map(next(trainer_nodes(runtime), None), "resources")
 
 
 def gpu_count(resources: Json) -> int:

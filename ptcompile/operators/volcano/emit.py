@@ -157,14 +157,15 @@ def _tasks_of(job: Job) -> list[tuple[str, int, Role]]:
     """Return Volcano's tasks, each as its name, its number of pods and the role that describes
     them.
     """
-    first, *_ = job.training_roles
+    first, *others = job.training_roles
     if _has_one_task(job):
         training = [(job.names.task or "", first.replicas, first)]
     else:
-        training = [(job.names.master, 1, first)]
-        workers = job.nodes - 1
-        if workers > 0:
-            training.append((job.names.worker, workers, job.training_roles[-1]))
+        # the trace knows a role's own number: job.nodes would be a new one
+        workers = [(job.names.worker, role.replicas, role) for role in others]
+        if not others:
+            workers = [(job.names.worker, first.replicas - 1, first)]
+        training = [(job.names.master, 1, first), *(entry for entry in workers if entry[1] > 0)]
 
     return training + [(role.name, role.replicas, role) for role in job.auxiliary_roles]
 

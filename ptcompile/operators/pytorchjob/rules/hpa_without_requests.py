@@ -49,12 +49,14 @@ def check(subject: Subject) -> Findings:
             continue
 
         without_request = [
-            item for item in containers if name not in (*item.requests, *item.limits)
+            item.name
+            for item in containers
+            if name not in item.requests and name not in item.limits
         ]
         if without_request:
             yield found_at(
                 (*_METRICS, i),
-                f"the container {without_request[0].name} requests no {name}, so its utilization cannot be "
-                "computed",
+                f"the container {without_request[0]} requests no {name}, so its utilization cannot "
+                "be computed",
                 f"request {name} in every container of the Workers",
             )

@@ -64,10 +64,8 @@ def check(subject: Subject) -> Findings:
 def _claims_of(runtime: Json) -> list[str]:
     """Return the names of the claims of the containers that train."""
     claims: list[str] = []
-    for replicated in runtimes.replicated_jobs(runtime):
-        if runtimes.step_label(replicated) == "trainer":
-            container = runtimes.find_container(replicated, "node")
-            container_claims = nested_maps(container, "resources", "claims")
-            claims += [nested_string(claim, "name") for claim in container_claims]
-
+    for node in runtimes.trainer_nodes(runtime):
+        claims += [
+            nested_string(claim, "name") for claim in nested_maps(node, "resources", "claims")
+        ]
     return claims

@@ -42,18 +42,13 @@ def check(subject: Subject) -> Findings:
     if not trainer.get("command") or trainer.get("args") is not None or runtime_of(subject).assumed:
         return
 
-    for replicated in runtimes.replicated_jobs(runtime_of(subject).source):
-        node = runtimes.find_container(replicated, "node")
-        if (
-            runtimes.step_label(replicated) == "trainer"
-            and node is not None
-            and nested_strings(node, "args")
-        ):
-            path = ("spec", "trainer", "command")
-            args = " ".join(nested_strings(node, "args"))
+    for node in runtimes.trainer_nodes(runtime_of(subject).source):
+        args = nested_strings(node, "args")
+        if args:
+            text = " ".join(args)
             yield found_at(
-                path,
+                ("spec", "trainer", "command"),
                 "the runtime's args are still appended: "
-                f"{args[:60]}{'...' if len(args) > 60 else ''}",
+                f"{text[:60]}{'...' if len(text) > 60 else ''}",
                 "set args too",
             )

@@ -59,12 +59,8 @@ def check(subject: Subject) -> Findings:
     if any("nproc-per-node" in role.launch.options for role in subject.training_roles):
         return
 
-    runtime_gpus = []
-    for replicated in runtimes.replicated_jobs(runtime):
-        if runtimes.step_label(replicated) == "trainer":
-            node = runtimes.find_container(replicated, "node")
-            runtime_gpus.append(runtimes.gpu_count(nested_map(node, "resources")))
-
+    nodes = runtimes.trainer_nodes(runtime)
+    runtime_gpus = [runtimes.gpu_count(nested_map(node, "resources")) for node in nodes]
     if any(runtime_gpus):
         path = ("spec", "trainer", "resourcesPerNode")
         count = runtimes.nproc_per_node(subject.manifest, runtime, subject.versions.trainer)
