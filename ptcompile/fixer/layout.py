@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, column
-from ptcompile.kubernetes.unstructured import as_mapping, values_in
+from ptcompile.kubernetes.unstructured import values_in
 from ptcompile.source import emitter
 
 _MAX_KEY_LENGTH = 900
@@ -50,33 +50,27 @@ def key_text(name: str, style: str = "", *, flow: bool = False, is_json: bool = 
     """Return a key with the given quotes. Raises `CannotFix` for a key that is too long for one
     line.
     """
-    _check_length(name)
-    return _scalar(name, style, flow=flow, is_json=is_json)
+    _check_keys([name])
+    return inline(name, style, flow=flow, is_json=is_json)
 
 
-def _check_length(key: str) -> None:
-    if len(key) > _MAX_KEY_LENGTH:
+def _check_keys(keys: Iterable[str]) -> None:
+    if any(len(key) > _MAX_KEY_LENGTH for key in keys):
         raise CannotFix("the key is too long")
 
 
 def inline(value: Any, style: str = "", *, flow: bool = False, is_json: bool = False) -> str:
-    """Return a value on one line: a scalar with the given quotes, or a collection in brackets.
+    """Return a value on one line: a scalar, in the given quotes if they can hold it, or a
+    collection in brackets. Raises `CannotFix` if one of its keys is too long.
 
     Multi-line text is written that way too: as a block scalar, it would absorb an indented comment
     below it.
     """
-    if isinstance(value, dict | list):
-        for inner in values_in(value):
-            for key in as_mapping(inner):
-                _check_length(key)
-        return emitter.inline(value, is_json=is_json)
-    return _scalar(value, style, flow=flow, is_json=is_json)
-
-
-def _scalar(value: Any, style: str, *, flow: bool, is_json: bool) -> str:
-    """Return a scalar on one line, in the given quotes if they can hold it."""
     if not isinstance(value, str):
-        return emitter.scalar(value)
+        for inner in values_in(value):
+            if isinstance(inner, dict):
+                _check_keys(inner)
+        return emitter.inline(value, is_json=is_json)
     if style == '"' or "\n" in value:
         return emitter.double_quote(value)
     if style == "'" and value.isprintable() and not is_json:

@@ -114,6 +114,7 @@ def result_problems(function: Any, file: str | None) -> list[Problem]:
         lost = call_warning(("result",), "the function returns nothing to write", "remove it")
         return [lost] if file is not None else []
 
+    advice = "write it to a volume or a bucket in the function"
     for part in _result_parts(hint):
         name = getattr(part, "__name__", str(part))
         if run.is_stored(part):
@@ -121,17 +122,12 @@ def result_problems(function: Any, file: str | None) -> list[Problem]:
                 f"the returned {name} stays in the pod and is lost with it: Flyte stores it, a "
                 "job has nowhere to"
             )
-        else:
-            try:
-                run.check_type(part)
-            except run.TaskCallError:
-                message = (
-                    f"the returned {name} is lost: Flyte stores it, and JSON cannot express it"
-                )
-            else:
-                continue
-
-        return [call_warning(path, message, "write it to a volume or a bucket in the function")]
+            return [call_warning(path, message, advice)]
+        try:
+            run.check_type(part)
+        except run.TaskCallError:
+            message = f"the returned {name} is lost: Flyte stores it, and JSON cannot express it"
+            return [call_warning(path, message, advice)]
 
     where = "prints it as JSON" + (f" and writes it to {file}" if file else "")
     message = f"Flyte stores what the function returns; here the process of rank 0 {where}"

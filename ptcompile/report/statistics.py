@@ -70,10 +70,9 @@ def as_text(rows: Sequence[Row], _groupings: Sequence[str]) -> str:
     width = len(str(max((row.total for row in rows), default=0)))
     groups = [[*map(_shown_value, row.group)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*groups, strict=True)]
-    marks = [" [fixable]" if row.fixable else "" for row in rows]
     return "".join(
-        f"{row.total:>{width}}  {_align_cells(group, widths)}{mark}\n"
-        for row, group, mark in zip(rows, groups, marks, strict=True)
+        f"{row.total:>{width}}  {_align_cells(group, widths)}{' [fixable]' if row.fixable else ''}\n"
+        for row, group in zip(rows, groups, strict=True)
     )
 
 

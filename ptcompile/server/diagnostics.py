@@ -112,10 +112,10 @@ def actions(
     if _is_requested(CodeActionKind.QuickFix.value, only):
         results += _fixes(opened, findings, version)
         results += _ignores(opened, findings, version)
-    fixes = [finding.fix for finding in opened.report.diagnostics]
-    has_safe_fix = any(fix is not None and fix.safe for fix in fixes)
-    if has_safe_fix and only is not None and _is_requested(FIX_ALL, only):
-        results += _fix_all(opened, version)
+    if only is not None and _is_requested(FIX_ALL, only):
+        fixes = (finding.fix for finding in opened.report.diagnostics)
+        if any(fix is not None and fix.safe for fix in fixes):
+            results += _fix_all(opened, version)
 
     return results
 

@@ -569,8 +569,8 @@ def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         int(rank) for member in (*members, *peers_of(guide)) for rank, _ in _node_ranks(member)
     ]
     are_unique = len({*ranks}) == len(ranks)
-    have_ranks = all(any(_node_ranks(member)) for member in members)
-    if min(ranks, default=0) > 0 and are_unique and have_ranks:
+    begins_late = min(ranks, default=0) > 0 and are_unique
+    if begins_late and all(any(_node_ranks(member)) for member in members):
         sentence = f"the node ranks begin at {min(ranks)}: no pod has rank 0, which opens the store"
         # a bare Pod may join pods of other files
         is_certain = gathering.is_full and guide.rendezvous.launcher != "image"

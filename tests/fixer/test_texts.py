@@ -158,6 +158,8 @@ LEFT_ALONE: list[tuple[str, Edit, str]] = [
     ("a: |\n  x", edit_of("set", "b", to=1), "the file does not end with a line break"),
     ("a: [1]\n", edit_of("set", "a", 5, to=1), "the field does not exist"),
     ("a: 1\n", edit_of("set", "k" * 2000, to=1), "the key is too long"),
+    ("{a: 1}\n", edit_of("set", "b", to=[{"k" * 2000: 1}]), "the key is too long"),
+    ('{"a": 1}\n', edit_of("set", "b", to=[{"k" * 2000: 1}]), "the key is too long"),
     ("a: {b: 1}\n", edit_of("set", "a", "c", to=[{"k" * 2000: 1}]), "the key is too long"),
 ]
 

@@ -90,21 +90,21 @@ def _owner_of(subject: Subject) -> str:
         for item in others(("argoproj.io/v1alpha1", "ApplicationSet"))
     ]
     specs = [nested_map(item, "spec") for item in applications]
-    is_in_kustomization = any(
+    is_of_flux = f"{_FLUX}/name" in marks or any(
         _applies_to(subject, nested_map(item, "spec"), "targetNamespace")
         for item in others((f"{_FLUX}/v1", "Kustomization"))
     )
-    if is_in_kustomization or f"{_FLUX}/name" in marks:
+    if is_of_flux:
         return "Flux creates the object again at its next reconciliation"
 
-    is_in_application = any(
+    is_of_argo = not marks.isdisjoint((f"{_ARGO}tracking-id", f"{_ARGO}instance")) or any(
         _applies_to(
             subject, {**nested_map(spec, "destination"), **nested_map(spec, "source")}, "namespace"
         )
         for spec in specs
         if "automated" in nested_map(spec, "syncPolicy")
     )
-    if is_in_application or {f"{_ARGO}tracking-id", f"{_ARGO}instance"} & marks:
+    if is_of_argo:
         return "Argo CD creates the object again (at once with selfHeal, else at the next commit)"
 
     return ""

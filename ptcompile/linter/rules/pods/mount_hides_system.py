@@ -40,12 +40,13 @@ def check(subject: Subject) -> Findings:
         for container in template.containers:
             for mount in container.mounts:
                 folder = mount_path(mount.data)
+                if folder not in _SYSTEM_FOLDERS:
+                    continue
                 if mount.data.get("subPath") or mount.data.get("subPathExpr"):
                     continue
 
                 volume = volume_of(template, mount)
-                hides_image = volume is not None and "hostPath" not in volume.data
-                if folder in _SYSTEM_FOLDERS and hides_image:
+                if volume is not None and "hostPath" not in volume.data:
                     yield found_at(
                         (*mount.path, "mountPath"),
                         f"the volume hides everything that the image has in {folder}",

@@ -58,8 +58,8 @@ _is_bare_model = Pattern(r"(?i)(?:nvidia-?)?[a-z]{1,2}\d{1,3}[a-z]?").fullmatch
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for label, find in (
-            (_GPU, _gpu_values),
-            (_TPU, _tpu_values),
+            (_GPU, partial(_gke_values, "nvidia")),
+            (_TPU, partial(_gke_values, "tpu")),
             (_TOPOLOGY, partial(_topologies, template)),
             (_PRODUCT, _products),
             (_INSTANCE_TYPE, _instance_types),
@@ -78,9 +78,9 @@ def check(subject: Subject) -> Findings:
                     )
 
 
-def _gpu_values(value: str) -> Sequence[str] | None:
+def _gke_values(vendor: str, value: str) -> Sequence[str] | None:
     """Return values of GKE's label for the accelerator meant, or None if the value may be right."""
-    accepted = _label_values("nvidia")
+    accepted = _label_values(vendor)
     if value in accepted or value in _OTHER_VALUES:
         return None
     if suggestions := _other_names(value, accepted):
@@ -88,7 +88,7 @@ def _gpu_values(value: str) -> Sequence[str] | None:
     if near := _intended_name(value, accepted):
         return (near,)
     # the list of Tesla names is closed
-    return () if value.startswith("nvidia-tesla-") else None
+    return () if vendor == "nvidia" and value.startswith("nvidia-tesla-") else None
 
 
 @cache
@@ -97,14 +97,6 @@ def _label_values(vendor: str) -> frozenset[str]:
     return frozenset(
         name for row in ROWS.values() if row.vendor == vendor for name in row.nodes.get("gke", ())
     )
-
-
-def _tpu_values(value: str) -> Sequence[str] | None:
-    accepted = _label_values("tpu")
-    if value in accepted or value in _OTHER_VALUES:
-        return None
-    near = _intended_name(value, accepted)
-    return _other_names(value, accepted) or ((near,) if near else None)
 
 
 def _other_names(value: str, accepted: frozenset[str]) -> Sequence[str] | None:
