@@ -131,9 +131,11 @@ def definition_problems(
     definition: Definition | JsonSchema,
     server: Version,
     budget: Evaluations | None = None,
+    *,
+    webhooks: bool = False,
 ) -> Sequence[Problem]:
     """Return the problems that a definition finds in a manifest: its structure and, if that is
-    valid, its CEL rules.
+    valid, its CEL rules, without those that the operator's webhooks repeat if these run too.
 
     Never raises: an error in a user's definition becomes a finding of the object and does not
     affect other objects.
@@ -147,7 +149,7 @@ def definition_problems(
             why = f"the API server rejects its CustomResourceDefinition: {definition.refusal}"
             return [_unchecked_problem(manifest, why, "correct the CustomResourceDefinition")]
 
-        problems = list(_crd_problems(manifest, definition, server))
+        problems = list(_crd_problems(manifest, definition, server, webhooks=webhooks))
         if budget.ran_out:
             budget.ran_out = False
             why = (
@@ -200,7 +202,9 @@ def _unchecked_problem(manifest: Json, why: str, help: str, part: str = "not") -
     return evaluations.unchecked_problem(("kind",), message, help)
 
 
-def _crd_problems(manifest: Json, definition: Definition, server: Version) -> Problems:
+def _crd_problems(
+    manifest: Json, definition: Definition, server: Version, *, webhooks: bool
+) -> Problems:
     violations = compile_definition(definition, server)(manifest) or []
     notes = () if definition.document else _unmatched_patterns(definition)
     if violations:
@@ -210,7 +214,9 @@ def _crd_problems(manifest: Json, definition: Definition, server: Version) -> Pr
     elif definition.schema.get("x-ruled"):
         from ptcompile.apiserver.crds.rules import rule_problems
 
-        yield from rule_problems(definition.schema, definition.document, manifest)
+        yield from rule_problems(
+            definition.schema, definition.document, manifest, webhooks=webhooks
+        )
 
     yield from notes
 

@@ -4,8 +4,6 @@ webhooks where it has some.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ptcompile.apiserver.crds import Definition, definition_problems, shipped_definition
 from ptcompile.apiserver.defaulting.schemas import property_schema
 from ptcompile.apiserver.structure import is_outside
@@ -14,7 +12,7 @@ from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.metadata import check_metadata, metadata_problems
 from ptcompile.apiserver.validation.templates import template_problems
 from ptcompile.apiserver.validation.values import why_not_kind, why_not_path_segment
-from ptcompile.diagnostics import Problem, Problems
+from ptcompile.diagnostics import Problem
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.operators.table import kind_named
@@ -39,14 +37,27 @@ def defined_kind_problems(
     `request`.
     """
     operator_kind = kind_named(kind)
+    webhooks = request is not None
     current = manifest
-    if request is not None and operator_kind.rejects:
+    if webhooks and operator_kind.rejects:
         current = operator_kind.default(manifest)
 
-    problems = list(definition_problems(current, definition, context.kubernetes, budget))
-    if operator_kind.rejects:
-        problems += _shipped_problems(current, kind, definition, context, problems)
+    problems = list(
+        definition_problems(current, definition, context.kubernetes, budget, webhooks=webhooks)
+    )
+    shipped = shipped_definition(kind) if operator_kind.rejects else None
     paths = {problem.path for problem in problems}
+    # a user's definition may be without CEL rules, but it alone decides which fields exist
+    if shipped is not None and shipped is not definition:
+        problems += [
+            problem
+            for problem in definition_problems(
+                current, shipped, context.kubernetes, webhooks=webhooks
+            )
+            if problem.name != "unknown-field" and is_outside(problem, paths)
+        ]
+        paths = {problem.path for problem in problems}
+
     embedded = FieldErrors()
     if not isinstance(definition, JsonSchema):
         _check_embedded(definition.schema, FieldValue(current, (), CheckScope(context, embedded)))
@@ -101,25 +112,6 @@ def _check_embedded_object(embedded: FieldValue) -> None:
         )
         meta["namespace"].check_optional_text(names.why_not_dns_label)
         meta.check_not_negative("generation")
-
-
-def _shipped_problems(
-    manifest: Json,
-    kind: GroupVersionKind,
-    definition: Definition | JsonSchema,
-    context: ApiServer,
-    problems: Sequence[Problem],
-) -> Problems:
-    """Yield what only the shipped CRD of an operator's kind reports: a user's definition may be a
-    JSON Schema without CEL rules. The user's definition alone decides which fields exist.
-    """
-    shipped = shipped_definition(kind)
-    if shipped is None or shipped is definition:
-        return
-    paths = {problem.path for problem in problems}
-    for problem in definition_problems(manifest, shipped, context.kubernetes):
-        if problem.name != "unknown-field" and is_outside(problem, paths):
-            yield problem
 
 
 def _with_webhooks(

@@ -42,10 +42,15 @@ _ABSENT = object()
 
 
 def rule_problems(
-    schema: Schema, document: str, manifest: Json, old: Json | None = None
+    schema: Schema,
+    document: str,
+    manifest: Json,
+    old: Json | None = None,
+    *,
+    webhooks: bool = False,
 ) -> Problems:
     """Yield the problems that a CRD's rules find in a manifest and, with `old`, in the update
-    from `old` to it.
+    from `old` to it. `webhooks` leaves out the rules that the operator's webhooks repeat.
     """
     new = _to_cel_value(schema, document, with_schema_defaults(schema, document, manifest))
     if old is None:
@@ -53,7 +58,7 @@ def rule_problems(
     else:
         before = _to_cel_value(schema, document, with_schema_defaults(schema, document, old))
     kind = kind_named(kind_of(as_mapping(manifest)))
-    run = _Run(fresh_budget(manifest), set(), kind)
+    run = _Run(fresh_budget(manifest), set(), kind, webhooks)
     yield from _walk(schema, document, _Pair(new, before), (), run)
 
 
@@ -65,6 +70,8 @@ class _Run(NamedTuple):
     """Rules already reported as not checked; they are not tried again for this object."""
     kind: Kind
     """Knows the fields that its rules are about, and what helps."""
+    webhooks: bool
+    """Whether the operator's webhooks report what they repeat."""
 
 
 class _Pair(NamedTuple):
@@ -143,7 +150,7 @@ def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Problems:
         yield _unchecked_rule(rule_path, expression, str(error), isinstance(error, CostError))
         return
 
-    if reason in run.kind.repeated_rules:
+    if run.webhooks and reason in run.kind.repeated_rules:
         return
 
     budget[0] -= _FINDING_STEPS

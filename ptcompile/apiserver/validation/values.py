@@ -33,8 +33,9 @@ def amount_of(value: Any) -> int:
     """Return the number of an integer or a percentage, or 0 for any other value."""
     if type(value) is int:
         return value
-    if type(value) is str and value.endswith("%") and is_short_number(value[:-1], 19):
-        return int(value[:-1])
+    if type(value) is str and _PERCENT(value):
+        # of more digits Go's Atoi gives the largest number, and int() may give none
+        return int(value[:-1].lstrip("0")[:19] or 0)
     return 0
 
 

@@ -207,14 +207,15 @@ def _secret_entry_name(entry: Mapping[Any, Any], table: str) -> str | None:
     are spelled, or None.
     """
     for key, name in entry.items():
-        is_name = isinstance(name, str) and str(key).strip().casefold() in _NAMES
-        if not is_name or len(name) >= 256:
+        if not isinstance(name, str) or str(key).strip().casefold() not in _NAMES:
+            continue
+        if len(name) >= 256:
             continue
 
         values = (v for k, v in entry.items() if k != key and not isinstance(v, Mapping))
         is_header = table not in _ENV and "AUTHORIZATION" in name.upper()
         if is_header or is_secret(name, next(values, None)):
-            return str(name)
+            return name
 
     return None
 

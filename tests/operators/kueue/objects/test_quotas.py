@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ptcompile.apiserver import validate
 from tests.operators.kueue.objects.making import (
     cluster_queue,
     kueue_object,
@@ -50,6 +51,12 @@ def test_a_limit_needs_a_cohort(field: str) -> None:
     assert problem.message.endswith("must be nil when cohort is empty")
     assert problem.help is not None
     assert "spec.cohortName" in problem.help
+
+
+def test_without_webhooks_the_crd_says_that_a_limit_needs_a_cohort() -> None:
+    (problem,) = validate(cluster_queue({"borrowingLimit": 5}), webhooks=False)
+    assert (problem.authority, problem.path) == ("kube-apiserver", ("spec",))
+    assert problem.help == "set spec.cohortName, or remove borrowingLimit"
 
 
 @pytest.mark.parametrize("field", ["nominalQuota", "borrowingLimit", "lendingLimit"])
