@@ -228,7 +228,9 @@ class Objects(Sequence["Json"]):
     @cached_property
     def _names(self) -> dict[tuple[GroupVersionKind, str], list[Json]]:
         return _group_by_key(
-            ((kind_of(manifest), object_name(manifest)), manifest) for manifest in self._objects
+            ((kind, object_name(manifest)), manifest)
+            for kind, manifests in self._kinds.items()
+            for manifest in manifests
         )
 
     @cached_property

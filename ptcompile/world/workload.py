@@ -104,7 +104,7 @@ class Stream:
 
     def release(self) -> None:
         """Free the jobs that rules compared with others."""
-        if any(kind_of(manifest) in RUNS_PODS for manifest in self.objects):
+        if self.objects.has_any(RUNS_PODS):
             from ptcompile.simulator.meeting import drop_jobs
 
             drop_jobs(self.objects)
