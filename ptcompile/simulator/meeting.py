@@ -418,10 +418,12 @@ def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> MeetingM
     if not is_apart and address.is_own and role.count > 1:
         # the first pod's own name may be where all pods meet: ask the last pod where it leads
         last = pod.job.last_pod(role)
-        seen_by_last = address_of(last, last.rendezvous.host)
-        is_apart = seen_by_last.is_own
-        if address.is_blind and not is_apart:
-            address = seen_by_last
+        endpoint = "rdzv-endpoint" if rendezvous.options.get("rdzv-endpoint") else "master-addr"
+        if address.is_blind or not last.has_option_of_first(endpoint):
+            seen_by_last = address_of(last, last.rendezvous.host)
+            is_apart = seen_by_last.is_own
+            if address.is_blind and not is_apart:
+                address = seen_by_last
     return MeetingMember(
         role=role, pod=pod, rendezvous=rendezvous, address=address, is_apart=is_apart
     )
@@ -577,7 +579,7 @@ def _others_at(
     """Return the roles of the stream's other objects that wait at one of these places."""
     job = member.pod.job
     jobs = jobs_of(job.stream, job.versions) if _meets_others(job) else []
-    if all(other.title == job.title for other in jobs):
+    if all(other is job or other.title == job.title for other in jobs):
         return ()
 
     members = job.stream.cached(

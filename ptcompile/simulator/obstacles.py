@@ -615,8 +615,10 @@ def _node_ranks(member: MeetingMember) -> Iterator[tuple[str, str]]:
     count = member.role.count
     for index in sorted({0, min(1, count - 1), _second_job(member), count - 1}):
         pod = member.pod.job.pod(member.role, index)
-        is_torchrun = member.rendezvous.launcher == "torchrun"
-        rank = static_node_rank(pod.launch) if is_torchrun else pod.rendezvous.node_rank
+        if member.rendezvous.launcher == "torchrun":
+            rank = pod.option("node-rank") or static_node_rank(pod.launch)
+        else:
+            rank = pod.rendezvous.node_rank
         if is_short_number(rank):
             yield rank, pod.display_name
 
