@@ -436,11 +436,10 @@ def torch_of_pod(pod: Pod, versions: Versions) -> Version:
 
 def address_of(pod: Pod, host: str) -> HostAddress:
     """Return what a host name leads to from a pod."""
-    own_address = _address_of_pod(pod, pod)._replace(is_blind=True)
     if not host or is_loopback(host):
-        return own_address._replace(title="each pod itself")
+        return _own_address(pod)._replace(title="each pod itself")
     if host.startswith(OWN_HOST_TEXTS):
-        return own_address._replace(title="")
+        return _own_address(pod)._replace(title="")
 
     host = host.removesuffix(".")
     named = next((item for item in _pods_like(pod.job, host) if host in dns_names(item.view)), None)
@@ -455,7 +454,7 @@ def address_of(pod: Pod, host: str) -> HostAddress:
             return HostAddress(object_name(service), title=title)
         return _address_of_pod(selected, pod)._replace(title=title)
     if host == pod.hostname:
-        return own_address
+        return _own_address(pod)
     if host != host.lower():
         return address_of(pod, host.lower())
 
@@ -471,6 +470,10 @@ def address_of(pod: Pod, host: str) -> HostAddress:
 def is_loopback(host: str) -> bool:
     """Return whether a host means the pod that asks, in any spelling of a DNS name."""
     return host.removesuffix(".").lower() in LOOPBACK_HOSTS
+
+
+def _own_address(pod: Pod) -> HostAddress:
+    return _address_of_pod(pod, pod)._replace(is_blind=True)
 
 
 def _address_of_pod(target: Pod, asking: Pod) -> HostAddress:
