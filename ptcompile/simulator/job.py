@@ -46,7 +46,7 @@ class SimulatedJob(WorkloadPods):
 
         agents = agents_of(self)
         context = KindContext(versions=self.versions, related=self.stream)
-        texts = tuple(kind_named(kind_of(self.manifest)).on_failure(self.manifest, context))
+        texts = tuple(self.record.on_failure(self.manifest, context))
         if agents is None:
             return texts
 

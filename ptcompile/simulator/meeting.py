@@ -18,12 +18,11 @@ from ptcompile.kubernetes.index import Objects, selector, service_selects
 from ptcompile.kubernetes.names import first_label
 from ptcompile.kubernetes.unstructured import (
     Json,
-    kind_of,
     namespace_of,
     nested_string,
     object_name,
 )
-from ptcompile.operators.table import RUNS_PODS, kind_named
+from ptcompile.operators.table import RUNS_PODS
 from ptcompile.simulator.launchers import LAUNCHERS, TORCHRUN_TABLE
 from ptcompile.simulator.launchers.rendezvous import (
     NO_RANK,
@@ -343,7 +342,7 @@ def gatherings_of(job: WorkloadPods) -> tuple[Gathering, ...]:
     other kinds, roles may be separate jobs, unless each waits for as many nodes as all of them have
     pods, or all do the same for one node.
     """
-    settings = kind_named(kind_of(job.manifest)).rendezvous
+    settings = job.record.rendezvous
     gatherings: dict[int, list[Meeting]] = {}
     for meeting in job.meetings:
         is_ranked = settings.ranked_by and all(
@@ -581,7 +580,8 @@ def _others_at(
 ) -> tuple[MeetingMember, ...]:
     """Return the roles of the stream's other objects that wait at one of these places."""
     job = member.pod.job
-    jobs = jobs_of(job.stream, job.versions) if _meets_others(job) else []
+    can_meet = job.record.rendezvous.across_objects
+    jobs = jobs_of(job.stream, job.versions) if can_meet else []
     if all(other is job or other.title == job.title for other in jobs):
         return ()
 
@@ -592,11 +592,6 @@ def _others_at(
     return tuple(other for other in others.values() if other.pod.job.title != job.title)
 
 
-def _meets_others(job: WorkloadPods) -> bool:
-    """Return whether objects of the job's kind may meet one another."""
-    return kind_named(kind_of(job.manifest)).rendezvous.across_objects
-
-
 def _members_by_place(
     stream: Objects, versions: Versions
 ) -> dict[tuple[str, ...], list[MeetingMember]]:
@@ -604,7 +599,8 @@ def _members_by_place(
     places, and by namespace and host.
     """
     members: dict[tuple[str, ...], list[MeetingMember]] = {}
-    for job in filter(_meets_others, jobs_of(stream, versions)):
+    jobs = [job for job in jobs_of(stream, versions) if job.record.rendezvous.across_objects]
+    for job in jobs:
         for member in (member for meeting in job.meetings for member in meeting.members):
             if (
                 not member.is_apart

@@ -17,6 +17,7 @@ from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     Json,
+    kind_of,
     namespace_of,
     nested_int,
     nested_map,
@@ -27,12 +28,14 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.table import kind_named
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.rendezvous import Rendezvous, pod_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.kinds.model import Kind
     from ptcompile.simulator.meeting import Gathering, Meeting
     from ptcompile.simulator.mounted import MountedFile
     from ptcompile.simulator.obstacles import Obstacle
@@ -464,6 +467,11 @@ class WorkloadPods(_PodFields):
         if source is None:
             return None
         return MountedFile(source, key).known_text
+
+    @cached_property
+    def record(self) -> Kind:
+        """The record of the manifest's kind."""
+        return kind_named(kind_of(self.manifest))
 
     @property
     def kind(self) -> str:

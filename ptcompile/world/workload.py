@@ -228,7 +228,8 @@ class Workload:
         """The templates after admission, and what wrote a value that is not written in them, by
         path.
         """
-        written = templates_of(kind_of(self.made), self.made)
+        made = self.made
+        written = templates_of(kind_of(made), made)
         templates = [
             ManifestTemplate(template.path, as_mapping(template.template), *template[2:])
             for template in written
