@@ -175,6 +175,8 @@ def _after_webhook(manifest: JsonDict, release: Version) -> Json:
 
 def _new_paths(before: Any, after: Any, path: Path) -> Iterator[Path]:
     """Yield the paths of the values that are new or changed, without those below them."""
+    if before is after:
+        return
     if isinstance(before, list) and isinstance(after, list) and len(after) >= len(before):
         before, after = dict(enumerate(before)), dict(enumerate(after))
     if isinstance(before, dict) and isinstance(after, dict):
