@@ -11,13 +11,12 @@ from ptcompile.kubernetes.unstructured import (
     as_list,
     as_mapping,
     as_string,
-    kind_of,
     nested_map,
     nested_maps,
     nested_string,
     nested_value,
 )
-from ptcompile.operators.table import kind_named
+from ptcompile.operators.table import record_of
 
 _CONTAINER_KEYS = ("initContainers", "containers")
 _METADATA_KEYS = ("labels", "annotations")
@@ -35,7 +34,7 @@ def oversized_parts(
     Containers are read as written: the few hundred characters that an operator adds make no
     difference.
     """
-    record = kind_named(kind_of(manifest))
+    record = record_of(manifest)
     if (problem := record.too_wide(manifest)) is not None:
         yield problem
     if templates is None:
