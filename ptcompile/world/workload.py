@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
     from ptcompile.world.nodes import Pools
     from ptcompile.world.origin import OriginMap
+    from ptcompile.world.templates import EnvEntry
 
     T = TypeVar("T")
     Certainty = Literal["stream", "release", "assumed"]
@@ -228,11 +229,9 @@ class Workload:
         """The templates after admission, and what wrote a value that is not written in them, by
         path.
         """
-        made = self.made
-        written = templates_of(kind_of(made), made)
         templates = [
             ManifestTemplate(template.path, as_mapping(template.template), *template[2:])
-            for template in written
+            for template in templates_of(self.made)
         ]
         writers: dict[Path, str] = {}
 
@@ -267,6 +266,11 @@ class Workload:
     def containers(self) -> tuple[ManifestContainer, ...]:
         """The containers of all templates."""
         return tuple(container for template in self.templates for container in template.containers)
+
+    @cached_property
+    def variables(self) -> list[EnvEntry]:
+        """The variables that the processes of all containers see."""
+        return [entry for container in self.containers for entry in container.variables]
 
     @cached_property
     def job(self) -> SimulatedJob | None:
