@@ -225,11 +225,8 @@ def object_name(manifest: Json) -> str:
     string.
     """
     metadata = nested_map(manifest, "metadata")
-    name = as_string(metadata.get("name"))
-    if name:
-        return name
     prefix = as_string(metadata.get("generateName"))
-    return prefix and prefix + GENERATED
+    return as_string(metadata.get("name")) or (prefix and prefix + GENERATED)
 
 
 def namespace_of(manifest: Json) -> str:
