@@ -30,7 +30,7 @@ from ptcompile.simulator.launchers.rendezvous import (
     Rendezvous,
     variable_of,
 )
-from ptcompile.simulator.launchers.torchrun import SHARED_STORE, torch_of
+from ptcompile.simulator.launchers.torchrun import SHARED_STORE, is_literal, torch_of
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
@@ -418,7 +418,10 @@ def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> MeetingM
         # the first pod's own name may be where all pods meet: ask the last pod where it leads
         last = pod.job.last_pod(role)
         endpoint = "rdzv-endpoint" if rendezvous.options.get("rdzv-endpoint") else "master-addr"
-        if address.is_blind or not last.has_option_of_first(endpoint):
+        is_common = last.view.spec is pod.view.spec and is_literal(
+            pod.written_options.get(endpoint, "$")
+        )
+        if address.is_blind or not is_common:
             seen_by_last = address_of(last, last.rendezvous.host)
             is_apart = seen_by_last.is_own
             if address.is_blind and not is_apart:

@@ -19,6 +19,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.operators.table import kind_named
+from ptcompile.simulator.kubelet import expand_vars
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.launchers.rendezvous import STANDALONE_ENDPOINT, static_node_rank
 from ptcompile.simulator.launchers.torchrun import (
@@ -104,11 +105,14 @@ def _obstacles_among(gathering: Gathering) -> Iterator[Obstacle]:
     if gathering.is_first_local:
         return
 
-    if gathering.guide.rendezvous.backend in _RANKED_BACKENDS:
+    rendezvous = gathering.guide.rendezvous
+    meets_several = gathering.total > 1 and rendezvous.nodes not in (None, (1, 1))
+    if rendezvous.backend in _RANKED_BACKENDS:
         ranked = [*_ranked_pods(gathering.members)]
         yield from _rank_obstacle(gathering, ranked)
-        yield from _first_rank_obstacle(gathering, ranked)
-    else:
+        if meets_several:
+            yield from _first_rank_obstacle(gathering, ranked)
+    elif meets_several:
         yield from _store_obstacle(gathering)
 
 
@@ -458,7 +462,7 @@ def runs_differ(member: MeetingMember) -> bool:
         return True
 
     if "rdzv-id" in pod.launch.options and pod.main is not None:
-        written = "".join((*(pod.main.command or ()), *(pod.main.args or ())))
+        written = "".join(pod.main.argv)
         if "$" not in written and "`" not in written:
             return False  # the same command line in every pod
 
@@ -537,11 +541,7 @@ def _store_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     may need it longer.
     """
     guide = gathering.guide
-    rendezvous = guide.rendezvous
     host = guide.address.pod
-    if gathering.total < 2 or rendezvous.nodes in (None, (1, 1)):
-        return
-
     if host is not None and not any(map(_ranks_otherwise, gathering.members)):
         first = min((member.pod for member in gathering.members), key=lambda pod: pod.own_fqdn)
         if first.own_fqdn < host.own_fqdn:
@@ -568,9 +568,6 @@ def _first_rank_obstacle(gathering: Gathering, ranked: Sequence[_RankedPod]) -> 
     """
     members = gathering.members
     guide = gathering.guide
-    if gathering.total < 2 or guide.rendezvous.nodes in (None, (1, 1)):
-        return
-
     host = guide.address.pod
     ranks = [int(pod.rank) for pod in (*ranked, *_ranked_pods(peers_of(guide)))]
     are_unique = len({*ranks}) == len(ranks)
@@ -628,12 +625,16 @@ def _ranked_pods(members: Iterable[MeetingMember]) -> Iterator[_RankedPod]:
     """
     for member in members:
         count = member.role.count
+        written = member.pod.written_options.get("node-rank")
         for index in sorted({0, min(1, count - 1), _second_job(member), count - 1}):
             pod = member.pod.job.pod(member.role, index)
-            if member.rendezvous.launcher == "torchrun":
-                rank = pod.option("node-rank") or static_node_rank(pod.launch)
-            else:
+            if member.rendezvous.launcher != "torchrun":
                 rank = pod.rendezvous.node_rank
+            elif written is not None and pod.view.spec is member.pod.view.spec:
+                # the command lines of the other pods need not be read
+                rank = expand_vars(written, pod.variables)
+            else:
+                rank = static_node_rank(pod.launch)
             if is_short_number(rank):
                 yield _RankedPod(member, rank, pod.display_name)
 

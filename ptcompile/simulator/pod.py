@@ -17,7 +17,6 @@ from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     Json,
-    kind_of,
     namespace_of,
     nested_int,
     nested_map,
@@ -28,7 +27,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.table import kind_named
+from ptcompile.operators.table import record_of
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.rendezvous import Rendezvous, pod_rendezvous
@@ -126,13 +125,9 @@ class Pod:
     Expensive properties are computed once, on first use.
     """
 
-    def __init__(self, view: PodView, job: WorkloadPods, first: Pod | None = None) -> None:
+    def __init__(self, view: PodView, job: WorkloadPods) -> None:
         self.view = view
         self.job = job
-        self._alike = first if first is not None and first.view.spec is view.spec else None
-        """The first pod of the role, if it has the same spec: what a spec alone tells is read once
-        for all of its pods.
-        """
 
     @property
     def name(self) -> str:
@@ -191,13 +186,11 @@ class Pod:
     @cached_property
     def containers(self) -> tuple[ContainerView, ...]:
         """Init containers, followed by the other containers."""
-        return self.view.containers if self._alike is None else self._alike.containers
+        return self.view.containers
 
     @cached_property
     def main(self) -> ContainerView | None:
         """Main container, which trains."""
-        if self._alike is not None:
-            return self._alike.main
         return main_container_of(self.containers, self.view.main)
 
     @property
@@ -259,6 +252,11 @@ class Pod:
         _, args = self._command_line
         return args
 
+    @property
+    def argv(self) -> list[str]:
+        """The words of command and arguments after expansion."""
+        return [*(self.command or ()), *(self.args or ())]
+
     @cached_property
     def _command_line(self) -> tuple[list[str] | None, list[str] | None]:
         """Command and arguments of the main container, with references replaced; None for what the
@@ -309,11 +307,10 @@ class Pod:
 
     @cached_property
     def written_options(self) -> Mapping[str, str]:
-        """The options on the command line, with references such as `$(X)` as they are written;
-        none if a shell, a file or a reference decides which options there are.
+        """The options on the command line, with references such as `$(X)` as they are written, the
+        same for all pods with this spec; none if a shell, a file or a reference decides which
+        options there are.
         """
-        if self._alike is not None:
-            return self._alike.written_options
         launch = self.launch
         if self.main is None or launch.in_shell:
             return {}
@@ -321,22 +318,6 @@ class Pod:
         written = container_invocation(self.main.command or (), self.main.args or (), {})
         is_same = written.options.keys() == launch.options.keys()
         return written.options if is_same and len(written.entry) == len(launch.entry) else {}
-
-    def option(self, name: str) -> str | None:
-        """Return the value of a launcher's option, or None if the command line does not set it.
-
-        The command lines of pods that have the same spec are not read for it.
-        """
-        written = self.written_options.get(name)
-        if written is None:
-            return self.launch.options.get(name)
-        return kubelet.expand_vars(written, self.variables)
-
-    def has_option_of_first(self, name: str) -> bool:
-        """Return whether the command line sets an option to the same text as that of the first pod
-        of the role.
-        """
-        return self._alike is not None and "$" not in self.written_options.get(name, "$")
 
     def file(self, path: str) -> MountedFile | None:
         """Return the file that the main container sees at a path, if a ConfigMap or a Secret of the
@@ -471,7 +452,7 @@ class WorkloadPods(_PodFields):
     @cached_property
     def record(self) -> Kind:
         """The record of the manifest's kind."""
-        return kind_named(kind_of(self.manifest))
+        return record_of(self.manifest)
 
     @property
     def kind(self) -> str:
@@ -505,10 +486,7 @@ class WorkloadPods(_PodFields):
 
     def pod(self, role: ExpandedRole, index: int) -> Pod:
         """Return one pod of a role."""
-        pod = self._built_pods.get((role, index))
-        if pod is None:
-            first = self._built_pods.get((role, 0))
-            pod = Pod(self._admit_view(role.pod(index)), self, first)
+        pod = self._built_pods.get((role, index)) or Pod(self._admit_view(role.pod(index)), self)
         if index in (0, 1, role.count - 1):
             self._built_pods[role, index] = pod
         return pod
