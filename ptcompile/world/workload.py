@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
     from ptcompile.world.nodes import Pools
     from ptcompile.world.origin import OriginMap
-    from ptcompile.world.templates import EnvEntry
 
     T = TypeVar("T")
     Certainty = Literal["stream", "release", "assumed"]
@@ -266,11 +265,6 @@ class Workload:
     def containers(self) -> tuple[ManifestContainer, ...]:
         """The containers of all templates."""
         return tuple(container for template in self.templates for container in template.containers)
-
-    @cached_property
-    def variables(self) -> list[EnvEntry]:
-        """The variables that the processes of all containers see."""
-        return [entry for container in self.containers for entry in container.variables]
 
     @cached_property
     def job(self) -> SimulatedJob | None:
