@@ -18,7 +18,7 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.linter import ANY_POD_RULES, Stream, run
 from ptcompile.linter.unrendered import is_about_written_text, without_verdicts_on_marks
 from ptcompile.operators.pod import POD_RULES
-from ptcompile.operators.table import kind_named
+from ptcompile.operators.table import record_of
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
@@ -247,7 +247,7 @@ class ObjectLinter:
         """Yield the problems of the pod templates of a kind that has rules of its operator, but
         none that look at pods.
         """
-        record = kind_named(kind_of(manifest))
+        record = record_of(manifest)
         if not record.rules or POD_RULES[0] in record.rules:
             return
 

@@ -24,7 +24,7 @@ from ptcompile.apiserver.defaulting.decoding import (
 from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.kubernetes.unstructured import Json, JsonDict, get, kind_of, placed_values
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.operators.table import KINDS, OPERATORS, kind_named, operator_of
+from ptcompile.operators.table import KINDS, OPERATORS, operator_of, record_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _after_webhook(manifest: JsonDict, release: Version) -> Json:
     """Return an object after its operator's mutating webhook; one in the fields of an older
     release is left alone.
     """
-    operator_kind = kind_named(kind_of(manifest))
+    operator_kind = record_of(manifest)
     if operator_kind.in_current_fields(manifest, release) is not manifest:
         return manifest
     return operator_kind.default(manifest)
@@ -175,6 +175,8 @@ def _after_webhook(manifest: JsonDict, release: Version) -> Json:
 
 def _new_paths(before: Any, after: Any, path: Path) -> Iterator[Path]:
     """Yield the paths of the values that are new or changed, without those below them."""
+    if before is after:
+        return
     if isinstance(before, list) and isinstance(after, list) and len(after) >= len(before):
         before, after = dict(enumerate(before)), dict(enumerate(after))
     if isinstance(before, dict) and isinstance(after, dict):

@@ -12,12 +12,10 @@ from ptcompile.converter.settings import conversion_problem
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import (
     JsonDict,
-    kind_of,
     nested_value,
     values_in,
     without_keys,
 )
-from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +96,7 @@ def _replacement(
     readers: Sequence[PodPair], wanted: Sequence[str], job: SimulatedJob
 ) -> str | None:
     """Return a field path with the wanted value in each of the new pods, or None without one."""
-    following = kind_named(kind_of(job.manifest)).following()
+    following = job.record.following()
     first = (
         (following.role_label, following.index_label, following.pods_label)
         if following is not None

@@ -13,14 +13,13 @@ from ptcompile.importer.profiles import MINIMAL
 from ptcompile.kubernetes.unstructured import (
     JsonDict,
     as_string,
-    kind_of,
     nested_map,
     nested_string,
     nested_value,
     without_keys,
 )
 from ptcompile.operators.queues.queue_systems import QUEUE_ANNOTATION, QUEUE_LABELS
-from ptcompile.operators.table import BY_QUEUE_SYSTEM, BY_TARGET, kind_named
+from ptcompile.operators.table import BY_QUEUE_SYSTEM, BY_TARGET
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.spec.checks import NON_SCHEDULERS
 
@@ -66,7 +65,7 @@ def _gang_of(job: SimulatedJob) -> Gang | None:
     if group is None:
         return None
 
-    scheduler = kind_named(kind_of(job.manifest)).gang_scheduler(job.manifest, job.stream)
+    scheduler = job.record.gang_scheduler(job.manifest, job.stream)
     scheduler = scheduler or ("" if "onlyWith" in group else nested_string(group, "scheduler"))
     if not scheduler:
         return None
@@ -98,7 +97,7 @@ def _pod_priority(job: SimulatedJob, group: Any) -> Any:
 
 def _annotated_queue(job: SimulatedJob) -> str:
     """Return the queue that an annotation of the first pod or of the runtime names."""
-    runtime = kind_named(kind_of(job.manifest)).runtime(job.manifest, job.stream, job.versions)
+    runtime = job.record.runtime(job.manifest, job.stream, job.versions)
     holders = [pod.view.annotations for _, pod in job.first_pods]
     if runtime is not None:
         holders.append(nested_map(runtime.source, "spec", "template", "metadata", "annotations"))

@@ -10,13 +10,12 @@ from ptcompile.converter.settings import conversion_problem
 from ptcompile.diagnostics import Problems
 from ptcompile.kubernetes.unstructured import (
     Json,
-    kind_of,
     nested_maps,
     nested_string,
     object_name,
     values_in,
 )
-from ptcompile.operators.table import kind_named
+from ptcompile.operators.table import record_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ _ONE_STEP = (
 
 def runtime_of(job: Json, objects: Sequence[Json], versions: Versions) -> Base | None:
     """Return the runtime of a job, or None if its kind has none."""
-    return kind_named(kind_of(job)).runtime(job, objects, versions)
+    return record_of(job).runtime(job, objects, versions)
 
 
 def runtime_problems(

@@ -20,7 +20,6 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     without_keys,
 )
-from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def rewrite_selectors(
 
     `job` is the converted one, whose labels of role and index are tried first.
     """
-    following = kind_named(kind_of(job.manifest)).following()
+    following = job.record.following()
     first = (
         (following.pods_label, following.role_label, following.index_label)
         if following is not None

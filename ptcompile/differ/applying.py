@@ -63,7 +63,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_string,
 )
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.table import OPERATORS, kind_named
+from ptcompile.operators.table import OPERATORS, kind_named, record_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def apply_verdict(
     for field, why in _TABLE["restarting"].get(key, ()):
         if _is_below(touched, field):
             return Apply("restarts", why)
-    rejections = kind_named(kind_of(new)).rejections()
+    rejections = record_of(new).rejections()
     unseen = rejections.unseen_changes(old) or _TABLE["unseen"].get(key, ())
     for field, why in unseen:
         if _is_below(touched, field):
@@ -310,7 +310,7 @@ def _with_creation_defaults(update: Update, file: Json) -> Update:
     """
     old = update.old
     new = update.new
-    if not kind_named(kind_of(file)).defaults_once:
+    if not record_of(file).defaults_once:
         return update
     if not _is_live(old):
         old = stored_object(old, versions=update.versions).manifest

@@ -229,9 +229,7 @@ def _volume_texts(pod: Pod) -> list[str]:
 
 def _command_line(pod: Pod) -> list[str]:
     """Return the unexpanded command line; it reveals no variable's value."""
-    if pod.main:
-        return [*(pod.main.command or ()), *(pod.main.args or ())]
-    return []
+    return pod.main.argv if pod.main else []
 
 
 def _command_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
@@ -262,9 +260,7 @@ def _torchrun_settings(pod: Pod) -> tuple[object, ...] | None:
     something else or more.
     """
     launch = pod.launch
-    shell_does_more = (
-        launch.in_shell and single_command([*(pod.command or ()), *(pod.args or ())]) is None
-    )
+    shell_does_more = launch.in_shell and single_command(pod.argv) is None
     if launch.launcher != "torchrun" or shell_does_more:
         return None
 

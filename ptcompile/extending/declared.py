@@ -31,7 +31,7 @@ from ptcompile.diagnostics.paths import PathSyntaxError, parse_path
 from ptcompile.diagnostics.terms import Severity, Stage
 from ptcompile.extending import Found, Rule, found_at
 from ptcompile.extending.calls import shared_state
-from ptcompile.kubernetes.unstructured import Json, entries_of, get, kind_of, nested_value
+from ptcompile.kubernetes.unstructured import Json, entries_of, get, nested_value
 from ptcompile.operators.table import templates_of
 
 CODE = re.compile(r"(?!PTC)[A-Z]{2,8}[0-9]{3}")
@@ -190,7 +190,7 @@ def _iter_roots(each: str, manifest: Json) -> Iterator[tuple[Path, Any]]:
     if each == "object":
         yield (), manifest
         return
-    for template in templates_of(kind_of(manifest), manifest):
+    for template in templates_of(manifest):
         if each == "pod":
             yield template.path, template.template
             continue

@@ -51,7 +51,7 @@ from ptcompile.kubernetes.unstructured import (
     with_leaves,
     without_keys,
 )
-from ptcompile.operators.table import kind_named
+from ptcompile.operators.table import record_of
 from ptcompile.operators.trainer.read import read_with_runtime
 from ptcompile.shell.calls import single_command
 from ptcompile.simulator.meeting import training_roles
@@ -257,7 +257,7 @@ def _search(
     best: Attempt | None = None
     problems: list[Problem] = []
     original, manifest = manifest, without_ignored(manifest)
-    for reading in kind_named(kind_of(manifest)).read(manifest, related):
+    for reading in record_of(manifest).read(manifest, related):
         obstacles = [*reading.problems, *_too_many_roles(reading)]
         problems += [problem for problem in obstacles if problem not in problems]
         read = name_containers(reading)
@@ -450,7 +450,7 @@ def inline_runtime(
     """Return the spec with the pods of its runtime written out, or None if it uses no runtime, the
     runtime is unknown, or compile writes the runtime itself.
     """
-    base = kind_named(kind_of(manifest)).runtime(manifest, related, cluster.versions())
+    base = record_of(manifest).runtime(manifest, related, cluster.versions())
     is_written = base is None or object_name(base.source) == object_name(manifest)
     if is_written and "runtimeRef" not in spec["spec"]:
         return None

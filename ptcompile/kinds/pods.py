@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
@@ -18,8 +18,6 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import overload
-
     from ptcompile.diagnostics import Path
 
 
@@ -61,6 +59,11 @@ class ContainerView(NamedTuple):
         if self.spec.get("args"):
             return tuple(as_strings(self.spec["args"]))
         return None
+
+    @property
+    def argv(self) -> list[str]:
+        """The words of command and arguments as written."""
+        return [*(self.command or ()), *(self.args or ())]
 
     @property
     def resources(self) -> Json:
@@ -180,46 +183,6 @@ MAX_NAMED_HOSTS = 100_000
 """Maximum number of host names written out in one env value or ConfigMap."""
 
 
-class PodSequence(Sequence[PodView]):
-    """The pods of all roles in order, built on demand."""
-
-    __slots__ = ("roles",)
-
-    def __init__(self, roles: Sequence[ExpandedRole]) -> None:
-        self.roles = tuple(roles)
-
-    def __len__(self) -> int:
-        return sum(min(role.count, MAX_PODS_PER_ROLE) for role in self.roles)
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __getitem__(self, index: int) -> PodView: ...
-        @overload
-        def __getitem__(self, index: slice) -> list[PodView]: ...
-
-    def __getitem__(self, index: int | slice) -> PodView | list[PodView]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        offset = index if index >= 0 else len(self) + index
-        for role in self.roles:
-            if 0 <= offset < role.count:
-                return role.pod(offset)
-            offset -= role.count
-        raise IndexError(index)
-
-    def __iter__(self) -> Iterator[PodView]:
-        return (role.pod(i) for role in self.roles for i in range(role.count))
-
-    def folded(self, edge: int = 2) -> Iterator[PodView]:
-        """Yield the first `edge` pods and the last one of each role."""
-        for role in self.roles:
-            indexes = (
-                range(role.count) if role.count <= edge + 1 else (*range(edge), role.count - 1)
-            )
-            yield from (role.pod(i) for i in indexes)
-
-
 class Place(NamedTuple):
     """A field of an object."""
 
@@ -283,9 +246,9 @@ class Expansion(NamedTuple):
     """
 
     @property
-    def pods(self) -> PodSequence:
+    def pods(self) -> list[PodView]:
         """Every pod, in the order of the roles."""
-        return PodSequence(self.roles)
+        return [role.pod(index) for role in self.roles for index in range(role.count)]
 
     @property
     def configmaps(self) -> tuple[Json, ...]:

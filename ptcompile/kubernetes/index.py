@@ -99,6 +99,14 @@ class Objects(Sequence["Json"]):
             return [match for match in matches if id(match) not in self._hidden]
         return matches
 
+    def _with_related(
+        self, matches: Sequence[Json], look_up: Callable[[Objects], Sequence[Json]]
+    ) -> Sequence[Json]:
+        """Return the matches, and those that the same question finds among the related objects."""
+        if self._related is None:
+            return matches
+        return [*matches, *self._visible(look_up(self._related))]
+
     if TYPE_CHECKING:
 
         @overload
@@ -146,18 +154,14 @@ class Objects(Sequence["Json"]):
     def of_kind(self, kind: GroupVersionKind) -> Sequence[Json]:
         """Return the objects of a kind."""
         matches = self._kinds.get(kind, ())
-        if self._related is None:
-            return matches
-        return [*matches, *self._visible(self._related.of_kind(kind))]
+        return self._with_related(matches, lambda related: related.of_kind(kind))
 
     def of_kinds(self, kinds: frozenset[GroupVersionKind]) -> Sequence[Json]:
         """Return the objects of several kinds, in the order of the stream."""
         matches: list[Json] = []
         if not kinds.isdisjoint(self._kinds):
             matches = [manifest for manifest in self._objects if kind_of(manifest) in kinds]
-        if self._related is None:
-            return matches
-        return [*matches, *self._visible(self._related.of_kinds(kinds))]
+        return self._with_related(matches, lambda related: related.of_kinds(kinds))
 
     def has_any(self, kinds: frozenset[GroupVersionKind]) -> bool:
         """Return whether there are objects of one of these kinds."""
@@ -168,9 +172,7 @@ class Objects(Sequence["Json"]):
     def by_name(self, kind: GroupVersionKind, name: str) -> Sequence[Json]:
         """Return the objects of a kind and name, in any namespace."""
         matches = self._names.get((kind, name), ())
-        if self._related is None:
-            return matches
-        return [*matches, *self._visible(self._related.by_name(kind, name))]
+        return self._with_related(matches, lambda related: related.by_name(kind, name))
 
     def find(self, kind: GroupVersionKind, name: str, namespace: str) -> Json | None:
         """Return the object that a reference from a namespace leads to, the last of several, or
@@ -201,20 +203,16 @@ class Objects(Sequence["Json"]):
         Any API group counts: `kind: Service` is enough.
         """
         matches = self._services.get(first_label(host), ())
-        if self._related is None:
-            return matches
-        return [*matches, *self._visible(self._related.services_at(host))]
+        return self._with_related(matches, lambda related: related.services_at(host))
 
-    def services_selecting(self, labels: Mapping[str, str]) -> list[Json]:
+    def services_selecting(self, labels: Mapping[str, str]) -> Sequence[Json]:
         """Return the Services whose selectors match pods with these labels."""
         candidates = sorted(i for item in labels.items() for i in self._selectors.get(item, ()))
         services = self._kinds.get(SERVICE, ())
         matches = [
             services[i] for i in candidates if selector(services[i]).items() <= labels.items()
         ]
-        if self._related is None:
-            return matches
-        return [*matches, *self._visible(self._related.services_selecting(labels))]
+        return self._with_related(matches, lambda related: related.services_selecting(labels))
 
     def writes(self, entry: Json) -> bool:
         """Return whether an env entry occurs anywhere in one of the objects."""
@@ -228,7 +226,9 @@ class Objects(Sequence["Json"]):
     @cached_property
     def _names(self) -> dict[tuple[GroupVersionKind, str], list[Json]]:
         return _group_by_key(
-            ((kind_of(manifest), object_name(manifest)), manifest) for manifest in self._objects
+            ((kind, object_name(manifest)), manifest)
+            for kind, manifests in self._kinds.items()
+            for manifest in manifests
         )
 
     @cached_property

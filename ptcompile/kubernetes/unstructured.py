@@ -91,7 +91,8 @@ def as_string(value: Any, default: str = "") -> str:
 
 def nested_string(value: Any, *keys: str) -> str:
     """Return the string under these keys, or an empty one."""
-    return as_string(nested_value(value, *keys))
+    value = nested_value(value, *keys)
+    return value if isinstance(value, str) else ""
 
 
 def as_text(value: Any) -> str:
@@ -223,9 +224,9 @@ def object_name(manifest: Json) -> str:
     """Return `metadata.name`, or `metadata.generateName` followed by `GENERATED`, or an empty
     string.
     """
-    name = nested_string(manifest, "metadata", "name")
-    prefix = nested_string(manifest, "metadata", "generateName")
-    return name or (prefix and prefix + GENERATED)
+    metadata = nested_map(manifest, "metadata")
+    prefix = as_string(metadata.get("generateName"))
+    return as_string(metadata.get("name")) or (prefix and prefix + GENERATED)
 
 
 def namespace_of(manifest: Json) -> str:

@@ -24,7 +24,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Authority, Path, Problem, Problems, Severity, Stage
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, kind_of
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.needs import Needs, parse_needs, rules_in, words_of
 from ptcompile.linter.oversized import oversized_parts
@@ -173,9 +173,6 @@ def run(
     never raises.
     """
     indexed = stream if isinstance(stream, Stream) else Stream(stream, versions)
-    if kind_of(manifest) not in FAMILIES:
-        return
-
     is_own_release = versions in (None, indexed.versions)
     if is_own_release:
         subject = subject_of(manifest, indexed)
@@ -183,7 +180,8 @@ def run(
         subject = Subject(manifest, versions=versions, stream=indexed)
 
     try:
-        yield from _run_rules(subject, only, every)
+        if subject.kind in FAMILIES:
+            yield from _run_rules(subject, only, every)
     finally:
         drop_subject(subject)
 

@@ -145,8 +145,7 @@ def words_of(subject: Subject) -> list[str] | None:
         texts |= texts_of(subject.base.source)
     if subject.origins is not None and subject.origins.writers:
         texts |= {str(step) for path in subject.origins.writers for step in path}
-        for container in subject.containers:
-            texts |= {entry.value for entry in container.variables if entry.value and entry.writer}
+        texts |= {entry.value for entry in subject.variables if entry.value and entry.writer}
     if "@configmap" in subject.stream.kinds:
         # a container may run a script of a ConfigMap
         named = [

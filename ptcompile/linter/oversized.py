@@ -11,13 +11,12 @@ from ptcompile.kubernetes.unstructured import (
     as_list,
     as_mapping,
     as_string,
-    kind_of,
     nested_map,
     nested_maps,
     nested_string,
     nested_value,
 )
-from ptcompile.operators.table import kind_named, templates_of
+from ptcompile.operators.table import record_of
 
 _CONTAINER_KEYS = ("initContainers", "containers")
 _METADATA_KEYS = ("labels", "annotations")
@@ -35,12 +34,12 @@ def oversized_parts(
     Containers are read as written: the few hundred characters that an operator adds make no
     difference.
     """
-    if (problem := kind_named(kind_of(manifest)).too_wide(manifest)) is not None:
+    record = record_of(manifest)
+    if (problem := record.too_wide(manifest)) is not None:
         yield problem
     if templates is None:
         templates = [
-            (written.path, as_mapping(written.template))
-            for written in templates_of(kind_of(manifest), manifest)
+            (written.path, as_mapping(written.template)) for written in record.templates(manifest)
         ]
 
     for path, template in templates:

@@ -90,7 +90,7 @@ def _templates_by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[
     templates: dict[tuple[str, str], list[tuple[Json, Json]]] = {}
     for kind in USER_SERVED:
         for manifest in stream.objects.of_kind(kind):
-            for written in templates_of(kind, manifest):
+            for written in templates_of(manifest):
                 template = as_mapping(written.template)
                 subdomain = nested_string(template, "spec", "subdomain")
                 if subdomain:

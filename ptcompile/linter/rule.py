@@ -64,6 +64,11 @@ class Subject(Workload):
         """All keys and texts of the object, each once."""
         return self.stream.texts_of(self.manifest)
 
+    @cached_property
+    def variables(self) -> list[EnvEntry]:
+        """The variables that the processes of all containers see."""
+        return [entry for container in self.containers for entry in container.variables]
+
     @property
     def replicas(self) -> int:
         """The number of pods of all templates."""

@@ -23,7 +23,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.operators.queues.queue_systems import KUEUE_QUEUE
-from ptcompile.operators.table import kind_named, templates_of
+from ptcompile.operators.table import kind_named, record_of, templates_of
 from ptcompile.spec.objects import yaml_name
 
 VERSION = 1
@@ -121,7 +121,7 @@ def handles(manifests: Sequence[Json]) -> Iterator[Handle]:
     """
     before: list[Json] = []
     for manifest in manifests:
-        following = kind_named(kind_of(manifest)).following()
+        following = record_of(manifest).following()
         if following is None:
             before.append(manifest)
             continue
@@ -203,7 +203,7 @@ def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bo
     A TrainJob's templates are in its runtime, but its number of nodes is its own.
     """
     if job.get("kind") != "TrainJob":
-        yield from ((item, _is_child_job(job, item)) for item in templates_of(kind_of(job), job))
+        yield from ((item, _is_child_job(job, item)) for item in templates_of(job))
         return
 
     nodes = nested_int(job, "spec", "trainer", "numNodes", default=1)
@@ -213,7 +213,7 @@ def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bo
         yield Template((), {"spec": {"containers": [{"name": "node"}]}}, "node", nodes), False
         return
 
-    for item in templates_of(kind_of(runtime), runtime):
+    for item in templates_of(runtime):
         if item.role == "node":
             yield item._replace(replicas=nodes), False
         else:

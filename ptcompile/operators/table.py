@@ -59,6 +59,11 @@ def kind_named(key: GroupVersionKind) -> Kind:
     return kind
 
 
+def record_of(manifest: Json) -> Kind:
+    """Return the record of an object's kind, or an empty one if the kind is unknown."""
+    return kind_named(kind_of(manifest))
+
+
 def operator_of(key: GroupVersionKind) -> Operator:
     """Return the operator of a kind. Raises KeyError for a kind that none has."""
     operator, _ = KINDS[key]
@@ -97,7 +102,7 @@ def status_of(live: Json) -> Status:
     """Return the state of a live object of a kind that ptcompile emits. Raises ValueError for
     another kind.
     """
-    following = kind_named(kind_of(live)).following()
+    following = record_of(live).following()
     if following is None:
         kinds = ", ".join(
             sorted({f"{version}/{kind}" for version, kind in kinds_with(Kind.following)})
@@ -110,9 +115,9 @@ def status_of(live: Json) -> Status:
     return following.status(live)
 
 
-def templates_of(kind: GroupVersionKind, manifest: Json) -> Iterator[Template]:
-    """Yield the pod templates of an object of this kind; a TrainJob, for example, has none."""
-    return kind_named(kind).templates(manifest)
+def templates_of(manifest: Json) -> Iterator[Template]:
+    """Yield the pod templates of an object; a TrainJob, for example, has none."""
+    return record_of(manifest).templates(manifest)
 
 
 RUNS_PODS = kinds_with(Kind.pods)
@@ -130,9 +135,7 @@ def expand(
     `related` are the other objects of the same stream, such as runtimes and Services. Accepts any
     data; never raises.
     """
-    expansion = kind_named(kind_of(manifest)).pods(
-        manifest, KindContext(versions or Versions(), related)
-    )
+    expansion = record_of(manifest).pods(manifest, KindContext(versions or Versions(), related))
     return Expansion(
         tuple(
             [ExpandedRole(name, count, remember_first(pod)) for name, count, pod in expansion.roles]

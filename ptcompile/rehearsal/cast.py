@@ -290,7 +290,7 @@ def _actor(
 
 
 def _own_command(pod: Pod) -> tuple[str, ...]:
-    argv = (*(pod.command or ()), *(pod.args or ()))
+    argv = tuple(pod.argv)
     if not argv:
         raise RehearsalError(
             "the image's own command is unknown: --own-command needs one in the manifest"

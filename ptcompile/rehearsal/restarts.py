@@ -11,8 +11,6 @@ from collections import Counter
 from typing import NamedTuple
 
 from ptcompile.kinds.model import Retry
-from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.operators.table import kind_named
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.meeting import training_roles
 
@@ -121,7 +119,7 @@ class Restarts:
         `exit_code` is None for a lost pod.
         """
         role = next(role for role in self._roles if pod < role.start + role.size)
-        kind = kind_named(kind_of(self._job.manifest))
+        kind = self._job.record
         retries = kind.restarts(self._job.manifest, role.name, self._job.stream, exit_code)
         if retries is None:
             return None

@@ -60,7 +60,7 @@ def shell_call(argv: Sequence[str], files: Files = no_files, folder: str = "") -
     if start >= len(argv):
         return None
     if basename(argv[start]) not in SHELLS:
-        call = _file_call(argv[start:], normpath(join(folder, argv[start])), files)
+        call = _file_call(argv[start:], folder, files)
         return None if call is None else call._replace(position=start)
 
     index = start + 1
@@ -96,11 +96,15 @@ def shell_call(argv: Sequence[str], files: Files = no_files, folder: str = "") -
     )
 
 
-def _file_call(argv: Sequence[str], file: str, files: Files) -> ShellCall | None:
+def _file_call(argv: Sequence[str], folder: str, files: Files) -> ShellCall | None:
     """Return the script in a file that is started with its arguments, or None for a program that
     no shell runs.
     """
-    text = files(file) if "/" in argv[0] else None
+    if "/" not in argv[0]:
+        return None
+
+    file = normpath(join(folder, argv[0]))
+    text = files(file)
     shebang = _shebang(text) if text is not None else None
     if (
         text is None

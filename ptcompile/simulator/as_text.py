@@ -198,7 +198,7 @@ def _command_text(pod: Pod) -> str:
     """Return the command line as written, which pods that differ only in variables share."""
     main = pod.main
     launch = pod.launch
-    words = [*(main.command or ()), *(main.args or ())] if main else []
+    words = main.argv if main else []
     text = shell_quote(words) if words else "the image's own command"
     return text + (
         f"  ({launch.launcher} in a shell)"

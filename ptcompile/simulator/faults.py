@@ -12,8 +12,6 @@ from functools import lru_cache
 from itertools import product
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import kind_of
-from ptcompile.operators.table import kind_named
 from ptcompile.simulator.agents import LAST_CALL_SECONDS, Agents
 from ptcompile.simulator.meeting import training_roles
 from ptcompile.simulator.pod import WorkloadPods
@@ -78,7 +76,7 @@ def recreated_with(job: WorkloadPods, number: int) -> range:
     for role in roles:
         end = start + role.count
         if number < end:
-            lost = kind_named(kind_of(job.manifest)).lost_pod(job.manifest, role.name, job.stream)
+            lost = job.record.lost_pod(job.manifest, role.name, job.stream)
             scopes = {
                 "none": range(0),
                 "role": range(start, end),

@@ -15,13 +15,12 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
     as_mapping,
-    kind_of,
     nested_map,
     nested_value,
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.queue_systems import queued
-from ptcompile.operators.table import expand, kind_named
+from ptcompile.operators.table import expand, record_of
 from ptcompile.simulator.pod import WorkloadPods
 
 TYPE_CHECKING = False
@@ -46,7 +45,7 @@ class SimulatedJob(WorkloadPods):
 
         agents = agents_of(self)
         context = KindContext(versions=self.versions, related=self.stream)
-        texts = tuple(kind_named(kind_of(self.manifest)).on_failure(self.manifest, context))
+        texts = tuple(self.record.on_failure(self.manifest, context))
         if agents is None:
             return texts
 
@@ -126,7 +125,7 @@ def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | N
     if isinstance(user_value, dict):
         return {**group, "minResources": user_value}
 
-    kind = kind_named(kind_of(manifest))
+    kind = record_of(manifest)
     total: dict[str, Quantity] = {}
     for role, count in kind.gang(group, expansion.roles):
         if count > 0:

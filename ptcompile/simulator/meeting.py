@@ -18,12 +18,11 @@ from ptcompile.kubernetes.index import Objects, selector, service_selects
 from ptcompile.kubernetes.names import first_label
 from ptcompile.kubernetes.unstructured import (
     Json,
-    kind_of,
     namespace_of,
     nested_string,
     object_name,
 )
-from ptcompile.operators.table import RUNS_PODS, kind_named
+from ptcompile.operators.table import RUNS_PODS
 from ptcompile.simulator.launchers import LAUNCHERS, TORCHRUN_TABLE
 from ptcompile.simulator.launchers.rendezvous import (
     NO_RANK,
@@ -31,7 +30,7 @@ from ptcompile.simulator.launchers.rendezvous import (
     Rendezvous,
     variable_of,
 )
-from ptcompile.simulator.launchers.torchrun import SHARED_STORE, torch_of
+from ptcompile.simulator.launchers.torchrun import SHARED_STORE, is_literal, torch_of
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
@@ -343,7 +342,7 @@ def gatherings_of(job: WorkloadPods) -> tuple[Gathering, ...]:
     other kinds, roles may be separate jobs, unless each waits for as many nodes as all of them have
     pods, or all do the same for one node.
     """
-    settings = kind_named(kind_of(job.manifest)).rendezvous
+    settings = job.record.rendezvous
     gatherings: dict[int, list[Meeting]] = {}
     for meeting in job.meetings:
         is_ranked = settings.ranked_by and all(
@@ -418,10 +417,15 @@ def _member_of(role: ExpandedRole, pod: Pod, rendezvous: Rendezvous) -> MeetingM
     if not is_apart and address.is_own and role.count > 1:
         # the first pod's own name may be where all pods meet: ask the last pod where it leads
         last = pod.job.last_pod(role)
-        seen_by_last = address_of(last, last.rendezvous.host)
-        is_apart = seen_by_last.is_own
-        if address.is_blind and not is_apart:
-            address = seen_by_last
+        endpoint = "rdzv-endpoint" if rendezvous.options.get("rdzv-endpoint") else "master-addr"
+        is_common = last.view.spec is pod.view.spec and is_literal(
+            pod.written_options.get(endpoint, "$")
+        )
+        if address.is_blind or not is_common:
+            seen_by_last = address_of(last, last.rendezvous.host)
+            is_apart = seen_by_last.is_own
+            if address.is_blind and not is_apart:
+                address = seen_by_last
     return MeetingMember(
         role=role, pod=pod, rendezvous=rendezvous, address=address, is_apart=is_apart
     )
@@ -434,11 +438,10 @@ def torch_of_pod(pod: Pod, versions: Versions) -> Version:
 
 def address_of(pod: Pod, host: str) -> HostAddress:
     """Return what a host name leads to from a pod."""
-    own_address = _address_of_pod(pod, pod)._replace(is_blind=True)
     if not host or is_loopback(host):
-        return own_address._replace(title="each pod itself")
+        return _own_address(pod)._replace(title="each pod itself")
     if host.startswith(OWN_HOST_TEXTS):
-        return own_address._replace(title="")
+        return _own_address(pod)._replace(title="")
 
     host = host.removesuffix(".")
     named = next((item for item in _pods_like(pod.job, host) if host in dns_names(item.view)), None)
@@ -453,7 +456,7 @@ def address_of(pod: Pod, host: str) -> HostAddress:
             return HostAddress(object_name(service), title=title)
         return _address_of_pod(selected, pod)._replace(title=title)
     if host == pod.hostname:
-        return own_address
+        return _own_address(pod)
     if host != host.lower():
         return address_of(pod, host.lower())
 
@@ -469,6 +472,10 @@ def address_of(pod: Pod, host: str) -> HostAddress:
 def is_loopback(host: str) -> bool:
     """Return whether a host means the pod that asks, in any spelling of a DNS name."""
     return host.removesuffix(".").lower() in LOOPBACK_HOSTS
+
+
+def _own_address(pod: Pod) -> HostAddress:
+    return _address_of_pod(pod, pod)._replace(is_blind=True)
 
 
 def _address_of_pod(target: Pod, asking: Pod) -> HostAddress:
@@ -576,8 +583,9 @@ def _others_at(
 ) -> tuple[MeetingMember, ...]:
     """Return the roles of the stream's other objects that wait at one of these places."""
     job = member.pod.job
-    jobs = jobs_of(job.stream, job.versions) if _meets_others(job) else []
-    if all(other.title == job.title for other in jobs):
+    can_meet = job.record.rendezvous.across_objects
+    jobs = jobs_of(job.stream, job.versions) if can_meet else []
+    if all(other is job or other.title == job.title for other in jobs):
         return ()
 
     members = job.stream.cached(
@@ -587,11 +595,6 @@ def _others_at(
     return tuple(other for other in others.values() if other.pod.job.title != job.title)
 
 
-def _meets_others(job: WorkloadPods) -> bool:
-    """Return whether objects of the job's kind may meet one another."""
-    return kind_named(kind_of(job.manifest)).rendezvous.across_objects
-
-
 def _members_by_place(
     stream: Objects, versions: Versions
 ) -> dict[tuple[str, ...], list[MeetingMember]]:
@@ -599,7 +602,8 @@ def _members_by_place(
     places, and by namespace and host.
     """
     members: dict[tuple[str, ...], list[MeetingMember]] = {}
-    for job in filter(_meets_others, jobs_of(stream, versions)):
+    jobs = [job for job in jobs_of(stream, versions) if job.record.rendezvous.across_objects]
+    for job in jobs:
         for member in (member for meeting in job.meetings for member in meeting.members):
             if (
                 not member.is_apart

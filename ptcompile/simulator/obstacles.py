@@ -4,7 +4,7 @@ endpoint, ranks, run, names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import is_short_number, pluralize
@@ -19,6 +19,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.operators.table import kind_named
+from ptcompile.simulator.kubelet import expand_vars
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.launchers.rendezvous import STANDALONE_ENDPOINT, static_node_rank
 from ptcompile.simulator.launchers.torchrun import (
@@ -101,8 +102,22 @@ def _obstacles_among(gathering: Gathering) -> Iterator[Obstacle]:
             yield from _published_name_obstacle(gathering)
 
     yield from _run_obstacle(gathering)
-    yield from _rank_obstacle(gathering)
-    yield from _store_obstacle(gathering)
+    if gathering.is_first_local:
+        return
+
+    rendezvous = gathering.guide.rendezvous
+    meets_several = gathering.total > 1 and rendezvous.nodes not in (None, (1, 1))
+    if rendezvous.backend in _RANKED_BACKENDS:
+        ranked = [*_ranked_pods(gathering.members)]
+        yield from _rank_obstacle(gathering, ranked)
+        if meets_several:
+            yield from _first_rank_obstacle(gathering, ranked)
+    elif meets_several:
+        yield from _store_obstacle(gathering)
+
+
+_RANKED_BACKENDS = ("static", "env")
+"""Backends whose pods say which node each is."""
 
 
 def _number_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
@@ -447,7 +462,7 @@ def runs_differ(member: MeetingMember) -> bool:
         return True
 
     if "rdzv-id" in pod.launch.options and pod.main is not None:
-        written = "".join((*(pod.main.command or ()), *(pod.main.args or ())))
+        written = "".join(pod.main.argv)
         if "$" not in written and "`" not in written:
             return False  # the same command line in every pod
 
@@ -479,27 +494,22 @@ def is_outside(member: MeetingMember) -> bool:
     return pod_with_hostname(member.pod.job, first_label(host)) is None
 
 
-def _rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
+def _rank_obstacle(gathering: Gathering, ranked: Sequence[_RankedPod]) -> Iterator[Obstacle]:
     """Yield the first rank that two pods at the ends of the roles share."""
-    members = gathering.members
-    if gathering.is_first_local:
-        return
-    settings = [member.rendezvous for member in members]
+    settings = [member.rendezvous for member in gathering.members]
     if any(
-        each.backend not in ("static", "env") or each.nodes in (None, (1, 1)) for each in settings
+        each.backend not in _RANKED_BACKENDS or each.nodes in (None, (1, 1)) for each in settings
     ):
         return
 
-    titles = {
-        rank: title for member in peers_of(gathering.first) for rank, title in _node_ranks(member)
-    }
-    for member in members:
-        for rank, title in _node_ranks(member):
-            if rank in titles:
-                sentence = f"{titles[rank]} and {title} both have node rank {rank}"
-                yield Obstacle("same-node-rank", sentence, member, better=_rank_variable(member))
-                return
-            titles[rank] = title
+    titles = {pod.rank: pod.title for pod in _ranked_pods(peers_of(gathering.first))}
+    for pod in ranked:
+        if pod.rank in titles:
+            sentence = f"{titles[pod.rank]} and {pod.title} both have node rank {pod.rank}"
+            better = _rank_variable(pod.member)
+            yield Obstacle("same-node-rank", sentence, pod.member, better=better)
+            return
+        titles[pod.rank] = pod.title
 
 
 _RANK_VARIABLES = ("VC_TASK_INDEX", "LWS_WORKER_INDEX", "JOB_COMPLETION_INDEX")
@@ -531,14 +541,8 @@ def _store_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     may need it longer.
     """
     guide = gathering.guide
-    rendezvous = guide.rendezvous
     host = guide.address.pod
-    if gathering.total < 2 or gathering.is_first_local or rendezvous.nodes in (None, (1, 1)):
-        return
-
-    if rendezvous.backend in ("static", "env"):
-        yield from _first_rank_obstacle(gathering)
-    elif host is not None and not any(map(_ranks_otherwise, gathering.members)):
+    if host is not None and not any(map(_ranks_otherwise, gathering.members)):
         first = min((member.pod for member in gathering.members), key=lambda pod: pod.own_fqdn)
         if first.own_fqdn < host.own_fqdn:
             sentence = (
@@ -558,19 +562,17 @@ def _store_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
             )
 
 
-def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
+def _first_rank_obstacle(gathering: Gathering, ranked: Sequence[_RankedPod]) -> Iterator[Obstacle]:
     """Yield an obstacle if no pod has node rank 0, or if the endpoint names a pod with another
     rank: the pod with rank 0 opens the store.
     """
     members = gathering.members
     guide = gathering.guide
     host = guide.address.pod
-    ranks = [
-        int(rank) for member in (*members, *peers_of(guide)) for rank, _ in _node_ranks(member)
-    ]
+    ranks = [int(pod.rank) for pod in (*ranked, *_ranked_pods(peers_of(guide)))]
     are_unique = len({*ranks}) == len(ranks)
     begins_late = min(ranks, default=0) > 0 and are_unique
-    if begins_late and all(any(_node_ranks(member)) for member in members):
+    if begins_late and len({id(pod.member) for pod in ranked}) == len(members):
         sentence = f"the node ranks begin at {min(ranks)}: no pod has rank 0, which opens the store"
         # a bare Pod may join pods of other files
         is_certain = gathering.is_full and guide.rendezvous.launcher != "image"
@@ -608,17 +610,33 @@ def _local_address(pod: Pod) -> str:
     return pod.launch.options.get("local-addr") or pod.launch.env.get("PET_LOCAL_ADDR", "")
 
 
-def _node_ranks(member: MeetingMember) -> Iterator[tuple[str, str]]:
-    """Yield the numeric ranks of the role's first two pods, of the first one of its second Job, and
-    of its last one, each with the pod's name.
+class _RankedPod(NamedTuple):
+    """A pod with a numeric node rank."""
+
+    member: MeetingMember
+    """Its role."""
+    rank: str
+    title: str
+
+
+def _ranked_pods(members: Iterable[MeetingMember]) -> Iterator[_RankedPod]:
+    """Yield the first two pods of each role, the first one of its second Job, and its last one, as
+    far as their ranks are numbers.
     """
-    count = member.role.count
-    for index in sorted({0, min(1, count - 1), _second_job(member), count - 1}):
-        pod = member.pod.job.pod(member.role, index)
-        is_torchrun = member.rendezvous.launcher == "torchrun"
-        rank = static_node_rank(pod.launch) if is_torchrun else pod.rendezvous.node_rank
-        if is_short_number(rank):
-            yield rank, pod.display_name
+    for member in members:
+        count = member.role.count
+        written = member.pod.written_options.get("node-rank")
+        for index in sorted({0, min(1, count - 1), _second_job(member), count - 1}):
+            pod = member.pod.job.pod(member.role, index)
+            if member.rendezvous.launcher != "torchrun":
+                rank = pod.rendezvous.node_rank
+            elif written is not None and pod.view.spec is member.pod.view.spec:
+                # the command lines of the other pods need not be read
+                rank = expand_vars(written, pod.variables)
+            else:
+                rank = static_node_rank(pod.launch)
+            if is_short_number(rank):
+                yield _RankedPod(member, rank, pod.display_name)
 
 
 def _published_name_obstacle(gathering: Gathering) -> Iterator[Obstacle]:

@@ -27,12 +27,14 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.table import record_of
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.rendezvous import Rendezvous, pod_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.kinds.model import Kind
     from ptcompile.simulator.meeting import Gathering, Meeting
     from ptcompile.simulator.mounted import MountedFile
     from ptcompile.simulator.obstacles import Obstacle
@@ -250,6 +252,11 @@ class Pod:
         _, args = self._command_line
         return args
 
+    @property
+    def argv(self) -> list[str]:
+        """The words of command and arguments after expansion."""
+        return [*(self.command or ()), *(self.args or ())]
+
     @cached_property
     def _command_line(self) -> tuple[list[str] | None, list[str] | None]:
         """Command and arguments of the main container, with references replaced; None for what the
@@ -297,6 +304,20 @@ class Pod:
         from ptcompile.simulator.launchers import read_config
 
         return invocation._replace(options={**read_config(config.text), **invocation.options})
+
+    @cached_property
+    def written_options(self) -> Mapping[str, str]:
+        """The options on the command line, with references such as `$(X)` as they are written, the
+        same for all pods with this spec; none if a shell, a file or a reference decides which
+        options there are.
+        """
+        launch = self.launch
+        if self.main is None or launch.in_shell:
+            return {}
+
+        written = container_invocation(self.main.command or (), self.main.args or (), {})
+        is_same = written.options.keys() == launch.options.keys()
+        return written.options if is_same and len(written.entry) == len(launch.entry) else {}
 
     def file(self, path: str) -> MountedFile | None:
         """Return the file that the main container sees at a path, if a ConfigMap or a Secret of the
@@ -427,6 +448,11 @@ class WorkloadPods(_PodFields):
         if source is None:
             return None
         return MountedFile(source, key).known_text
+
+    @cached_property
+    def record(self) -> Kind:
+        """The record of the manifest's kind."""
+        return record_of(self.manifest)
 
     @property
     def kind(self) -> str:

@@ -99,10 +99,7 @@ class WorldPods(Sequence[Pod]):
         first pod of each role.
         """
         firsts = ((role.count, pod) for job in self.jobs for role, pod in job.first_pods)
-        return sum(
-            count * sum(map(len, (*pod.env.values(), *(pod.command or ()), *(pod.args or ()))))
-            for count, pod in firsts
-        )
+        return sum(count * sum(map(len, (*pod.env.values(), *pod.argv))) for count, pod in firsts)
 
     def named(self, name: str) -> list[Pod]:
         """Return the pods with this name, with or without the random suffix, without building

@@ -325,8 +325,10 @@ def document_at(
     return document
 
 
-_SEPARATOR = Pattern(r"(?m)^---[^\n]*\n?")
-"""A line that begins with `---`, including its line break."""
+_SEPARATOR = Pattern(r"(?m)---(?<=^---)[^\n]*\n?")
+"""A line that begins with `---`, including its line break. The dashes are first: they are searched
+for as a text, and `^` would be tried at each character.
+"""
 
 
 def read(

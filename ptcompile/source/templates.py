@@ -67,7 +67,7 @@ def template_mark(text: str) -> TemplateMark | None:
 
 def mark_within(value: object) -> TemplateMark | None:
     """Return the first mark in a string of one line, or None; longer texts are not searched."""
-    if not isinstance(value, str) or "\n" in value:
+    if not isinstance(value, str) or "\n" in value or not may_have_marks(value):
         return None
     match = _COMPLETE.search(value)
     return _KINDS[match.group()[:2]] if match is not None else None

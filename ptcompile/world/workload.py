@@ -104,7 +104,7 @@ class Stream:
 
     def release(self) -> None:
         """Free the jobs that rules compared with others."""
-        if any(kind_of(manifest) in RUNS_PODS for manifest in self.objects):
+        if self.objects.has_any(RUNS_PODS):
             from ptcompile.simulator.meeting import drop_jobs
 
             drop_jobs(self.objects)
@@ -228,10 +228,9 @@ class Workload:
         """The templates after admission, and what wrote a value that is not written in them, by
         path.
         """
-        written = templates_of(kind_of(self.made), self.made)
         templates = [
             ManifestTemplate(template.path, as_mapping(template.template), *template[2:])
-            for template in written
+            for template in templates_of(self.made)
         ]
         writers: dict[Path, str] = {}
 

@@ -62,9 +62,7 @@ def variants(operator: str, step: int) -> Iterator[Json]:
 def twins(manifest: Json, choose: random.Random) -> Iterator[Json]:
     """Yield the manifest with one of its templates in all places, and then with an odd value in the last of them."""
     references = [
-        reference
-        for reference in templates_of(kind_of(manifest), manifest)
-        if isinstance(reference.template, dict)
+        reference for reference in templates_of(manifest) if isinstance(reference.template, dict)
     ]
     if len(references) < 2:
         return

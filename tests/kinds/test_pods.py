@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kinds import pods
-from ptcompile.kinds.pods import ContainerView, ExpandedRole, Expansion, PodSequence, PodView
+from ptcompile.kinds.pods import ContainerView, ExpandedRole, Expansion, PodView
 
 Json = dict[str, Any]
 
@@ -25,45 +25,7 @@ def _names(views: Sequence[PodView]) -> str:
 
 
 def test_pods_of_all_roles_are_in_order() -> None:
-    sequence = PodSequence(_roles(2, 0, 3))
-    assert len(sequence) == 5
-    assert _names(list(sequence)) == "a0 a1 c0 c1 c2"
-    assert _names([sequence[index] for index in range(5)]) == "a0 a1 c0 c1 c2"
-    assert (sequence[-1].name, sequence[-5].name) == ("c2", "a0")
-    assert _names(sequence[1:4]) == "a1 c0 c1"
-    assert _names(sequence[::-2]) == "c2 c0 a0"
-    for index in (5, -6):
-        with pytest.raises(IndexError):
-            sequence[index]
-
-
-@pytest.mark.parametrize(
-    ("count", "edge", "names"),
-    [
-        (2, 2, "a0 a1"),
-        (3, 2, "a0 a1 a2"),
-        (4, 2, "a0 a1 a3"),
-        (9, 2, "a0 a1 a8"),
-        (9, 0, "a8"),
-        (1, 0, "a0"),
-        (0, 2, ""),
-    ],
-)
-def test_folding_keeps_the_first_pods_and_the_last_of_each_role(
-    count: int, edge: int, names: str
-) -> None:
-    assert _names(list(PodSequence(_roles(count)).folded(edge))) == names
-
-
-def test_folding_keeps_the_first_two_and_the_last_by_default() -> None:
-    assert _names(list(PodSequence(_roles(5, 1)).folded())) == "a0 a1 a4 b0"
-
-
-def test_replicas_are_32_bit_numbers() -> None:
-    """Kubernetes stores no larger number; Python's len() takes none above sys.maxsize."""
-    assert len(PodSequence(_roles(2**31 - 1))) == 2**31 - 1
-    assert len(PodSequence(_roles(2**31))) == 2**31 - 1
-    assert len(PodSequence(_roles(2**70, 1))) == 2**31
+    assert _names(Expansion(tuple(_roles(2, 0, 3))).pods) == "a0 a1 c0 c1 c2"
 
 
 def test_an_expansion_has_pods_and_config_maps_on_demand() -> None:

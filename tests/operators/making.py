@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ptcompile.kinds.pods import PodView
+from ptcompile.kinds.pods import Expansion, PodView
 from ptcompile.operators.table import expand
 
 Json = dict[str, Any]
@@ -95,6 +95,13 @@ def node(**more: Any) -> Json:
 
 def pods(manifest: Mapping[str, Any], **more: Any) -> dict[str, PodView]:
     return {p.name: p for p in expand(manifest, **more).pods}
+
+
+def edge_pods(expansion: Expansion) -> Iterator[PodView]:
+    """Yield the first two pods and the last one of each role."""
+    for role in expansion.roles:
+        indexes = {0, 1, role.count - 1}
+        yield from (role.pod(index) for index in sorted(indexes) if 0 <= index < role.count)
 
 
 def env(pod: PodView, name: str | None = None) -> dict[str, str]:

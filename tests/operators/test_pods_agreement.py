@@ -9,6 +9,7 @@ from typing import Any
 
 from ptcompile.kinds.pods import PodView
 from ptcompile.operators.table import expand
+from tests.operators.making import edge_pods
 from tests.oracle import rows
 
 AT_LEAST = 0.995
@@ -79,5 +80,5 @@ def test_no_recorded_object_raises() -> None:
     for operator in ("pytorchjob", "volcano", "jobset", "trainjob"):
         for _, manifest in rows(operator):
             world = expand(manifest)
-            for pod in world.pods.folded():
+            for pod in edge_pods(world):
                 assert all(c.to_dict() for c in pod.containers)

@@ -17,6 +17,7 @@ from ptcompile.simulator.kubelet import command_line, environment, qos_class
 from tests.operators.making import (
     Json,
     container,
+    edge_pods,
     jobset,
     pytorchjob,
     replicated,
@@ -85,7 +86,7 @@ WHOLE: list[Json] = [
 
 def read(manifest: Json) -> None:
     expansion = expand(manifest)
-    for pod in expansion.pods.folded():
+    for pod in edge_pods(expansion):
         for found in pod.containers:
             json.dumps(found.to_dict())
             command_line(found, environment(found, pod))
@@ -154,20 +155,11 @@ def test_pod_views_are_built_lazily(manifest: Json, monkeypatch: pytest.MonkeyPa
 
         with monkeypatch.context() as patch:
             patch.setattr(expansion.PodView, "__new__", counting)
-            pods = expand(large(manifest, count)).pods
-            assert len(pods) >= count
-            list(pods.folded())
+            expanded = expand(large(manifest, count))
+            assert sum(role.count for role in expanded.roles) >= count
+            list(edge_pods(expanded))
         made[count] = calls
     assert made[100] == made[10_000] < 20
-
-
-def test_pods_are_a_sequence() -> None:
-    pods = expand(pytorchjob(1, 5)).pods
-    assert pods[-1].name == "test-job-worker-4"
-    assert [p.name for p in pods[1:3]] == ["test-job-worker-0", "test-job-worker-1"]
-    assert [p.index for p in pods.folded()] == [0, 0, 1, 4]
-    with pytest.raises(IndexError):
-        pods[6]
 
 
 def test_expansion_is_repeatable() -> None:

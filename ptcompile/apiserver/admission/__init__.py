@@ -64,10 +64,21 @@ what is admitted.
 """
 
 
+_LIMITED = (("v1", "Pod"), ("v1", "PersistentVolumeClaim"))
+"""Kinds that LimitRanges and priorities are about."""
+_JUDGING_ANY_KIND = frozenset({("v1", "Namespace"), ("v1", "ResourceQuota"), _POLICY})
+"""Kinds by whose objects plugins judge those of any kind."""
+
+
 def _complete_request(request: Request, state: ClusterState) -> Request:
     """Return the request as validating plugins see it: after defaulting and, on creation, the
     mutating plugins.
     """
+    judges_any_kind = (
+        state.pod_security or state.versions.platform or state.objects.has_any(_JUDGING_ANY_KIND)
+    )
+    if not judges_any_kind and request.kind not in _LIMITED:
+        return request
     if request.old is not None:
         return request._replace(object=with_defaults(request.object, state.definitions))
     spend_on_defaults(request, state)

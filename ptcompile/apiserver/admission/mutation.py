@@ -14,7 +14,7 @@ from ptcompile.apiserver.admission.limit_range import limits_of, with_container_
 from ptcompile.apiserver.admission.priority import with_class
 from ptcompile.apiserver.admission.request import ClusterState, Request
 from ptcompile.apiserver.defaulting.built_in import CREATION_CHANGES
-from ptcompile.apiserver.defaulting.decoding import copy_without_nulls, with_defaults
+from ptcompile.apiserver.defaulting.decoding import with_defaults
 from ptcompile.apiserver.defaulting.fields import (
     child,
     children,
@@ -22,7 +22,6 @@ from ptcompile.apiserver.defaulting.fields import (
     fill_empty,
     new_child,
 )
-from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
@@ -235,9 +234,13 @@ def admitted(manifest: Json, state: ClusterState) -> JsonDict:
     """
     kind = kind_of(manifest)
     current = with_defaults(manifest, state.definitions)
-    if is_built_in(kind):
-        if kind in CREATION_CHANGES:
-            CREATION_CHANGES[kind](current)
-        for _, mutate in plugins_of(kind):
-            current = copy_without_nulls(mutate(current, state))
+    plugins = [mutate for _, mutate in plugins_of(kind)]
+    if not plugins and kind not in CREATION_CHANGES:
+        return current
+
+    if kind in CREATION_CHANGES:
+        CREATION_CHANGES[kind](current)
+    for mutate in plugins:
+        current = mutate(current, state)
+
     return with_defaults(current, state.definitions)

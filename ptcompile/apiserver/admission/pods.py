@@ -40,6 +40,8 @@ _LIMIT_RANGE = ("v1", "LimitRange")
 class AdmittedPod(NamedTuple):
     """A pod's spec after admission."""
 
+    written: Json
+    """The spec before it."""
     spec: Json
     writers: Mapping[Path, str]
     """What writes each value that the spec did not have, such as `LimitRange ml/defaults`, by
@@ -53,9 +55,16 @@ class PodAdmission:
     def __init__(self, objects: Objects, namespace: str) -> None:
         self._state = ClusterState(objects)
         self._namespace = namespace
+        self._last = AdmittedPod({}, {}, {})
+        """What was admitted last: the pods of a role follow one another, and most have one spec."""
 
     def admit(self, spec: Json) -> AdmittedPod:
         """Return a pod's spec as admission leaves it. Accepts any data; never raises."""
+        if self._last.written is not spec:
+            self._last = self._admit(spec)
+        return self._last
+
+    def _admit(self, spec: Json) -> AdmittedPod:
         pod: Json = {
             "apiVersion": "v1",
             "kind": "Pod",
@@ -65,7 +74,7 @@ class PodAdmission:
         try:
             spend_on_defaults(Request(pod), self._state)
         except OutOfEvaluationsError:
-            return AdmittedPod(spec, {})
+            return AdmittedPod(spec, spec, {})
 
         limits = limits_of(self._namespace, self._state)
         ranged = spec
@@ -82,7 +91,7 @@ class PodAdmission:
         writers = dict.fromkeys(new_values(spec, ranged), self._range_title)
         writers |= dict.fromkeys(new_values(ranged, classed), runtime_class)
 
-        return AdmittedPod(classed, writers)
+        return AdmittedPod(spec, classed, writers)
 
     @cached_property
     def _range_title(self) -> str:

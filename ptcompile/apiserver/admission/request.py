@@ -203,7 +203,7 @@ def requests_of(manifest: Json, state: ClusterState, old: Json | None) -> Iterat
         return
 
     templates = {
-        template.role.lower(): template for template in reversed(list(templates_of(kind, manifest)))
+        template.role.lower(): template for template in reversed(list(templates_of(manifest)))
     }
     for role in expand(manifest, versions=state.versions, related=state.objects).roles:
         if role.count <= 0:

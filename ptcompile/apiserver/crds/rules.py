@@ -28,8 +28,8 @@ from ptcompile.apiserver.defaulting.schemas import (
     with_schema_defaults,
 )
 from ptcompile.diagnostics import Path, Problem, Problems, field_path, problem_at
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mapping, kind_of
-from ptcompile.operators.table import kind_named
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mapping
+from ptcompile.operators.table import record_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def rule_problems(
         before = _ABSENT
     else:
         before = _to_cel_value(schema, document, with_schema_defaults(schema, document, old))
-    kind = kind_named(kind_of(as_mapping(manifest)))
+    kind = record_of(as_mapping(manifest))
     run = _Run(fresh_budget(manifest), set(), kind, webhooks)
     yield from _walk(schema, document, _Pair(new, before), (), run)
 

@@ -426,13 +426,7 @@ def _check_type(node: FieldValue) -> None:
 
 def _check_lists(node: FieldValue) -> None:
     """Check the keywords that make a list a set or a map."""
-    kind = node["type"]
-    list_type = node["x-kubernetes-list-type"]
-    if list_type.value is not None and kind.value != "array":
-        _reject_type(kind.or_default(""), "must be array if x-kubernetes-list-type is specified")
-    if list_type.value is not None and list_type.value not in ("atomic", "set", "map"):
-        list_type.unsupported(("atomic", "set", "map"))
-
+    list_type = _checked_structure(node, "x-kubernetes-list-type", "array", "atomic", "set", "map")
     keys = [text or "" for text in as_list(node.get("x-kubernetes-list-map-keys"))]
     if keys and list_type.value != "map":
         why = "must be map if x-kubernetes-list-map-keys is non-empty"
@@ -449,7 +443,7 @@ def _check_lists(node: FieldValue) -> None:
         items["nullable"].forbidden(
             f"cannot be nullable when x-kubernetes-list-type is {list_type.value}"
         )
-    if list_type.value == "set" and kind.value == "array" and has_item:
+    if list_type.value == "set" and node["type"].value == "array" and has_item:
         _check_atomic(items)
 
 
@@ -507,14 +501,19 @@ def _check_atomic(item: FieldValue) -> None:
         map_type.invalid(why)
 
 
-def _check_maps(node: FieldValue) -> None:
-    kind = node["type"]
-    map_type = node["x-kubernetes-map-type"]
-    if map_type.value is not None and kind.value != "object":
-        _reject_type(kind.or_default(""), "must be object if x-kubernetes-map-type is specified")
-    if map_type.value is not None and map_type.value not in ("atomic", "granular"):
-        map_type.unsupported(("atomic", "granular"))
+def _checked_structure(node: FieldValue, keyword: str, kind: str, *values: str) -> FieldValue:
+    """Return the keyword that says how a list or a map is merged, after a check of its value."""
+    structure = node[keyword]
+    if structure.value is not None:
+        if node["type"].value != kind:
+            _reject_type(node["type"].or_default(""), f"must be {kind} if {keyword} is specified")
+        if structure.value not in values:
+            structure.unsupported(values)
+    return structure
 
+
+def _check_maps(node: FieldValue) -> None:
+    _checked_structure(node, "x-kubernetes-map-type", "object", "atomic", "granular")
     additional = node["additionalProperties"]
     is_closed_or_typed = additional.value is False or isinstance(additional.value, Mapping)
     if node.get("properties") and is_closed_or_typed:

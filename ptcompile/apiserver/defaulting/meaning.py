@@ -22,8 +22,8 @@ from ptcompile.apiserver.defaulting.pods import (
 )
 from ptcompile.kinds.model import NO_DEFAULTS, KeyPath, KindDefaults
 from ptcompile.kinds.wrapped import group_and_kind
-from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of, nested_map, without_keys
-from ptcompile.operators.table import OPERATORS, kind_named
+from ptcompile.kubernetes.unstructured import Json, JsonDict, nested_map, without_keys
+from ptcompile.operators.table import OPERATORS, record_of
 
 _FIELDS = load_table("apiserver/defaulting/fields.json")
 _EMPTY_MEANS_ABSENT = frozenset(_FIELDS["empty means absent"])
@@ -145,7 +145,7 @@ def is_default(path: KeyPath, value: Any, side: Json) -> bool:
 def default_of(path: KeyPath, side: Json) -> Any:
     """Return the value that an absent field means, or `NO_DEFAULTS`."""
     pattern = _path_pattern(path, side)
-    if pattern[-2:-1] == ("requests",) and kind_named(kind_of(side)).requests_default:
+    if pattern[-2:-1] == ("requests",) and record_of(side).requests_default:
         return _mapping_at(side, (*path[:-2], "limits")).get(path[-1], NO_DEFAULTS)
 
     defaults = _all_defaults()

@@ -23,12 +23,11 @@ from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import (
     Json,
     entries_of,
-    kind_of,
     nested_map,
     nested_value,
     without_keys,
 )
-from ptcompile.operators.table import kind_named, templates_of
+from ptcompile.operators.table import record_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def template_problems(manifest: Json, context: ApiServer) -> Problems:
     """
     problems = FieldErrors()
     if type(manifest.get("spec")) is dict:
-        rejections = kind_named(kind_of(manifest)).rejections()
+        rejections = record_of(manifest).rejections()
         rejections.check_children(manifest, context, problems)
     return with_stage(problems, "pod")
 
@@ -148,12 +147,10 @@ def pods_of(manifest: Json) -> Iterator[tuple[Path, Json, Json]]:
     empty.
     """
     kind = group_and_kind(manifest)
-    key = kind_of(manifest)
+    record = record_of(manifest)
     templates: list[tuple[Path, Any]] = []
-    if kind_named(key).namespaced:
-        templates += [
-            (reference.path, reference.template) for reference in templates_of(key, manifest)
-        ]
+    if record.namespaced:
+        templates += [(written.path, written.template) for written in record.templates(manifest)]
 
     if not templates:
         for steps in TEMPLATE_PATHS.get(kind, ()):

@@ -216,7 +216,7 @@ def test_pods_are_checked_as_the_api_server_does(
 
 def test_templates_are_those_of_the_replica_specs() -> None:
     manifest = job()
-    (template,) = templates_of((manifest["apiVersion"], manifest["kind"]), manifest)
+    (template,) = templates_of(manifest)
     assert (template.path, template.role, template.replicas) == (
         ("spec", "replicaSpecs", 0, "template"),
         "pods",

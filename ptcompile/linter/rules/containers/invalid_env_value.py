@@ -42,19 +42,18 @@ _SWITCH_NUMBERS = {
 
 
 def check(subject: Subject) -> Findings:
-    for container in subject.containers:
-        for entry in container.variables:
-            value = entry.value
-            expected = _expected_value(entry.name, value) if value and "$" not in value else None
-            if value and expected is not None:
-                path = entry.value_path
-                number = _SWITCH_NUMBERS.get(value.lower()) if entry.name in NCCL_INTEGERS else None
-                yield found_at(
-                    path,
-                    f"{entry.name} must be {expected}, not {value!r}",
-                    f'write "{number}"' if number else f"write {expected}",
-                    fix_setting(f'write "{number}"', path, number) if number else None,
-                )
+    for entry in subject.variables:
+        value = entry.value
+        expected = _expected_value(entry.name, value) if value and "$" not in value else None
+        if value and expected is not None:
+            path = entry.value_path
+            number = _SWITCH_NUMBERS.get(value.lower()) if entry.name in NCCL_INTEGERS else None
+            yield found_at(
+                path,
+                f"{entry.name} must be {expected}, not {value!r}",
+                f'write "{number}"' if number else f"write {expected}",
+                fix_setting(f'write "{number}"', path, number) if number else None,
+            )
 
 
 def _expected_value(name: str, value: str) -> str | None:

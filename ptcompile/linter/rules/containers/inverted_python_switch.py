@@ -41,15 +41,14 @@ _OFF_VALUES = frozenset({"false", "no", "off", "disabled"})
 
 
 def check(subject: Subject) -> Findings:
-    for container in subject.containers:
-        for entry in container.variables:
-            value = entry.text.lower()
-            if entry.name in SWITCHES and (
-                value in _OFF_VALUES or (value == "0" and entry.name == "PYTHONFAULTHANDLER")
-            ):
-                yield found_at(
-                    entry.value_path,
-                    f"{entry.name}={entry.value} turns the switch on: Python reads the value as 1",
-                    'remove the variable, or write "1" to turn it on',
-                    fix_removing_variable(entry),
-                )
+    for entry in subject.variables:
+        value = entry.text.lower()
+        if entry.name in SWITCHES and (
+            value in _OFF_VALUES or (value == "0" and entry.name == "PYTHONFAULTHANDLER")
+        ):
+            yield found_at(
+                entry.value_path,
+                f"{entry.name}={entry.value} turns the switch on: Python reads the value as 1",
+                'remove the variable, or write "1" to turn it on',
+                fix_removing_variable(entry),
+            )

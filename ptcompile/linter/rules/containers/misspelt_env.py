@@ -28,14 +28,13 @@ from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
-    for container in subject.containers:
-        for entry in container.variables:
-            suggestion = closest_variable(entry.name)
-            if suggestion is not None:
-                path = entry.name_path
-                yield found_at(
-                    path,
-                    f"nothing reads {entry.name} (did you mean {suggestion}?)",
-                    f"write {suggestion}",
-                    fix_setting(f"write {suggestion}", path, suggestion),
-                )
+    for entry in subject.variables:
+        suggestion = closest_variable(entry.name)
+        if suggestion is not None:
+            path = entry.name_path
+            yield found_at(
+                path,
+                f"nothing reads {entry.name} (did you mean {suggestion}?)",
+                f"write {suggestion}",
+                fix_setting(f"write {suggestion}", path, suggestion),
+            )

@@ -21,7 +21,7 @@ Source: OCI runtime specification 1.2, process.cwd; runc 1.2.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
@@ -30,7 +30,7 @@ def check(subject: Subject) -> Findings:
         if nested_value(template.spec, "os", "name") == "windows":
             continue
         for container in template.containers:
-            working_dir = nested_string(container.spec, "workingDir")
+            working_dir = container.folder
             if working_dir and working_dir[0] not in "/$" and ":" not in working_dir:
                 path = (*container.path, "workingDir")
                 absolute = "/" + working_dir.removeprefix("./")

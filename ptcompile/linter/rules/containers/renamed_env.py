@@ -29,14 +29,13 @@ from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
-    for container in subject.containers:
-        for entry in container.variables:
-            new_name = RENAMED_VARIABLES.get(entry.name)
-            if new_name is not None:
-                path = entry.name_path
-                yield found_at(
-                    path,
-                    f"{entry.name} is called {new_name} since PyTorch 2.2",
-                    f"write {new_name}",
-                    fix_setting(f"write {new_name}", path, new_name),
-                )
+    for entry in subject.variables:
+        new_name = RENAMED_VARIABLES.get(entry.name)
+        if new_name is not None:
+            path = entry.name_path
+            yield found_at(
+                path,
+                f"{entry.name} is called {new_name} since PyTorch 2.2",
+                f"write {new_name}",
+                fix_setting(f"write {new_name}", path, new_name),
+            )

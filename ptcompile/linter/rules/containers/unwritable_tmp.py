@@ -29,7 +29,7 @@ tempfile.gettempdir.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_string, nested_value
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.containers import is_command_written
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import mount_for
@@ -66,5 +66,5 @@ def _has_writable_folder(container: ManifestContainer) -> bool:
         or container.has_unknown_variables
     ):
         return True
-    folders = (*_TEMPORARY_FOLDERS, nested_string(container.spec, "workingDir"))
+    folders = (*_TEMPORARY_FOLDERS, container.folder)
     return any(mount_for(container, folder) for folder in folders if folder)

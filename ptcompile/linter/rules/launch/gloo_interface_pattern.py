@@ -28,15 +28,14 @@ from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
-    for container in subject.containers:
-        for entry in container.variables:
-            value = entry.text
-            if entry.name == "GLOO_SOCKET_IFNAME" and value.startswith(("^", "=")):
-                plain = value.removeprefix("=")
-                exact = fix_setting(f"write {plain}", entry.value_path, plain, safe=True)
-                yield found_at(
-                    entry.place,
-                    f"Gloo looks for an interface named {value!r}: it takes names, not patterns",
-                    "write the interface's name, such as eth0",
-                    exact if value.startswith("=") and plain else None,
-                )
+    for entry in subject.variables:
+        value = entry.text
+        if entry.name == "GLOO_SOCKET_IFNAME" and value.startswith(("^", "=")):
+            plain = value.removeprefix("=")
+            exact = fix_setting(f"write {plain}", entry.value_path, plain, safe=True)
+            yield found_at(
+                entry.place,
+                f"Gloo looks for an interface named {value!r}: it takes names, not patterns",
+                "write the interface's name, such as eth0",
+                exact if value.startswith("=") and plain else None,
+            )

@@ -70,10 +70,12 @@ def check(subject: Subject) -> Findings:
 
     for role in roles:
         launcher = LAUNCHERS.get(role.rendezvous.launcher)
+        if launcher is None and not _reads_no_variable(role):
+            continue
         if role.is_uncertain() or is_sweep(role.member):
             continue
         if launcher is None:
-            if _reads_no_variable(role) and not subject.lacks_rendezvous:
+            if not subject.lacks_rendezvous:
                 yield found_at(
                     role.command_path,
                     f"python reads no PET_* variables, and {count_nodes(roles)} pods get no "

@@ -34,9 +34,7 @@ def check(subject: Subject) -> Findings:
 
     from ptcompile.kinds.pods import env_entry
 
-    values = {
-        entry.path: entry.value for container in subject.containers for entry in container.variables
-    }
+    values = {entry.path: entry.value for entry in subject.variables}
     for path, written, view, _ in subject.views():
         entries = nested_maps(written, "env")
         added = {nested_string(entry, "name"): entry for entry in view.env[len(entries) :]}

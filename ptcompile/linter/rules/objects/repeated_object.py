@@ -30,23 +30,20 @@ Source: Kubernetes 1.36, names of objects; Job templates are immutable.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import Json, kind_of, namespace_of, nested_string
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.repeated import CREATED_KINDS
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.world.workload import Stream
 
 _PATH = ("metadata", "name")
-_ObjectKey = tuple[tuple[str, str], str, str]
 
 
 def check(subject: Subject) -> Findings:
     if not subject.name or len(subject.objects) < 2:
         return
 
-    first = subject.stream.cached(_first_objects).get(
-        (subject.kind, subject.namespace, subject.name)
-    )
-    if first is not None and first is not subject.manifest:
+    first = next(iter(subject.neighbors.by_name(subject.kind, subject.name)), None)
+    # the name of one that has none only looks like this one
+    if first is not None and first is not subject.manifest and nested_string(first, *_PATH):
         is_equal = first == subject.manifest
         yield found_at(
             _PATH,
@@ -55,11 +52,3 @@ def check(subject: Subject) -> Findings:
             "rename one of them, or remove it",
             severity="warning" if is_equal and subject.kind.name not in CREATED_KINDS else None,
         )
-
-
-def _first_objects(stream: Stream) -> dict[_ObjectKey, Json]:
-    first_objects: dict[_ObjectKey, Json] = {}
-    for manifest in stream.objects:
-        name = nested_string(manifest, "metadata", "name")
-        first_objects.setdefault((kind_of(manifest), namespace_of(manifest), name), manifest)
-    return first_objects

@@ -48,13 +48,12 @@ _ADVICE = "put it into a Secret, refer to that, and revoke this one"
 
 def check(subject: Subject) -> Findings:
     names = {}
-    for container in subject.containers:
-        for entry in container.variables:
-            path = entry.value_path
-            names[path] = entry.name
-            is_masked = bool(entry.writer) and MASK in entry.text
-            if is_credential(entry.name) and (is_masked or _can_be_secret(entry.text)):
-                yield _named_finding(path, entry.name)
+    for entry in subject.variables:
+        path = entry.value_path
+        names[path] = entry.name
+        is_masked = bool(entry.writer) and MASK in entry.text
+        if is_credential(entry.name) and (is_masked or _can_be_secret(entry.text)):
+            yield _named_finding(path, entry.name)
 
     if subject.kind == ("v1", "Secret"):
         return

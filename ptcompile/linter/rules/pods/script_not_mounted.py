@@ -36,7 +36,6 @@ from __future__ import annotations
 from posixpath import join, normpath
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import mount_for, volume_of
 from ptcompile.simulator.mounted import mounted_path
@@ -83,7 +82,9 @@ def _script_path(container: ManifestContainer) -> str | None:
     """Return the absolute path of the file that the command line runs, or None if it runs no
     file.
     """
-    if not container.spec.get("command") and not container.spec.get("args"):
+    folder = container.folder
+    # only the image knows where a relative path leads without a working folder
+    if not folder.startswith("/") and not any("/" in token for token in container.tokens):
         return None
 
     from ptcompile.simulator.launchers.command import entry_arguments
@@ -93,7 +94,6 @@ def _script_path(container: ManifestContainer) -> str | None:
     file = next((word for word in words[:2] if word.endswith(_SUFFIXES)), None)
     if file is None and invocation.entry and invocation.launcher == "command":
         file = invocation.entry[0] if invocation.entry[0].startswith("/") else None
-    folder = nested_string(container.spec, "workingDir")
     if file is None or "$" in file or not (file.startswith("/") or folder.startswith("/")):
         return None
 

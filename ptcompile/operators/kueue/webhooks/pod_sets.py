@@ -118,20 +118,16 @@ def _pod(manifest: Json) -> Iterator[PodSetTemplate]:
 
 
 def _job(manifest: Json) -> Iterator[PodSetTemplate]:
-    spec = nested_map(manifest, "spec")
-    yield PodSetTemplate(
-        "main", ("spec", "template"), nested_map(spec, "template"), pods_of_job(spec)
-    )
+    yield _main_set(manifest, pods_of_job(nested_map(manifest, "spec")))
 
 
 def _serving_pod_sets(manifest: Json) -> Iterator[PodSetTemplate]:
-    spec = nested_map(manifest, "spec")
-    yield PodSetTemplate(
-        "main",
-        ("spec", "template"),
-        nested_map(spec, "template"),
-        nested_int(spec, "replicas", default=1),
-    )
+    yield _main_set(manifest, nested_int(manifest, "spec", "replicas", default=1))
+
+
+def _main_set(manifest: Json, count: int) -> PodSetTemplate:
+    path = ("spec", "template")
+    return PodSetTemplate("main", path, nested_map(manifest, *path), count)
 
 
 def _jobset(manifest: Json) -> Iterator[PodSetTemplate]:

@@ -13,7 +13,6 @@ from ptcompile.kinds.model import KindContext
 from ptcompile.kinds.templates import indexed_mappings, with_items
 from ptcompile.kubernetes.unstructured import (
     Json,
-    kind_of,
     may_mention,
     nested_map,
     nested_maps,
@@ -26,7 +25,7 @@ from ptcompile.operators.kueue.queues import PREFIX
 from ptcompile.operators.kueue.webhooks.labels import rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate
 from ptcompile.operators.kueue.webhooks.topology import check_template
-from ptcompile.operators.table import expand, has_feature, kind_named
+from ptcompile.operators.table import expand, has_feature, record_of
 
 _MANAGER = "kueue.x-k8s.io/manager"
 """Kueue's name in runtimePatches."""
@@ -37,7 +36,7 @@ def check_train_job(manifest: Json, request: KindContext) -> Problems:
     else at the runtime.
     """
     patched = _patched_annotations(manifest)
-    base = kind_named(kind_of(manifest)).runtime(manifest, request.related, request.versions)
+    base = record_of(manifest).runtime(manifest, request.related, request.versions)
     if base is None or base.assumed:
         yield from _check_patches(patched, request)
         return
