@@ -65,6 +65,7 @@ from ptcompile.source.documents import from_data
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import StreamSource
+    from ptcompile.api.import_manifests import Known
     from ptcompile.differ.model import Fact
     from ptcompile.extending import Extensions
 
@@ -121,12 +122,17 @@ def convert(
 
 
 def convert_inputs(
-    inputs: Inputs, target: str, *, lossy: bool = False, chosen: Chosen = ALL
+    inputs: Inputs,
+    target: str,
+    *,
+    lossy: bool = False,
+    chosen: Chosen = ALL,
+    known: Known | None = None,
 ) -> Result:
-    """Convert the manifests of a file."""
+    """Convert the manifests of a file. `known` is shared by the files of a command."""
     if inputs.given_profile is None and not inputs.has_wrong_settings:
         inputs = _with_own_profile(inputs)
-    imported = import_inputs(inputs, lossy=lossy, chosen=chosen)
+    imported = import_inputs(inputs, lossy=lossy, chosen=chosen, known=known)
     if not imported.ok:
         return Result((), imported.diagnostics)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api.inputs import AnyProfile, Inputs, Item, SchemaPaths
@@ -42,6 +43,11 @@ if TYPE_CHECKING:
 
 _IMPORTABLE = operators.kinds_with(Kind.read)
 """The kinds that can be imported, by apiVersion and kind."""
+
+Known = dict[str, Objects]
+"""What was found for jobs without other objects, by profile: jobs of later files that differ only
+in their names, or end alike, are not searched for again.
+"""
 
 _Identity = tuple[str, ...]
 """The apiVersion, kind and name of an object."""
@@ -199,9 +205,10 @@ def import_inputs(
     exact: bool = False,
     chosen: Chosen = ALL,
     script_values: Mapping[str, str] | None = None,
+    known: Known | None = None,
 ) -> Imported:
     """Import the manifests of a file, or its batch script with these values; without them a
-    script is an error.
+    script is an error. `known` is shared by the files of a command.
     """
     from ptcompile.importer import profiles
 
@@ -211,10 +218,14 @@ def import_inputs(
         return _import_scripts(inputs, script_values)
 
     profile = inputs.given_profile or profiles.minimal_cluster()
-    imported, emitted, problems = _import_all(inputs, profile, chosen, lossy=lossy, exact=exact)
+    known = {} if known is None else known
+    alone = known.setdefault(repr(profile), Objects())
+    imported, emitted, problems = _import_all(
+        inputs, profile, chosen, alone, lossy=lossy, exact=exact
+    )
     fitted: Sequence[ImportedSpec | None] = imported
     if inputs.given_profile is None:
-        fitted = _fit_built_in(imported, profile)
+        fitted = _fit_built_in(imported, profile, alone)
     imported = [spec if fit is None else fit for spec, fit in zip(imported, fitted, strict=True)]
     needed = profiles.MINIMAL if None in fitted else None
 
@@ -257,7 +268,7 @@ def _import_scripts(inputs: Inputs, values: Mapping[str, str]) -> Imported:
 
 
 def _fit_built_in(
-    specs: Sequence[ImportedSpec], profile: ClusterProfile
+    specs: Sequence[ImportedSpec], profile: ClusterProfile, alone: Objects
 ) -> list[ImportedSpec | None]:
     """Return specs that compile with the built-in profile as these do with `profile`, and None in
     the place of each that cannot. Specs that differ only in their names are compiled once.
@@ -266,15 +277,11 @@ def _fit_built_in(
     from ptcompile.importer.profiles import built_in_fields
 
     comment = "no tolerations in the manifest; delete this line to get those for GPUs"
-    fields_by_shape: dict[str, JsonDict | None] = {}
     fitted: list[ImportedSpec | None] = []
     for spec in specs:
         document = spec.document
-        shape = shape_of(document)
-        if shape not in fields_by_shape:
-            fields_by_shape[shape] = built_in_fields(document, profile)
-
-        fields = fields_by_shape[shape]
+        key = built_in_fields, shape_of(document)
+        fields = alone.cached(key, partial(built_in_fields, document, profile))
         if not fields:
             fitted.append(None if fields is None else spec)
             continue
@@ -287,7 +294,13 @@ def _fit_built_in(
 
 
 def _import_all(
-    inputs: Inputs, profile: ClusterProfile, chosen: Chosen, *, lossy: bool, exact: bool
+    inputs: Inputs,
+    profile: ClusterProfile,
+    chosen: Chosen,
+    alone: Objects,
+    *,
+    lossy: bool,
+    exact: bool,
 ) -> tuple[list[ImportedSpec], set[_Identity], list[Diagnostic]]:
     """Return the specs of all chosen jobs, the objects that they compile to, and the
     diagnostics.
@@ -314,7 +327,7 @@ def _import_all(
                 accepted += [dict(item.manifest)]
 
     related = Objects(accepted)
-    decoded = Objects(map(without_nulls, accepted))
+    decoded = Objects(map(without_nulls, accepted)) if accepted else alone
 
     for item in auxiliary:
         if nested_string(item.manifest, "kind") in _UNSUPPORTED_JOBS and chosen.includes(

@@ -29,7 +29,7 @@ from ptcompile.source.emitter import emit, emit_all, emit_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.api.compile import Result
-    from ptcompile.api.import_manifests import Imported
+    from ptcompile.api.import_manifests import Imported, Known
     from ptcompile.converter.report import ConvertedFile
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -96,6 +96,7 @@ def _convert_files(
         objects=objects,
         options=options,
         chosen=chosen,
+        known={},
     )
     converted: list[ConvertedFile] = []
     with closing(map_files(converter, sources, options.jobs, FILES_PER_PROCESS)) as results:
@@ -121,6 +122,7 @@ def _convert_file(
     objects: Mapping[str | None, Sequence[Json]],
     options: argparse.Namespace,
     chosen: Chosen,
+    known: Known,
 ) -> Result:
     """Return the conversion of a file. `objects` has the objects of each file; those of the other
     files are related to this one's.
@@ -135,7 +137,7 @@ def _convert_file(
         [file], profile, beside=beside, schemas=settings.schemas, extensions=settings.extensions
     )
 
-    return convert_inputs(inputs, options.target, lossy=options.lossy, chosen=chosen)
+    return convert_inputs(inputs, options.target, lossy=options.lossy, chosen=chosen, known=known)
 
 
 def _parse_label(text: str) -> tuple[str, str]:
@@ -207,6 +209,7 @@ def _import_files(
         values=values,
         profile=profile if options.cluster else minimal,
         options=options,
+        known={},
     )
     imports: dict[str, ImportedFile] = {}
     with closing(map_files(importer, inputs, options.jobs, FILES_PER_PROCESS)) as results:
@@ -228,13 +231,16 @@ def _import_file(
     values: dict[str, str],
     profile: ClusterProfile | None,
     options: argparse.Namespace,
+    known: Known,
 ) -> ImportedFile:
     from ptcompile.api.import_manifests import import_inputs
 
     source = read_file(_substitute(file.content, values, file.name), file.name, profile)
     settings = settings_of(options)
     inputs = Inputs([source], profile, schemas=settings.schemas, extensions=settings.extensions)
-    imported = import_inputs(inputs, lossy=options.lossy, exact=options.exact, script_values=values)
+    imported = import_inputs(
+        inputs, lossy=options.lossy, exact=options.exact, script_values=values, known=known
+    )
     is_printed = imported.found and not options.profile
     return ImportedFile(imported, _format_specs(imported, options.format) if is_printed else "")
 
