@@ -102,7 +102,7 @@ def lift_run_policy(
     policy = related.cached(
         (lift_run_policy, repr(ending)), lambda: _closest_policy(candidate, theirs, bare, cluster)
     )
-    if policy is None:
+    if not policy:
         return candidate
 
     return compile_candidate({**spec, "spec": {**job, "runPolicy": {**policy}}}, cluster, candidate)
