@@ -12,7 +12,6 @@ from ptcompile.diagnostics import (
     Diagnostic,
     Path,
     Problem,
-    Span,
     has_error,
     own_problem,
     problem_at,
@@ -75,10 +74,10 @@ class ImportedSpec(NamedTuple):
     """The remaining differences, as sentences."""
     portable: JsonDict | None = None
     """The same job for other operators, if this spec leaves its pods to a runtime."""
-    span: Span | None = None
-    """Position of the object's spec in the text."""
     place: int = 0
     """Index of the object's document in its stream, from 0."""
+    path: Path = ()
+    """The object's place in the document: empty, or an item of a List."""
     remarks: tuple[str, ...] = ()
     """Comments of the manifest that belong to no field of the spec."""
     manifests: tuple[Json, ...] = ()
@@ -344,8 +343,7 @@ def _import_all(
         emitted.update(map(_identity, manifests))
         diagnostics += [_to_diagnostic(problem, item) for problem in problems]
         if spec is not None:
-            span = item.document.span((*item.path, "spec"))
-            spec = spec._replace(span=span, place=item.document.index)
+            spec = spec._replace(place=item.document.index, path=item.path)
             imported.append(_with_remarks(spec, item))
 
     return imported, emitted, diagnostics
