@@ -22,9 +22,7 @@ from ptcompile.kubernetes.selectors import ALL, Chosen
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_int,
     kind_of,
-    nested_map,
     nested_string,
     object_name,
 )
@@ -305,6 +303,7 @@ def _import_all(
     diagnostics.
     """
     from ptcompile.importer.attempt import without_nulls
+    from ptcompile.importer.draft import unsupported_kind
 
     objects = inputs.items
     imported: list[ImportedSpec] = []
@@ -332,7 +331,7 @@ def _import_all(
         if nested_string(item.manifest, "kind") in _UNSUPPORTED_JOBS and chosen.includes(
             item.manifest
         ):
-            diagnostics.append(_to_diagnostic(_unsupported_kind(item.manifest), item))
+            diagnostics.append(_to_diagnostic(unsupported_kind(item.manifest), item))
     if objects and not jobs and not diagnostics:
         first, *_ = objects
         diagnostics.append(_to_diagnostic(_no_job(first.manifest), first))
@@ -474,12 +473,15 @@ def _kept_objects(
     objects: Sequence[Item], emitted: set[_Identity], chosen: Chosen
 ) -> tuple[JsonDict, ...]:
     """Return the auxiliary objects that no spec emits, and the jobs that are not chosen."""
-    auxiliary = [
-        item.manifest
-        for item in objects
-        if kind_of(item.manifest) not in _IMPORTABLE or not chosen.includes(item.manifest)
-    ]
-    return tuple([dict(manifest) for manifest in auxiliary if _identity(manifest) not in emitted])
+    manifests = [item.manifest for item in objects]
+    return tuple(
+        [
+            dict(manifest)
+            for manifest in manifests
+            if _identity(manifest) not in emitted
+            and (kind_of(manifest) not in _IMPORTABLE or not chosen.includes(manifest))
+        ]
+    )
 
 
 def _identity(manifest: Json) -> _Identity:
@@ -493,25 +495,6 @@ def _spec_problem(name: str, message: str, severity: Any = "error") -> Problem:
     is_error = severity == "error"
     help = _DROP_HELP if name == "import-differs" and is_error else "keep the manifest as it is"
     return problem_at(name, ("spec",), message, help, severity, "style", "ptcompile")
-
-
-def _unsupported_kind(manifest: Json) -> Problem:
-    kind = nested_string(manifest, "kind")
-    message = f"{kind}: no target writes this kind"
-    help = "keep the manifest as it is"
-    if kind == "MPIJob":
-        workers = nested_map(manifest, "spec", "mpiReplicaSpecs", "Worker")
-        launcher = "deepspeed" if "deepspeed" in str(manifest.get("spec")) else "mpirun"
-        message = (
-            f"{kind}: no target starts the processes of all nodes from one pod, as {launcher} does"
-        )
-        nodes = as_int(workers.get("replicas"), 1)
-        help = (
-            f"keep it, or write a TrainingJob with nodes: {nodes}, where torchrun starts the "
-            "script on each node"
-        )
-
-    return Problem("not-importable", ("kind",), message, help, authority="ptcompile")
 
 
 def _no_job(manifest: Json) -> Problem:
