@@ -314,16 +314,13 @@ def _rewrite_references(
     manifests, field_problems = rewrite_fields(manifests, pairs, new_job)
     searched = request.searched
     rewritten = rewrite_selectors([*objects, *manifests], pairs, new_job, searched)
-    output, host_problems = rewrite_host_files(rewritten.objects, renamed_hosts(pairs), searched)
+    hosts = renamed_hosts(pairs)
+    output, host_problems = rewrite_host_files(rewritten.objects, hosts, searched)
     problems += [*field_problems, *rewritten.problems, *host_problems]
-    if request.beside:
-        others = request.beside
-        problems += map(
-            _in_other_file, rewrite_selectors(others, pairs, new_job, searched).problems
-        )
-        problems += map(
-            _in_other_file, rewrite_host_files(others, renamed_hosts(pairs), searched)[1]
-        )
+    others = request.beside
+    selecting = rewrite_selectors(others, pairs, new_job, searched).problems
+    _, naming = rewrite_host_files(others, hosts, searched)
+    problems += map(_in_other_file, [*selecting, *naming])
 
     return output[len(objects) :], output[: len(objects)], problems
 
