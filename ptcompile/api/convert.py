@@ -4,8 +4,10 @@ import to.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile as compiling
@@ -45,6 +47,7 @@ from ptcompile.diagnostics import (
     Diagnostic,
     Problem,
     Problems,
+    Span,
     code_of,
     has_error,
     message_at,
@@ -65,6 +68,7 @@ from ptcompile.source.documents import from_data
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import StreamSource
+    from ptcompile.api.import_manifests import Known
     from ptcompile.differ.model import Fact
     from ptcompile.extending import Extensions
 
@@ -121,12 +125,17 @@ def convert(
 
 
 def convert_inputs(
-    inputs: Inputs, target: str, *, lossy: bool = False, chosen: Chosen = ALL
+    inputs: Inputs,
+    target: str,
+    *,
+    lossy: bool = False,
+    chosen: Chosen = ALL,
+    known: Known | None = None,
 ) -> Result:
-    """Convert the manifests of a file."""
+    """Convert the manifests of a file. `known` is shared by the files of a command."""
     if inputs.given_profile is None and not inputs.has_wrong_settings:
         inputs = _with_own_profile(inputs)
-    imported = import_inputs(inputs, lossy=lossy, chosen=chosen)
+    imported = import_inputs(inputs, lossy=lossy, chosen=chosen, known=known)
     if not imported.ok:
         return Result((), imported.diagnostics)
 
@@ -195,7 +204,7 @@ def _new_findings(
         owner = by_name.get(name, imported.found[0])
         message = f"in {finding.resource or 'the output'}, which it converts to: {finding.message}"
         severity = "warning" if request.lossy else finding.severity
-        yield _diagnostic(finding.name, message, finding.help, owner, inputs.filename, severity)
+        yield _diagnostic(finding.name, message, finding.help, owner, request, severity)
 
 
 def _name_in(finding: Diagnostic) -> str:
@@ -228,10 +237,11 @@ class _Request(NamedTuple):
     beside: tuple[JsonDict, ...]
     searched: Searched
 
-    @property
-    def filename(self) -> str | None:
-        """The name of the manifests' file in findings."""
-        return self.inputs.filename
+    def span(self, imported: ImportedSpec) -> Span | None:
+        """Return the position of the spec of an imported object in the text."""
+        documents = self.inputs.files[0].source.documents
+        index = bisect_left(documents, imported.place, key=attrgetter("index"))
+        return documents[index].span((*imported.path, "spec"))
 
     def compile(self, spec: JsonDict, target: str | None = None) -> Result:
         """Return what a spec compiles to, without the findings of rules."""
@@ -275,10 +285,7 @@ def _convert_one(
         jobs = _first_jobs(old_world, new_world)
         if is_moved and manifests and jobs is not None:
             manifests, others, problems = _rewrite_references(manifests, objects, *jobs, request)
-            diagnostics += [
-                _from_problem(item, imported, request.filename, lossy=request.lossy)
-                for item in problems
-            ]
+            diagnostics += [_from_problem(item, imported, request) for item in problems]
         if not has_error(diagnostics):
             return replace_images(manifests, as_written), others, diagnostics
 
@@ -307,16 +314,13 @@ def _rewrite_references(
     manifests, field_problems = rewrite_fields(manifests, pairs, new_job)
     searched = request.searched
     rewritten = rewrite_selectors([*objects, *manifests], pairs, new_job, searched)
-    output, host_problems = rewrite_host_files(rewritten.objects, renamed_hosts(pairs), searched)
+    hosts = renamed_hosts(pairs)
+    output, host_problems = rewrite_host_files(rewritten.objects, hosts, searched)
     problems += [*field_problems, *rewritten.problems, *host_problems]
-    if request.beside:
-        others = request.beside
-        problems += map(
-            _in_other_file, rewrite_selectors(others, pairs, new_job, searched).problems
-        )
-        problems += map(
-            _in_other_file, rewrite_host_files(others, renamed_hosts(pairs), searched)[1]
-        )
+    others = request.beside
+    selecting = rewrite_selectors(others, pairs, new_job, searched).problems
+    _, naming = rewrite_host_files(others, hosts, searched)
+    problems += map(_in_other_file, [*selecting, *naming])
 
     return output[len(objects) :], output[: len(objects)], problems
 
@@ -327,8 +331,6 @@ def _convert_spec(
     """Return the spec's manifests for the target with their world, and all findings of the
     conversion.
     """
-    filename = request.filename
-    lossy = request.lossy
     queueing = queueing_of(old_world.jobs[0]) if old_world.jobs else Queueing()
     problems = list(_setting_problems(imported, request, old_world))
     if not is_admitted(queueing.system, request.target):
@@ -340,7 +342,7 @@ def _convert_spec(
     result, new_world, renamings = _with_new_names(spec, result, old_world, request)
     problems += renamings
     diagnostics = [
-        _spec_finding(diagnostic, imported, filename, "warning") for diagnostic in dropped
+        _spec_finding(diagnostic, imported, request, "warning") for diagnostic in dropped
     ]
     for diagnostic in result.diagnostics:
         if diagnostic.severity == "note" and diagnostic.name == "done-differently":
@@ -350,8 +352,8 @@ def _convert_spec(
         is_lost = diagnostic.name == "not-carried-over"
         if is_lost and diagnostic.path[:2] == ("spec", "manifest"):
             continue  # reported with the settings
-        severity = "error" if is_lost and not lossy else diagnostic.severity
-        diagnostics.append(_spec_finding(diagnostic, imported, filename, severity))
+        severity = "error" if is_lost and not request.lossy else diagnostic.severity
+        diagnostics.append(_spec_finding(diagnostic, imported, request, severity))
 
     jobs = _first_jobs(old_world, new_world)
     if jobs is not None:
@@ -365,9 +367,9 @@ def _convert_spec(
     if jobs is not None:
         facts = [fact for fact in compare_worlds(*jobs).facts if fact.what in _ENDING_FACTS]
         problems += _changed_settings(facts)
-        diagnostics += _ending_finding(facts, *jobs, imported, filename)
+        diagnostics += _ending_finding(facts, *jobs, imported, request)
 
-    stamped = [_from_problem(problem, imported, filename, lossy=lossy) for problem in problems]
+    stamped = [_from_problem(problem, imported, request) for problem in problems]
     return result, new_world, list(dict.fromkeys((*diagnostics, *stamped)))
 
 
@@ -471,15 +473,13 @@ def _compile_reduced(
     return spec, result, tuple(dropped)
 
 
-def _from_problem(
-    problem: Problem, imported: ImportedSpec, filename: str | None, *, lossy: bool
-) -> Diagnostic:
+def _from_problem(problem: Problem, imported: ImportedSpec, request: _Request) -> Diagnostic:
     """Return the finding for a loss: an error, or with `lossy` a warning without the way to get
     one.
     """
-    is_accepted = lossy and problem.severity == "error"
+    is_accepted = request.lossy and problem.severity == "error"
     severity, help = ("warning", None) if is_accepted else (problem.severity, problem.help)
-    return _diagnostic(problem.name, problem.message, help, imported, filename, severity)
+    return _diagnostic(problem.name, problem.message, help, imported, request, severity)
 
 
 def _changed_settings(facts: Sequence[Fact]) -> Problems:
@@ -500,7 +500,7 @@ def _ending_finding(
     old_job: SimulatedJob,
     new_job: SimulatedJob,
     imported: ImportedSpec,
-    filename: str | None,
+    request: _Request,
 ) -> Iterator[Diagnostic]:
     """Yield a warning if the operators differ in what follows a failure or the end of the job; the
     comparison has the sentences of both.
@@ -519,14 +519,14 @@ def _ending_finding(
             old, new = f"{old} of {old_group}", f"{new} of {new_group}"
         topics = " and ".join(", ".join(topics_of((*before, *after))).rsplit(", ", 1))
         message = f"spec: the {new} handles {topics} differently from the {old}"
-        finding = _diagnostic("convert-differs", message, None, imported, filename, "warning")
+        finding = _diagnostic("convert-differs", message, None, imported, request, "warning")
         yield finding._replace(
             comparison=((f"before ({old})", f"after ({new})"), *rows_by_topic(before, after))
         )
 
 
 def _spec_finding(
-    diagnostic: Diagnostic, imported: ImportedSpec, filename: str | None, severity: Any
+    diagnostic: Diagnostic, imported: ImportedSpec, request: _Request, severity: Any
 ) -> Diagnostic:
     """Return a finding about the intermediate spec as a finding about the object that it was
     imported from.
@@ -541,7 +541,7 @@ def _spec_finding(
         f"in the spec that it imports to: {message}",
         diagnostic.help,
         imported,
-        filename,
+        request,
         severity,
     )
 
@@ -551,10 +551,10 @@ def _diagnostic(
     message: str,
     help: str | None,
     imported: ImportedSpec,
-    filename: str | None,
+    request: _Request,
     severity: Any,
 ) -> Diagnostic:
     return Diagnostic(
-        code_of(name), name, severity, message, help, ("spec",), imported.span, "run", "ptcompile", filename,
-        imported.place, imported.origin,
+        code_of(name), name, severity, message, help, ("spec",), request.span(imported), "run", "ptcompile",
+        request.inputs.filename, imported.place, imported.origin,
     )  # fmt: skip

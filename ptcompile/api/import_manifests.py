@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api.inputs import AnyProfile, Inputs, Item, SchemaPaths
@@ -11,7 +12,6 @@ from ptcompile.diagnostics import (
     Diagnostic,
     Path,
     Problem,
-    Span,
     has_error,
     own_problem,
     problem_at,
@@ -22,9 +22,7 @@ from ptcompile.kubernetes.selectors import ALL, Chosen
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
-    as_int,
     kind_of,
-    nested_map,
     nested_string,
     object_name,
 )
@@ -42,6 +40,11 @@ if TYPE_CHECKING:
 
 _IMPORTABLE = operators.kinds_with(Kind.read)
 """The kinds that can be imported, by apiVersion and kind."""
+
+Known = dict[str, Objects]
+"""What was found for jobs without other objects, by profile: jobs of later files that differ only
+in their names, or end alike, are not searched for again.
+"""
 
 _Identity = tuple[str, ...]
 """The apiVersion, kind and name of an object."""
@@ -69,10 +72,10 @@ class ImportedSpec(NamedTuple):
     """The remaining differences, as sentences."""
     portable: JsonDict | None = None
     """The same job for other operators, if this spec leaves its pods to a runtime."""
-    span: Span | None = None
-    """Position of the object's spec in the text."""
     place: int = 0
     """Index of the object's document in its stream, from 0."""
+    path: Path = ()
+    """The object's place in the document: empty, or an item of a List."""
     remarks: tuple[str, ...] = ()
     """Comments of the manifest that belong to no field of the spec."""
     manifests: tuple[Json, ...] = ()
@@ -199,9 +202,10 @@ def import_inputs(
     exact: bool = False,
     chosen: Chosen = ALL,
     script_values: Mapping[str, str] | None = None,
+    known: Known | None = None,
 ) -> Imported:
     """Import the manifests of a file, or its batch script with these values; without them a
-    script is an error.
+    script is an error. `known` is shared by the files of a command.
     """
     from ptcompile.importer import profiles
 
@@ -211,10 +215,14 @@ def import_inputs(
         return _import_scripts(inputs, script_values)
 
     profile = inputs.given_profile or profiles.minimal_cluster()
-    imported, emitted, problems = _import_all(inputs, profile, chosen, lossy=lossy, exact=exact)
+    known = {} if known is None else known
+    alone = known.setdefault(repr(profile), Objects())
+    imported, emitted, problems = _import_all(
+        inputs, profile, chosen, alone, lossy=lossy, exact=exact
+    )
     fitted: Sequence[ImportedSpec | None] = imported
     if inputs.given_profile is None:
-        fitted = _fit_built_in(imported, profile)
+        fitted = _fit_built_in(imported, profile, alone)
     imported = [spec if fit is None else fit for spec, fit in zip(imported, fitted, strict=True)]
     needed = profiles.MINIMAL if None in fitted else None
 
@@ -257,7 +265,7 @@ def _import_scripts(inputs: Inputs, values: Mapping[str, str]) -> Imported:
 
 
 def _fit_built_in(
-    specs: Sequence[ImportedSpec], profile: ClusterProfile
+    specs: Sequence[ImportedSpec], profile: ClusterProfile, alone: Objects
 ) -> list[ImportedSpec | None]:
     """Return specs that compile with the built-in profile as these do with `profile`, and None in
     the place of each that cannot. Specs that differ only in their names are compiled once.
@@ -266,15 +274,11 @@ def _fit_built_in(
     from ptcompile.importer.profiles import built_in_fields
 
     comment = "no tolerations in the manifest; delete this line to get those for GPUs"
-    fields_by_shape: dict[str, JsonDict | None] = {}
     fitted: list[ImportedSpec | None] = []
     for spec in specs:
         document = spec.document
-        shape = shape_of(document)
-        if shape not in fields_by_shape:
-            fields_by_shape[shape] = built_in_fields(document, profile)
-
-        fields = fields_by_shape[shape]
+        key = built_in_fields, shape_of(document)
+        fields = alone.cached(key, partial(built_in_fields, document, profile))
         if not fields:
             fitted.append(None if fields is None else spec)
             continue
@@ -287,12 +291,19 @@ def _fit_built_in(
 
 
 def _import_all(
-    inputs: Inputs, profile: ClusterProfile, chosen: Chosen, *, lossy: bool, exact: bool
+    inputs: Inputs,
+    profile: ClusterProfile,
+    chosen: Chosen,
+    alone: Objects,
+    *,
+    lossy: bool,
+    exact: bool,
 ) -> tuple[list[ImportedSpec], set[_Identity], list[Diagnostic]]:
     """Return the specs of all chosen jobs, the objects that they compile to, and the
     diagnostics.
     """
     from ptcompile.importer.attempt import without_nulls
+    from ptcompile.importer.draft import unsupported_kind
 
     objects = inputs.items
     imported: list[ImportedSpec] = []
@@ -314,13 +325,13 @@ def _import_all(
                 accepted += [dict(item.manifest)]
 
     related = Objects(accepted)
-    decoded = Objects(map(without_nulls, accepted))
+    decoded = Objects(map(without_nulls, accepted)) if accepted else alone
 
     for item in auxiliary:
         if nested_string(item.manifest, "kind") in _UNSUPPORTED_JOBS and chosen.includes(
             item.manifest
         ):
-            diagnostics.append(_to_diagnostic(_unsupported_kind(item.manifest), item))
+            diagnostics.append(_to_diagnostic(unsupported_kind(item.manifest), item))
     if objects and not jobs and not diagnostics:
         first, *_ = objects
         diagnostics.append(_to_diagnostic(_no_job(first.manifest), first))
@@ -331,8 +342,7 @@ def _import_all(
         emitted.update(map(_identity, manifests))
         diagnostics += [_to_diagnostic(problem, item) for problem in problems]
         if spec is not None:
-            span = item.document.span((*item.path, "spec"))
-            spec = spec._replace(span=span, place=item.document.index)
+            spec = spec._replace(place=item.document.index, path=item.path)
             imported.append(_with_remarks(spec, item))
 
     return imported, emitted, diagnostics
@@ -463,12 +473,15 @@ def _kept_objects(
     objects: Sequence[Item], emitted: set[_Identity], chosen: Chosen
 ) -> tuple[JsonDict, ...]:
     """Return the auxiliary objects that no spec emits, and the jobs that are not chosen."""
-    auxiliary = [
-        item.manifest
-        for item in objects
-        if kind_of(item.manifest) not in _IMPORTABLE or not chosen.includes(item.manifest)
-    ]
-    return tuple([dict(manifest) for manifest in auxiliary if _identity(manifest) not in emitted])
+    manifests = [item.manifest for item in objects]
+    return tuple(
+        [
+            dict(manifest)
+            for manifest in manifests
+            if _identity(manifest) not in emitted
+            and (kind_of(manifest) not in _IMPORTABLE or not chosen.includes(manifest))
+        ]
+    )
 
 
 def _identity(manifest: Json) -> _Identity:
@@ -482,25 +495,6 @@ def _spec_problem(name: str, message: str, severity: Any = "error") -> Problem:
     is_error = severity == "error"
     help = _DROP_HELP if name == "import-differs" and is_error else "keep the manifest as it is"
     return problem_at(name, ("spec",), message, help, severity, "style", "ptcompile")
-
-
-def _unsupported_kind(manifest: Json) -> Problem:
-    kind = nested_string(manifest, "kind")
-    message = f"{kind}: no target writes this kind"
-    help = "keep the manifest as it is"
-    if kind == "MPIJob":
-        workers = nested_map(manifest, "spec", "mpiReplicaSpecs", "Worker")
-        launcher = "deepspeed" if "deepspeed" in str(manifest.get("spec")) else "mpirun"
-        message = (
-            f"{kind}: no target starts the processes of all nodes from one pod, as {launcher} does"
-        )
-        nodes = as_int(workers.get("replicas"), 1)
-        help = (
-            f"keep it, or write a TrainingJob with nodes: {nodes}, where torchrun starts the "
-            "script on each node"
-        )
-
-    return Problem("not-importable", ("kind",), message, help, authority="ptcompile")
 
 
 def _no_job(manifest: Json) -> Problem:

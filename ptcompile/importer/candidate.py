@@ -145,7 +145,8 @@ def _build(
     else:
         run = PassedJob(parts, target, job, passing.run(job, context))
         runs.append(run)
-    return Candidate(spec, build(parts.spec, run.after, context, passes=()).named, run)
+    built = build(parts.spec, run.after, context, passes=(), shared=True)
+    return Candidate(spec, built.named, run)
 
 
 def _is_same_to_passes(a: Job, b: Job) -> bool:

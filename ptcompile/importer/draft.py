@@ -19,6 +19,7 @@ from ptcompile.kubernetes.unstructured import (
     LAST_APPLIED,
     Json,
     JsonDict,
+    as_int,
     nested_map,
     nested_string,
     nested_value,
@@ -303,3 +304,23 @@ def placeholder_warning(image: str, path: Path) -> Problem:
     message = f"{image!r} is a placeholder: the spec compiles once it names an image"
     help = "write the image into the spec, or import with --set NAME=VALUE"
     return own_problem("import-differs", path, message, help, "warning", "style")
+
+
+def unsupported_kind(manifest: Json) -> Problem:
+    """Return the error for a job of a kind that no target writes."""
+    kind = nested_string(manifest, "kind")
+    message = f"{kind}: no target writes this kind"
+    help = "keep the manifest as it is"
+    if kind == "MPIJob":
+        workers = nested_map(manifest, "spec", "mpiReplicaSpecs", "Worker")
+        launcher = "deepspeed" if "deepspeed" in str(manifest.get("spec")) else "mpirun"
+        message = (
+            f"{kind}: no target starts the processes of all nodes from one pod, as {launcher} does"
+        )
+        nodes = as_int(workers.get("replicas"), 1)
+        help = (
+            f"keep it, or write a TrainingJob with nodes: {nodes}, where torchrun starts the "
+            "script on each node"
+        )
+
+    return Problem("not-importable", ("kind",), message, help, authority="ptcompile")

@@ -26,7 +26,7 @@ from ptcompile.importer.candidate import (
     without_env,
 )
 from ptcompile.importer.draft import blocks
-from ptcompile.importer.residue import all_gaps, gaps
+from ptcompile.importer.residue import all_gaps, gaps, without_fields
 from ptcompile.kinds.reading import Read
 from ptcompile.kubernetes.commands import PROCESS_WORDS
 from ptcompile.kubernetes.index import SERVICE
@@ -41,6 +41,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     nested_string,
     object_name,
+    placed_values,
     values_in,
     without_falsy,
     without_keys,
@@ -102,7 +103,7 @@ def lift_run_policy(
     policy = related.cached(
         (lift_run_policy, repr(ending)), lambda: _closest_policy(candidate, theirs, bare, cluster)
     )
-    if policy is None:
+    if not policy:
         return candidate
 
     return compile_candidate({**spec, "spec": {**job, "runPolicy": {**policy}}}, cluster, candidate)
@@ -440,53 +441,29 @@ _TORCHRUN_VARIABLES = frozenset(
 """Variables that compile adds unless torchrun's defaults apply."""
 
 
+_ENVIRONMENTS = frozenset({("spec", "env"), ("spec", "master", "env"), ("spec", "worker", "env")})
+
+
 def lift_torchrun_defaults(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
     """Return the spec with `elastic.defaults` instead of the nulls that leave settings to torchrun,
     if it compiles to the same objects.
     """
     spec = candidate.spec
-    job = spec["spec"]
-    bare = _without_nulls(job, ("elastic",)) if "elastic" in job else job
-    for path in (("env",), ("master", "env"), ("worker", "env")):
-        bare = _without_nulls(bare, path, _TORCHRUN_VARIABLES)
-    if bare == job:
+    nulls = [
+        path
+        for path, value in placed_values(spec)
+        if value is None
+        and (
+            path[:2] == ("spec", "elastic")
+            or (path[:-1] in _ENVIRONMENTS and path[-1] in _TORCHRUN_VARIABLES)
+        )
+    ]
+    if not nulls:
         return candidate
 
-    with_defaults = {
-        **spec,
-        "spec": {**bare, "elastic": {"defaults": "torchrun", **bare.get("elastic", {})}},
-    }
-
-    return _if_same(candidate, with_defaults, cluster)
-
-
-def _without_nulls(
-    block: SpecData, path: Sequence[str], names: Collection[str] | None = None
-) -> SpecData:
-    """Return a copy without the nulls below a path, or only those under `names`, and without
-    mappings that become empty.
-    """
-    if path:
-        key, *rest = path
-        if key not in block:
-            return block
-        inner = _without_nulls(block[key], rest, names)
-        if inner or key in {"master", "worker"}:
-            return {**block, key: inner}
-        return without_keys(block, key)
-
-    kept = {
-        field: _without_nulls(value, (), names) if isinstance(value, dict) else value
-        for field, value in block.items()
-    }
-
-    return {
-        field: value
-        for field, value in kept.items()
-        if not (
-            (value is None and (names is None or field in names)) or (value == {} and block[field])
-        )
-    }
+    job = without_fields(spec, nulls)["spec"]
+    elastic = {"defaults": "torchrun", **job.get("elastic", {})}
+    return _if_same(candidate, {**spec, "spec": {**job, "elastic": elastic}}, cluster)
 
 
 def lift_queue(

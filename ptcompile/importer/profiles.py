@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from ptcompile.importer.candidate import compile_manifests
-from ptcompile.importer.residue import gaps
+from ptcompile.importer.residue import are_equivalent
 from ptcompile.kubernetes.unstructured import JsonDict, nested_map, nested_value, without_keys
 from ptcompile.spec.reader import default_cluster, read_cluster
 
@@ -39,11 +39,8 @@ def needed_profile(specs: Sequence[JsonDict]) -> JsonDict | None:
     """Return the minimal profile if any spec compiles differently with the built-in one, else
     None.
     """
-    for spec in specs:
-        built_in = compile_manifests(spec, default_cluster())
-        if built_in != compile_manifests(spec, minimal_cluster()):
-            return MINIMAL
-    return None
+    fits = all(built_in_fields(spec, minimal_cluster()) == {} for spec in specs)
+    return None if fits else MINIMAL
 
 
 _NO_TOLERATIONS = {"spec": {"tolerations": None}}
@@ -163,9 +160,7 @@ def _compile_alike(
     for spec, new_spec in zip(specs, new_specs, strict=True):
         ours = compile_manifests(spec, old_cluster)
         theirs = compile_manifests(new_spec, new_cluster)
-        if ours is None or theirs is None or len(ours) != len(theirs) or "$(" in str(ours):
-            return False
-        if any(any(gaps(x, y)) for x, y in zip(ours, theirs, strict=True)):
+        if "$(" in str(ours) or not are_equivalent(ours, theirs, is_exact=False):
             return False
 
     return True

@@ -60,11 +60,12 @@ def _comments(source: Source, document: Document) -> Iterator[tuple[Path, str]]:
     """Yield each comment of a document with the path of its line, or of the next line if it has
     a line of its own.
     """
-    if document.positions() is None or source.is_json:
-        return
-
     # the lines before the first --- belong to the first document
     offset = document.start() if document.index else 0
+    has_comments = "#" in source.text[offset : document.end()] and not source.is_json
+    if not has_comments or document.positions() is None:
+        return
+
     waiting: list[str] = []
     remaining = _MAX_COMMENTS
     for line in source.text[offset : document.end()].split("\n"):

@@ -7,11 +7,12 @@ which every target applies. Elsewhere it goes to `manifest`, a patch for this ta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.defaulting.meaning import is_default
+from ptcompile.diagnostics import Path
 from ptcompile.differ.normal import (
     Keyed,
     NormalFields,
@@ -357,13 +358,13 @@ def shrink_spec(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
     has_references = "$(" in str(expected)  # a variable may refer to an earlier one
     for group in _removable_paths(candidate.spec):
         for paths in _trials(candidate, group, cluster) if len(group) > 1 else (group,):
-            spec = _without_all(candidate.spec, paths)
+            spec = without_fields(candidate.spec, paths)
             # without the only field of a block, the spec may equal one that was already tried
             if spec in (candidate.spec, rejected):
                 continue
 
             smaller = compile_candidate(spec, cluster, candidate)
-            if _are_equivalent(smaller.manifests, expected, is_exact=has_references):
+            if are_equivalent(smaller.manifests, expected, is_exact=has_references):
                 candidate = smaller
             else:
                 rejected = spec
@@ -380,7 +381,7 @@ def _trials(
     All are left out at once to see which the objects need: one by one, a job of n roles would be
     compiled n times.
     """
-    bare = compile_candidate(_without_all(candidate.spec, group), cluster).manifests
+    bare = compile_candidate(without_fields(candidate.spec, group), cluster).manifests
     needless = group
     if (
         bare is not None
@@ -403,7 +404,8 @@ def _marks_of(path: KeyPath) -> set[str]:
     return marks | {"env", f"[{path[-1]}]"}
 
 
-def _without_all(spec: SpecData, paths: Sequence[KeyPath]) -> SpecData:
+def without_fields(spec: SpecData, paths: Iterable[Path]) -> SpecData:
+    """Return the spec without the values at these paths, and without blocks that become empty."""
     for path in paths:
         spec = without_path(spec, path, kept=("master", "worker", "spec"))
     return spec
@@ -421,7 +423,7 @@ def sort_fields(spec: SpecData) -> SpecData:
     }
 
 
-def _are_equivalent(compiled: Manifests, expected: Manifests, *, is_exact: bool) -> bool:
+def are_equivalent(compiled: Manifests, expected: Manifests, *, is_exact: bool) -> bool:
     """Return whether the manifests are equal, ignoring fields at their defaults unless
     `is_exact`.
     """

@@ -611,9 +611,10 @@ def test_the_run_policy_is_the_smallest_that_means_the_same(
     lifted = lift_run_policy(
         candidate, manifests[-1], read(manifests), Objects(), ClusterProfile()
     ).spec
-    assert lifted == {**spec, "spec": {**spec["spec"], "runPolicy": lifted["spec"]["runPolicy"]}}
+    fields = {key: value for key, value in lifted["spec"].items() if key != "runPolicy"}
+    assert {**lifted, "spec": fields} == spec
     assert list(ptcompile.compile(lifted).unwrap()) == manifests
-    assert len(lifted["spec"]["runPolicy"]) <= len(policy)
+    assert len(lifted["spec"].get("runPolicy", {})) <= len(policy)
 
 
 def test_a_run_policy_is_the_runtimes() -> None:

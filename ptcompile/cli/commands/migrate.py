@@ -29,7 +29,7 @@ from ptcompile.source.emitter import emit, emit_all, emit_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.api.compile import Result
-    from ptcompile.api.import_manifests import Imported
+    from ptcompile.api.import_manifests import Imported, Known
     from ptcompile.converter.report import ConvertedFile
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -96,6 +96,7 @@ def _convert_files(
         objects=objects,
         options=options,
         chosen=chosen,
+        known={},
     )
     converted: list[ConvertedFile] = []
     with closing(map_files(converter, sources, options.jobs, FILES_PER_PROCESS)) as results:
@@ -121,6 +122,7 @@ def _convert_file(
     objects: Mapping[str | None, Sequence[Json]],
     options: argparse.Namespace,
     chosen: Chosen,
+    known: Known,
 ) -> Result:
     """Return the conversion of a file. `objects` has the objects of each file; those of the other
     files are related to this one's.
@@ -135,7 +137,7 @@ def _convert_file(
         [file], profile, beside=beside, schemas=settings.schemas, extensions=settings.extensions
     )
 
-    return convert_inputs(inputs, options.target, lossy=options.lossy, chosen=chosen)
+    return convert_inputs(inputs, options.target, lossy=options.lossy, chosen=chosen, known=known)
 
 
 def _parse_label(text: str) -> tuple[str, str]:
@@ -148,8 +150,8 @@ def _parse_label(text: str) -> tuple[str, str]:
 
 def _converted_files(converted: Sequence[ConvertedFile], folder: str) -> dict[str, str]:
     """Return the contents of a file for each converted one, with the same path below the folder."""
-    names = [file.name for file in converted]
-    root = os.path.commonpath([os.path.dirname(name) or "." for name in names]) if names else "."
+    folders = [os.path.dirname(file.name) or "." for file in converted]
+    root = os.path.commonpath(folders or ["."])
     return {
         os.path.join(folder, os.path.relpath(file.name, root)): emit_all(file.manifests)
         for file in converted
@@ -207,13 +209,17 @@ def _import_files(
         values=values,
         profile=profile if options.cluster else minimal,
         options=options,
+        known={},
     )
     imports: dict[str, ImportedFile] = {}
     with closing(map_files(importer, inputs, options.jobs, FILES_PER_PROCESS)) as results:
         for file, result in zip(inputs, results, strict=True):
             diagnostics = result.imported.diagnostics
-            names = {diagnostic.name for diagnostic in diagnostics}
-            if file.named or result.imported.found or names != {"nothing-to-import"}:
+            if (
+                file.named
+                or result.imported.found
+                or {item.name for item in diagnostics} != {"nothing-to-import"}
+            ):
                 reporter.add(
                     file._replace(content=_substitute(file.content, values, file.name)), diagnostics
                 )
@@ -228,13 +234,16 @@ def _import_file(
     values: dict[str, str],
     profile: ClusterProfile | None,
     options: argparse.Namespace,
+    known: Known,
 ) -> ImportedFile:
     from ptcompile.api.import_manifests import import_inputs
 
     source = read_file(_substitute(file.content, values, file.name), file.name, profile)
     settings = settings_of(options)
     inputs = Inputs([source], profile, schemas=settings.schemas, extensions=settings.extensions)
-    imported = import_inputs(inputs, lossy=options.lossy, exact=options.exact, script_values=values)
+    imported = import_inputs(
+        inputs, lossy=options.lossy, exact=options.exact, script_values=values, known=known
+    )
     is_printed = imported.found and not options.profile
     return ImportedFile(imported, _format_specs(imported, options.format) if is_printed else "")
 
@@ -254,12 +263,11 @@ def _substitute(content: bytes, values: dict[str, str], filename: str | None = N
     text = content.decode("utf-8-sig", errors="surrogateescape") if values else ""
     if not values or is_batch_script(text, filename):
         return content
-    filled = re.sub(
+    return re.sub(
         r"\$(\{)?(?P<name>[A-Za-z_]\w*)(?(1)\})",
         lambda match: values.get(match["name"], match.group()),
         text,
-    )
-    return filled.encode("utf-8", errors="surrogateescape")
+    ).encode("utf-8", errors="surrogateescape")
 
 
 def _write_specs(results: Mapping[str, ImportedFile], options: argparse.Namespace) -> int:
@@ -311,9 +319,7 @@ def _spec_files(texts: Mapping[str, str], options: argparse.Namespace) -> dict[s
     are imported from.
     """
     if not files.names_folder(options.output):
-        if texts:
-            return {options.output: _join_specs(texts, options.format)}
-        return {}
+        return {options.output: _join_specs(texts, options.format)} if texts else {}
     texts_by_path: dict[str, str] = {}
     for name, text in texts.items():
         texts_by_path[files.path_for(name, options.output, options.format, texts_by_path)] = text
@@ -321,9 +327,7 @@ def _spec_files(texts: Mapping[str, str], options: argparse.Namespace) -> dict[s
 
 
 def _format_specs(imported: Imported, form: str) -> str:
-    if form == "yaml":
-        return imported.yaml()
-    return emit_json(imported.to_dict())
+    return imported.yaml() if form == "yaml" else emit_json(imported.to_dict())
 
 
 def _join_specs(texts: Mapping[str, str], form: str) -> str:
@@ -337,11 +341,8 @@ def _print_summary(imports: Mapping[str, Imported], options: argparse.Namespace)
     same_worlds = sum(spec.same_world for spec in specs)
     scripts = sum(not spec.target for spec in specs)
     kept = sum(len(imported.kept) for imported in imports.values())
-    if options.output is not None:
-        place = f"in {_kept_file(options.output)}"
-    else:
-        place = "and written if -o says where"
-
+    is_written = options.output is not None
+    place = f"in {_kept_file(options.output)}" if is_written else "and written if -o says where"
     kept_note = f"; {kept} objects are kept unchanged, {place}" if kept else ""
     if scripts:
         files.print_error(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,6 +14,8 @@ import ptcompile
 from ptcompile.cli import main, processes
 from ptcompile.cli.commands import migrate
 from ptcompile.cli.files import UsageError
+from ptcompile.importer import attempt
+from ptcompile.kubernetes.unstructured import Json, object_name
 from tests.cli.running import here, process
 from tests.making import smallest
 
@@ -41,6 +44,29 @@ def test_a_folder_is_imported_to_a_folder_with_kept_objects(tmp_path: Path) -> N
     written = sorted(path.relative_to(out).as_posix() for path in out.rglob("*.yaml"))
     assert written == ["a.yaml", "b.yaml", "kept/kept.yaml"]
     assert yaml.safe_load((out / "kept" / "kept.yaml").read_text())["kind"] == "ConfigMap"
+
+
+@pytest.mark.parametrize(
+    "words", [("import",), ("convert", "--target", "jobset")], ids=lambda words: words[0]
+)
+def test_jobs_of_several_files_that_differ_only_in_their_names_are_searched_for_once(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, nodes in (("a", 2), ("b", 2), ("c", 3)):
+        (tmp_path / f"{name}.yaml").write_text(manifests(name, f"nodes: {nodes}"))
+    searched: list[str] = []
+    search = attempt._search
+
+    def record(manifest: Json, *args: Any, **options: Any) -> attempt.ImportOutcome:
+        searched.append(object_name(manifest))
+        return search(manifest, *args, **options)
+
+    monkeypatch.setattr(attempt, "_search", record)
+    out = tmp_path / "out"
+    assert main([*words, str(tmp_path), "-o", f"{out}/"]) == 0
+    assert searched == ["a", "c"]
+    written = [yaml.safe_load((out / f"{name}.yaml").read_text()) for name in "abc"]
+    assert [document["metadata"]["name"] for document in written] == ["a", "b", "c"]
 
 
 def test_common_settings_go_into_a_profile(
