@@ -3,37 +3,12 @@
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-NOT_CODE = {
-    tokenize.COMMENT,
-    tokenize.DEDENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
-    tokenize.INDENT,
-    tokenize.NEWLINE,
-    tokenize.NL,
-}
+from tests.sources import Source
+
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-def code_tokens(text: str, tree: ast.Module) -> list[tokenize.TokenInfo]:
-    """Return the tokens of code: without comments, docstrings, line ends and indentation."""
-    docstrings = {
-        line
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-        for line in range(node.lineno, (node.end_lineno or 0) + 1)
-    }
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    return [
-        token for token in tokens if token.type not in NOT_CODE and token.start[0] not in docstrings
-    ]
 
 
 def is_unrelated(node: ast.AST) -> bool:
@@ -91,21 +66,19 @@ def long_body(function: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]
 class Figures:
     """The figures of a set of modules."""
 
-    def __init__(self, texts: list[str]) -> None:
+    def __init__(self, modules: Iterable[Source]) -> None:
         self.counts: Counter[str] = Counter()
         names: Counter[str] = Counter()
         private: list[str] = []
         bodies: list[list[str]] = []
         functions = 0
-        for text in texts:
-            tree = ast.parse(text)
-            lines = text.splitlines()
-            tokens = code_tokens(text, tree)
-            self.counts["tokens"] += len(tokens)
-            self.counts["code lines"] += len({token.start[0] for token in tokens})
+        for module in modules:
+            lines = module.text.splitlines()
+            self.counts["tokens"] += module.tokens.count
+            self.counts["code lines"] += module.tokens.code_lines
             self.counts["lines above 100 columns"] += sum(len(line) > 100 for line in lines)
-            names.update(token.string for token in tokens if token.type == tokenize.NAME)
-            for node in ast.walk(tree):
+            names.update(module.tokens.names)
+            for node in ast.walk(module.tree):
                 self.counts.update(features(node))
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     functions += 1

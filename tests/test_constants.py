@@ -6,11 +6,11 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests import sources
+
 _CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]+")
 _OWN_SCOPE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -55,11 +55,7 @@ def _is_name(node: ast.expr) -> bool:
 
 
 def test_constants_are_bound_once() -> None:
-    modules = sorted((ROOT / "ptcompile").rglob("*.py"))
-    rebound = {
-        str(path.relative_to(ROOT)): rebound_constants(ast.parse(path.read_text()))
-        for path in modules
-    }
+    rebound = {path: rebound_constants(module.tree) for path, module in sources.package().items()}
     assert not {path: names for path, names in rebound.items() if names}
 
 

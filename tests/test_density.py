@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 import pytest
 
+from tests import sources
 from tests.density import Figures, is_unrelated
-
-PACKAGE = Path(__file__).parent.parent / "ptcompile"
+from tests.sources import Source
 
 HIGHEST = {
     "tokens": 8240,
@@ -31,7 +30,7 @@ USED_ONCE = 0.24
 
 @pytest.fixture(scope="module")
 def package() -> Figures:
-    return Figures([path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))])
+    return Figures(sources.package().values())
 
 
 @pytest.mark.parametrize("name", HIGHEST)
@@ -55,7 +54,7 @@ chosen = first if second else (3 if second[0] else 4)
 
 
 def test_each_figure_is_counted() -> None:
-    counts = Figures([EACH_ONCE]).counts
+    counts = Figures([Source(EACH_ONCE)]).counts
     assert counts == {
         "code lines": 2,
         "tokens": 25,
@@ -75,9 +74,9 @@ def test_swapped_names_are_related() -> None:
 def test_a_blank_line_or_a_comment_breaks_a_long_function(separator: str, share: int) -> None:
     steps = ["    step()\n"] * 15
     steps.insert(8, separator)
-    assert Figures(["def f():\n" + "".join(steps)]).unbroken == share
+    assert Figures([Source("def f():\n" + "".join(steps))]).unbroken == share
 
 
 def test_private_functions_with_one_call_are_counted() -> None:
     text = "def _once(): ...\ndef _twice(): ...\n_once()\n_twice()\n_twice()\n"
-    assert Figures([text]).used_once == 0.5
+    assert Figures([Source(text)]).used_once == 0.5

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import ast
 import builtins
-import io
 import json
 import re
-import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -21,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
-import ptcompile
+from tests import sources
+from tests.sources import PACKAGE
 
-PACKAGE = Path(ptcompile.__file__).parent
 EXCEPTIONS = Path(__file__).parent / "english_exceptions.json"
 
 PHRASES = {
@@ -107,12 +105,8 @@ VAGUE = 12
 """Bindings of `one` and `found` in the package, at most."""
 
 
-@cache
 def _trees() -> dict[str, ast.Module]:
-    return {
-        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for path in sorted(PACKAGE.rglob("*.py"))
-    }
+    return {path: module.tree for path, module in sources.package().items()}
 
 
 @cache
@@ -137,15 +131,12 @@ def _comments(path: str) -> Iterator[str]:
     """Yield the comments of a file; consecutive lines are one comment."""
     block: list[str] = []
     last = 0
-    text = (PACKAGE / path).read_text(encoding="utf-8")
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type != tokenize.COMMENT:
-            continue
-        if token.start[0] != last + 1:
+    for line, comment in sources.package()[path].tokens.comments:
+        if line != last + 1:
             yield " ".join(block)
             block = []
-        block.append(token.string.lstrip("# "))
-        last = token.start[0]
+        block.append(comment.lstrip("# "))
+        last = line
     yield " ".join(block)
 
 
@@ -155,7 +146,7 @@ def _phrases() -> dict[str, dict[str, int]]:
     counts: dict[str, Counter[str]] = {}
     texts = [
         *((path, text) for path, _, text in _texts()),
-        *((path, text) for path in _trees() for text in _comments(path)),
+        *((path, text) for path in sources.package() for text in _comments(path)),
     ]
     for path, text in texts:
         joined = " ".join(text.split())

@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 import ptcompile
 from ptcompile.linter import every_rule
 from ptcompile.linter.pages import rule_page
+from tests import sources
 from tests.conftest import ALL, Case, pair_name
 
-SOURCES = Path(ptcompile.__file__).parent
 NO_FINDINGS = {"cli", "differ", "explainer", "flyte", "server"}
 """Modules that write prose other than findings."""
 PROSE = {
@@ -23,20 +22,14 @@ PROSE = {
 }  # fmt: skip
 """Modules that write pages or schema descriptions, or quote the API server."""
 
-FILES = [
-    path
-    for path in sorted(SOURCES.rglob("*.py"))
-    if path.relative_to(SOURCES).parts[0] not in NO_FINDINGS
-    and path.relative_to(SOURCES).as_posix() not in PROSE
-]
+
+def may_write_helps(path: str) -> bool:
+    return path.partition("/")[0] not in NO_FINDINGS and path not in PROSE
 
 
-def has_reasons(path: Path) -> bool:
+def has_reasons(path: str) -> bool:
     """Return whether the module's constants are the sentences of `explain` about why a field is written."""
-    return (
-        path.name == "emit.py"
-        or path.relative_to(SOURCES).as_posix() == "operators/shared/endings.py"
-    )
+    return path.endswith("/emit.py") or path == "operators/shared/endings.py"
 
 
 def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -57,13 +50,9 @@ def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
             )
 
 
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-def without_constants(path: Path) -> ast.Module:
+def without_constants(tree: ast.Module) -> ast.Module:
     return ast.Module(
-        [one for one in parsed(path).body if not isinstance(one, ast.Assign | ast.AnnAssign)], []
+        [one for one in tree.body if not isinstance(one, ast.Assign | ast.AnnAssign)], []
     )
 
 
@@ -78,10 +67,15 @@ SERVER_SENTENCES = {
 
 def test_no_source_writes_a_help_as_a_sentence() -> None:
     """Other messages that quote a server have no full stop either, so no text ends in one."""
+    trees = {
+        path: without_constants(module.tree) if has_reasons(path) else module.tree
+        for path, module in sources.package().items()
+        if may_write_helps(path)
+    }
     violations = [
-        f"{path.relative_to(SOURCES)}:{line}: {text}"
-        for path in FILES
-        for line, text in texts(without_constants(path) if has_reasons(path) else parsed(path))
+        f"{path}:{line}: {text}"
+        for path, tree in trees.items()
+        for line, text in texts(tree)
         if " " in text
         and (re.search(r"[^.]\.\Z", text) or text.startswith("Did you"))
         and text not in SERVER_SENTENCES

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.density import code_tokens
+from tests import sources
+from tests.sources import PACKAGE, Source
 
 ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "ptcompile"
 MOST_FILES = {
     "jobset": 15,
     "kueue": 17,
@@ -107,13 +107,8 @@ SMALL_MODULES = {
 
 
 def _modules() -> Iterator[tuple[str, ast.Module]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield path.relative_to(ROOT).as_posix(), _parsed(path)
-
-
-@cache
-def _parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    for path, module in sources.package().items():
+        yield f"ptcompile/{path}", module.tree
 
 
 def _words(tree: ast.AST) -> Iterator[str]:
@@ -148,11 +143,11 @@ def _words(tree: ast.AST) -> Iterator[str]:
 
 def test_few_files_outside_its_folder_name_an_operator() -> None:
     files_by_name: dict[str, list[str]] = {name: [] for name in MOST_FILES}
-    for path in (one.relative_to(ROOT).as_posix() for one in sorted(PACKAGE.rglob("*.py"))):
-        text = (ROOT / path).read_text(encoding="utf-8").lower()
+    for path, module in sources.package().items():
+        text = module.text.lower()
         if _is_in_operator(path) or not any(name in text for name in files_by_name):
             continue
-        words = "\n".join(_words(_parsed(ROOT / path))).lower()
+        words = "\n".join(_words(module.tree)).lower()
         for name, files in files_by_name.items():
             files += [path] if name in words else []
     assert all(files_by_name.values()), "the names are those of operators"
@@ -163,7 +158,7 @@ def test_few_files_outside_its_folder_name_an_operator() -> None:
 
 def _is_in_operator(path: str) -> bool:
     """Return whether a file is in the folder of an operator."""
-    return re.match(r"ptcompile/operators/(?!shared/|queues/)\w+/", path) is not None
+    return re.match(r"operators/(?!shared/|queues/)\w+/", path) is not None
 
 
 @pytest.mark.parametrize(
@@ -177,7 +172,7 @@ def _is_in_operator(path: str) -> bool:
     ],
 )
 def test_files_of_operator_folders_are_recognized(path: str, expected: bool) -> None:
-    assert _is_in_operator(f"ptcompile/operators/{path}") is expected
+    assert _is_in_operator(f"operators/{path}") is expected
 
 
 def test_operator_names_are_found_in_code_only() -> None:
@@ -191,28 +186,21 @@ def test_operator_names_are_found_in_code_only() -> None:
     ]
 
 
-def tokens_of(text: str) -> int:
-    """Return the number of tokens of code: without comments, docstrings, line ends and indentation."""
-    return len(code_tokens(text, ast.parse(text)))
-
-
 @cache
 def _tokens_by_room() -> Counter[str]:
     """Return the tokens of each package below ptcompile; files beside the packages are under ""."""
     tokens: Counter[str] = Counter()
-    for path in PACKAGE.rglob("*.py"):
-        room, *inside = path.relative_to(PACKAGE).parts
-        tokens[room if inside else ""] += tokens_of(path.read_text(encoding="utf-8"))
+    for path, module in sources.package().items():
+        room, *inside = path.split("/")
+        tokens[room if inside else ""] += module.tokens.count
     return tokens
 
 
 def test_tokens_of_code_leave_out_comments_and_docstrings() -> None:
-    assert (
-        tokens_of(
-            '"""Docs."""\n\n# a comment\ndef f(a):\n    """Docs\n    of f."""\n    return [a]  # all\n'
-        )
-        == 10
+    text = (
+        '"""Docs."""\n\n# a comment\ndef f(a):\n    """Docs\n    of f."""\n    return [a]  # all\n'
     )
+    assert Source(text).tokens.count == 10
 
 
 def test_no_room_is_above_its_budget() -> None:
@@ -241,16 +229,8 @@ def test_counted_lines_leave_out_blanks_and_comments() -> None:
     assert counted_lines('"""Docs.\n\nMore.\n"""\n\n# a comment\nx = 1  # one\n') == 4
 
 
-def _files() -> dict[str, str]:
-    """Return the text of each module, by its path from the package."""
-    return {
-        path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8")
-        for path in PACKAGE.rglob("*.py")
-    }
-
-
 def test_no_module_is_long() -> None:
-    lengths = {path: counted_lines(text) for path, text in _files().items()}
+    lengths = {path: counted_lines(module.text) for path, module in sources.package().items()}
     long = {path: length for path, length in lengths.items() if length > LONGEST_FILE}
     assert long.keys() == LONG_MODULES.keys(), (
         "split it by subject, or give the reason why the subject is one"
@@ -261,8 +241,8 @@ def test_no_module_is_long() -> None:
 def test_no_module_is_short_without_a_reason() -> None:
     small = {
         path
-        for path, text in _files().items()
-        if len(text.splitlines()) < SHORTEST_FILE
+        for path, module in sources.package().items()
+        if len(module.text.splitlines()) < SHORTEST_FILE
         and not re.search(r"(^|/)(rules|passes)/|(^|/)__init__\.py$", path)
     }
     assert small == SMALL_MODULES.keys(), (
@@ -272,9 +252,9 @@ def test_no_module_is_short_without_a_reason() -> None:
 
 def test_no_function_is_long() -> None:
     lengths: dict[str, int] = {}
-    for path, tree in _modules():
-        lines = (ROOT / path).read_text(encoding="utf-8").splitlines(keepends=True)
-        for node in ast.walk(tree):
+    for path, module in sources.package().items():
+        lines = module.text.splitlines(keepends=True)
+        for node in ast.walk(module.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 lengths[f"{path}: {node.name}"] = _length(node, lines)
     assert {name: n for name, n in lengths.items() if n > LONGEST_FUNCTION} == {}
@@ -467,6 +447,14 @@ def tuples_with_booleans(tree: ast.AST) -> list[str]:
     ]
 
 
+@cache
+def _tests() -> dict[str, ast.Module]:
+    return {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+    }
+
+
 @pytest.mark.parametrize(
     ("find", "advice"),
     [
@@ -476,11 +464,7 @@ def tuples_with_booleans(tree: ast.AST) -> list[str]:
     ],
 )
 def test_a_failing_test_says_what_failed(find: Callable[[ast.AST], list[str]], advice: str) -> None:
-    places = {
-        path.relative_to(ROOT).as_posix(): names
-        for path in sorted((ROOT / "tests").rglob("*.py"))
-        if (names := find(_parsed(path)))
-    }
+    places = {path: names for path, tree in _tests().items() if (names := find(tree))}
     assert places == {}, advice
 
 

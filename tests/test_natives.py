@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -72,28 +74,52 @@ def run(missing: str, *words: str | Path) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-def test_lint_finds_what_it_finds_with_all_of_them(missing: str, tmp_path: Path) -> None:
-    path = tmp_path / "widget.yaml"
-    path.write_text(WIDGET, encoding="utf-8")
-    assert run(missing, "lint", "--isolated", path) == run("none", "lint", "--isolated", path)
+class Files(NamedTuple):
+    """What the commands read."""
+
+    widget: Path
+    old: Path
+    new: Path
+    schema: Path
+    other_widget: Path
 
 
-def test_diff_tells_the_same(missing: str, tmp_path: Path) -> None:
-    old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
-    old.write_text(POLICIES, encoding="utf-8")
-    new.write_text(POLICIES.replace("PodFailed", "TaskFailed"), encoding="utf-8")
-    assert run(missing, "diff", old, new) == run("none", "diff", old, new)
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    folder = tmp_path_factory.mktemp("files")
+    texts = {
+        "widget.yaml": WIDGET,
+        "old.yaml": POLICIES,
+        "new.yaml": POLICIES.replace("PodFailed", "TaskFailed"),
+        "widget.json": SCHEMA,
+        "other.yaml": "apiVersion: acme.io/v2\nkind: Widget\nmetadata: {name: a}\nspec: {}\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return Files(*(folder / name for name in texts))
 
 
-def test_a_user_s_schema_is_applied_or_its_absence_told(missing: str, tmp_path: Path) -> None:
-    (tmp_path / "widget.json").write_text(SCHEMA, encoding="utf-8")
-    path = tmp_path / "widget.yaml"
-    path.write_text(
-        "apiVersion: acme.io/v2\nkind: Widget\nmetadata: {name: a}\nspec: {}\n", encoding="utf-8"
-    )
-    ran = run(missing, "lint", "--isolated", "--schemas", tmp_path / "widget.json", path)
+@cache
+def run_with_all(*words: str | Path) -> Ran:
+    """Run a command with all native modules, once for all that may be missing."""
+    return run("none", *words)
+
+
+def test_lint_finds_what_it_finds_with_all_of_them(missing: str, files: Files) -> None:
+    words = ("lint", "--isolated", files.widget)
+    assert run(missing, *words) == run_with_all(*words)
+
+
+def test_diff_tells_the_same(missing: str, files: Files) -> None:
+    words = ("diff", files.old, files.new)
+    assert run(missing, *words) == run_with_all(*words)
+
+
+def test_a_user_s_schema_is_applied_or_its_absence_told(missing: str, files: Files) -> None:
+    words = ("lint", "--isolated", "--schemas", files.schema, files.other_widget)
+    ran = run(missing, *words)
     if missing == "rpds":
         assert "warning[PTC591" in ran.out
         assert "was not applied: rpds cannot be imported" in ran.out
     else:
-        assert ran == run("none", "lint", "--isolated", "--schemas", tmp_path / "widget.json", path)
+        assert ran == run_with_all(*words)

@@ -18,9 +18,10 @@ import pytest
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.goregex import to_python_syntax
 from ptcompile.diagnosis.messages import messages
+from tests import sources
+from tests.sources import PACKAGE
 
 ROOT = Path(__file__).parents[1]
-PACKAGE = ROOT / "ptcompile"
 METHODS = ("match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
 SHARES = 12
 """Number of tests that share all patterns, so processes can run in parallel."""
@@ -29,16 +30,15 @@ CALLS = frozenset({"Pattern", "re.compile", *(f"re.{method}" for method in METHO
 
 def _calls() -> Iterator[tuple[str, str, int, str]]:
     """Yield each pattern literal with its location, text, flags and, if stated, its use."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        text = path.read_text(encoding="utf-8")
-        if "re." not in text and "Pattern(" not in text:
+    for path, module in sources.package().items():
+        if "re." not in module.text and "Pattern(" not in module.text:
             continue
-        nodes = list(ast.walk(ast.parse(text)))
+        nodes = list(ast.walk(module.tree))
         used = {id(node.value): node.attr for node in nodes if isinstance(node, ast.Attribute)}
         for node in nodes:
             if not (isinstance(node, ast.Call) and ast.unparse(node.func) in CALLS):
                 continue
-            where = f"{path.relative_to(PACKAGE)}:{node.lineno}"
+            where = f"{path}:{node.lineno}"
             method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
             method = used.get(id(node), "search") if method in ("compile", "") else method
             try:

@@ -123,19 +123,21 @@ def _matching_names(selector: str, extra_codes: Mapping[str, str]) -> list[str]:
     codes = {**CODES, **extra_codes}
     if text == "ALL":
         return list(codes)
+    if text in codes:
+        return [text]
 
     matches = [
         name
         for name, code in codes.items()
-        if name == text or (code.startswith(text) and _is_whole_prefix(text, code))
+        if code.startswith(text) and _is_whole_prefix(text, code)
     ]
     if not matches:
         suggestion = closest_match(text, [*codes, *codes.values()])
         is_plugin_code = text[:2].isupper() and text[:3] != "PTC" and text[-3:].isdecimal()
-        help = "no configured plugin defines it" if is_plugin_code else ""
+        help = "; no configured plugin defines it" if is_plugin_code else ""
         if suggestion:
-            help = f"did you mean {suggestion}?"
-        raise ValueError(f"no rule {text!r}" + (f"; {help}" if help else ""))
+            help = f"; did you mean {suggestion}?"
+        raise ValueError(f"no rule {text!r}{help}")
 
     return matches
 

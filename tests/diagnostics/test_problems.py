@@ -11,7 +11,7 @@ from ptcompile.diagnostics import Path, Problem, message_at, problem_at
 from ptcompile.extending.calls import led_by_field
 from ptcompile.linter.rule import Finding, found_at
 from ptcompile.source.streams import read, to_diagnostic
-from tests.test_house import PACKAGE
+from tests import sources
 
 NODES: Path = ("spec", "nodes")
 
@@ -96,11 +96,7 @@ ALLOWED = {"extending/calls.py": 3}
 
 def edits_of_messages() -> dict[str, int]:
     """Return the number of places that put a path into a message, or take it out, by file."""
-    sources = {
-        path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8")
-        for path in PACKAGE.rglob("*.py")
-    }
-    counts = {name: len(EDITED.findall(source)) for name, source in sources.items()}
+    counts = {name: len(EDITED.findall(module.text)) for name, module in sources.package().items()}
     return {name: count for name, count in counts.items() if count}
 
 

@@ -6,7 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -134,10 +134,17 @@ def command_lint() -> list[Seen]:
 
 def hook() -> list[Seen]:
     """Return the findings of the hook for pre-commit, which the action and the template of GitLab run too."""
+    return _seen_in_report(_command(*_words_of_the_hook(), FILENAME))
+
+
+@cache
+def _words_of_the_hook() -> list[str]:
+    """Return what the hook runs, without the name of the program."""
     (entry,) = (
         one["entry"] for one in yaml.safe_load(HOOKS.read_text()) if one["id"] == "ptcompile-lint"
     )
-    return _seen_in_report(_command(*entry.split()[1:], FILENAME))
+    words: list[str] = entry.split()
+    return words[1:]
 
 
 def command_compile() -> list[Seen]:

@@ -5,12 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 
-from tests.conftest import ROOT
-
-PACKAGE = ROOT / "ptcompile"
+from tests import sources
 
 QUESTIONS = {
     "does a toleration cover a taint?": (r"_?tolerates", {"toleration", "taint"}),
@@ -70,17 +66,10 @@ def shell_patterns() -> tuple[int, set[str]]:
     return len(patterns), {name for name in found if not name.startswith(THE_READER_OF_SCRIPTS)}
 
 
-@cache
-def _modules() -> tuple[tuple[str, ast.Module], ...]:
-    return tuple(
-        (_module_name(path), ast.parse(path.read_text(encoding="utf-8")))
-        for path in sorted(PACKAGE.rglob("*.py"))
-    )
-
-
-def _module_name(path: Path) -> str:
-    name = path.relative_to(PACKAGE).with_suffix("").as_posix().replace("/", ".")
-    return name.removesuffix(".__init__")
+def _modules() -> Iterator[tuple[str, ast.Module]]:
+    for path, module in sources.package().items():
+        name = path.removesuffix(".py").replace("/", ".")
+        yield name.removesuffix(".__init__"), module.tree
 
 
 def _functions() -> Iterator[tuple[str, ast.FunctionDef]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import shlex
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -32,6 +31,7 @@ from ptcompile.report.layout import (
 )
 from ptcompile.report.text import lines_to_quote
 from ptcompile.source.secrets import masking
+from tests import sources
 from tests.small_cases import check_each
 
 RULES = sorted((rule for rule in every_rule() if rule.stage == "run"), key=lambda rule: rule.name)
@@ -53,8 +53,8 @@ CUSTOM = Diagnostic(
 def names_at_run() -> set[str]:
     """Return the names that calls in the package combine with the stage `run`."""
     names: set[str] = set()
-    for path in Path(ptcompile.__file__).parent.rglob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for module in sources.package().values():
+        for call in ast.walk(module.tree):
             if isinstance(call, ast.Call):
                 values = [
                     *call.args,
