@@ -130,11 +130,6 @@ class PodView(NamedTuple):
         )
 
     @property
-    def main_container(self) -> ContainerView | None:
-        """The training container, or None in a pod without containers."""
-        return main_container_of(self.containers, self.main)
-
-    @property
     def node_selector(self) -> Json:
         """Labels that a node must have."""
         return nested_map(self.spec, "nodeSelector")
@@ -211,12 +206,10 @@ class PodSequence(Sequence[PodView]):
     def __iter__(self) -> Iterator[PodView]:
         return (role.pod(i) for role in self.roles for i in range(role.count))
 
-    def folded(self, edge: int = 2) -> Iterator[PodView]:
-        """Yield the first `edge` pods and the last one of each role."""
+    def folded(self) -> Iterator[PodView]:
+        """Yield the first two pods and the last one of each role."""
         for role in self.roles:
-            indexes = (
-                range(role.count) if role.count <= edge + 1 else (*range(edge), role.count - 1)
-            )
+            indexes = range(role.count) if role.count <= 3 else (0, 1, role.count - 1)
             yield from (role.pod(i) for i in indexes)
 
 
