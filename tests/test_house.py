@@ -44,7 +44,7 @@ ROOM_TOKENS = {
     "diagnosis": 7_750,
     "diagnostics": 4_650,
     "differ": 11_950,
-    "explainer": 24_300,
+    "explainer": 24_400,
     "extending": 4_400,
     "fixer": 12_150,
     "flyte": 25_300,

@@ -72,7 +72,7 @@ def explain_inputs(inputs: Inputs, target: str | None, selected: Selection | Non
 def _draft(
     inputs: Inputs, target: str | None, selected: Selection | None, shared: SharedInputs
 ) -> Draft:
-    """Explain every document of a file but for the causes; calls for the same inputs pass the same
+    """Explain every document of a file, without causes; calls for the same inputs pass the same
     `shared`.
     """
     if inputs.has_wrong_settings:

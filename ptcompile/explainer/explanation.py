@@ -279,8 +279,8 @@ def draft(
     selection: Selection | None = None,
     extensions: Extensions | None = None,
 ) -> Draft:
-    """Explain every TrainingJob of a stream but for the causes of its values, with the findings of
-    the rules in `selection`, if any.
+    """Explain every TrainingJob of a stream, without the causes of its values, and with the
+    findings of the rules in `selection`, if any.
 
     `diagnostics` are what is wrong with the texts, and `settings_diagnostics` with the profile, to
     which comments in the spec do not apply. Calls for the same files pass the same `shared`.

@@ -25,10 +25,10 @@ from ptcompile.kubernetes.unstructured import Json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Manifests = Sequence[Json]
+    _Manifests = Sequence[Json]
 
 
-class Value(NamedTuple):
+class PlacedValue(NamedTuple):
     """A value of the manifests, or a common list."""
 
     leaf: ShownLeaf
@@ -60,11 +60,11 @@ class CommonList:
     def __repr__(self) -> str:
         return repr(self.items)
 
-    def values(self, place: Value, path: Path) -> Iterator[Value]:
+    def values(self, place: PlacedValue, path: Path) -> Iterator[PlacedValue]:
         """Yield the values of the list, with their paths in the list; `path` is that of the list."""
         leaves = shown_leaves(self.items, keys=place.leaf.keys, field=str(path[-1]))
         for leaf, origin in zip(leaves, self.origins, strict=True):
-            yield Value(
+            yield PlacedValue(
                 leaf=leaf,
                 origin=origin,
                 manifest=place.manifest,
@@ -83,8 +83,8 @@ class CommonList:
 class JointManifests:
     """The manifests of some targets with their common lists."""
 
-    def __init__(self, targets: Sequence[Manifests], traces: Sequence[Trace]) -> None:
-        self.values: list[list[Value]] = []
+    def __init__(self, targets: Sequence[_Manifests], traces: Sequence[Trace]) -> None:
+        self.values: list[list[PlacedValue]] = []
         """The values of each target, with common lists as values."""
         self.lists: dict[int | str, CommonList] = {}
         """The common lists by their numbers, which follow those of the targets."""
@@ -119,7 +119,7 @@ class JointManifests:
                     shown_leaves(manifest), leaf_origins(replace_at(traced, found)), strict=True
                 )
                 self.values[-1] += [
-                    Value(
+                    PlacedValue(
                         leaf=leaf,
                         origin=origin,
                         manifest=index,
@@ -144,7 +144,7 @@ class JointManifests:
             for place in (self.lists[path[0]].places if path[0] in self.apart else [path[:2]])
         )
 
-    def changes(self, targets: Sequence[Manifests]) -> dict[Path, Any]:
+    def changes(self, targets: Sequence[_Manifests]) -> dict[Path, Any]:
         """Return the values that are missing or different in other manifests of the targets: the
         new value by path, `MISSING` without one.
         """

@@ -21,7 +21,7 @@ from ptcompile.compiler.pipeline import Compiled
 from ptcompile.compiler.trace import Origin
 from ptcompile.diagnostics import Path
 from ptcompile.explainer import sensitivity
-from ptcompile.explainer.joint import CommonList, JointManifests, Value
+from ptcompile.explainer.joint import CommonList, JointManifests, PlacedValue
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.reasons import sentence
 from ptcompile.explainer.sensitivity import (
@@ -43,8 +43,8 @@ from ptcompile.source.secrets.scanner import without_secrets
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Manifests = Sequence[Json]
-    Inputs = dict[Path, tuple[Input, ...]]
-    Outcome = tuple[InputName, Variation, frozenset[Path]]
+    _Inputs = dict[Path, tuple[Input, ...]]
+    _Outcome = tuple[InputName, Variation, frozenset[Path]]
 
 
 class InputLines(Variants):
@@ -106,8 +106,8 @@ def provenance(
     joint = JointManifests(build_variant(lines.base), traces)
     inputs = _inputs_by_value(_outcomes(joint, build_variant, lines, only), lines)
 
-    def causes_of(values: Iterable[Value], target: Target) -> list[Cause]:
-        """Return the causes of those values that are asked for."""
+    def causes_of(values: Iterable[PlacedValue], target: Target) -> list[Cause]:
+        """Return the causes of the values that `only` includes."""
         return [
             _cause(value, target, inputs, lines)
             for value in values
@@ -147,7 +147,7 @@ def provenance(
     return causes
 
 
-def _cause(value: Value, target: Target, inputs: Inputs, lines: InputLines) -> Cause:
+def _cause(value: PlacedValue, target: Target, inputs: _Inputs, lines: InputLines) -> Cause:
     """Return the cause of a value, unmasked."""
     leaf = value.leaf
     value_inputs = inputs.get(value.path, ())
@@ -180,7 +180,7 @@ def _cause(value: Value, target: Target, inputs: Inputs, lines: InputLines) -> C
     )
 
 
-def _completed(cause: Cause, choice: Inputs, masked_manifests: Manifests) -> Cause:
+def _completed(cause: Cause, choice: _Inputs, masked_manifests: Manifests) -> Cause:
     """Return a cause with its value masked. `choice` are the inputs of values that differ without
     the spec's choice of a target.
     """
@@ -219,7 +219,7 @@ def _outcomes(
     build_variant: Callable[[Variant], list[Manifests]],
     variants: Variants,
     only: Path | None,
-) -> Iterator[Outcome]:
+) -> Iterator[_Outcome]:
     """Yield the values that change with each line, at all of their places."""
 
     def changed_values(file: InputName, changes: Mapping[Path, Any]) -> dict[Path, Any] | None:
@@ -266,7 +266,7 @@ def _build_variant(variant: Variant, builds: Iterable[Built]) -> list[Manifests]
     ]
 
 
-def _inputs_by_value(results: Iterable[Outcome], lines: InputLines) -> Inputs:
+def _inputs_by_value(results: Iterable[_Outcome], lines: InputLines) -> _Inputs:
     """Return the lines each value depends on: first those whose values reach it; within that, those
     with fewer effects first. A mapping or list counts only for values that none of its lines
     changes.
@@ -303,7 +303,7 @@ def _inputs_by_value(results: Iterable[Outcome], lines: InputLines) -> Inputs:
     }
 
 
-def _target_choice_inputs(built: Built, lines: InputLines) -> Inputs:
+def _target_choice_inputs(built: Built, lines: InputLines) -> _Inputs:
     """Return the spec's choice of a target as an input of the values that would differ without
     it.
     """
