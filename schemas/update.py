@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import capabilities
 import crds
 import descriptions
 import gates
@@ -278,13 +279,12 @@ def of_the_package() -> dict[Path, str]:
     tables of its rules are `rule_tables`' own.
     """
     from ptcompile.api.reference import schema
-    from ptcompile.requirements.capabilities import capability_table
 
     out = {
         HERE / f"{name}.schema.json": json.dumps(schema(name), indent=2) + "\n"
         for name in ("spec", "cluster")
     }
-    out[HERE / "targets.json"] = json.dumps(capability_table(), indent=2) + "\n"
+    out[HERE / "targets.json"] = json.dumps(capabilities.capability_table(), indent=2) + "\n"
     return out
 
 

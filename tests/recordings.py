@@ -12,12 +12,14 @@ import yaml
 import ptcompile
 from ptcompile.compiler.location import likely_cause, spec_path_of
 from ptcompile.diagnostics import Problem, field_path
+from ptcompile.explainer.page.html import AUTHORS
 from ptcompile.hardware import tables
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import needs
 from ptcompile.operators.table import OPERATORS
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.compiler.effects import PROFILE, SPECS, spec_for
+from tests.explainer.page.colors import author_styles
 from tests.making import traced
 from tests.places import places
 from tests.records import write_records
@@ -188,6 +190,7 @@ RECORDINGS: dict[str, Callable[[], str]] = {
     "explainer/job.txt": partial(explanations, "job"),
     "explainer/pytorchjob.txt": partial(explanations, "pytorchjob"),
     "explainer/trainjob.txt": partial(explanations, "trainjob"),
+    "../ptcompile/explainer/page/authors.css": partial(author_styles, len(AUTHORS)),
     "server/hovers.txt": partial(editor_answers, "hovers"),
     "server/definitions.txt": partial(editor_answers, "definitions"),
     "server/completions.txt": partial(editor_answers, "completions"),

@@ -27,6 +27,7 @@ from ptcompile.hardware.nodes import ANYWHERE, VENDORS
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.devices import Stack
 from ptcompile.operators.targets import TARGETS
+from tests.conftest import ROOT
 
 PACKAGE = Path(__file__).parent.parent / "ptcompile"
 TABLES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.json"))
@@ -235,8 +236,8 @@ def test_sentences_of_explanations_end_with_a_full_stop() -> None:
 
 
 def test_the_table_of_probes_has_its_form() -> None:
-    table = load_table("requirements/probes.json")
-    for row in (*table["before"], *table["after"]):
+    table = json.loads((ROOT / "schemas" / "probes.json").read_text(encoding="utf-8"))
+    for row in table:
         check(row, {"name": str, "spec": dict}, {"profile": dict})
 
 

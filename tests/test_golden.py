@@ -16,7 +16,7 @@ import yaml
 
 import ptcompile
 from ptcompile import compile
-from ptcompile.kinds.pods import ContainerView, Expansion, PodView
+from ptcompile.kinds.pods import ContainerView, Expansion, PodView, main_container_of
 from ptcompile.operators.table import expand
 from ptcompile.operators.targets import TARGETS, every_target
 from ptcompile.report import renderer
@@ -313,8 +313,9 @@ def test_every_pod_finds_the_auxiliary_roles(case: Case, target: str) -> None:
 
 
 def _environment(pod: PodView) -> dict[str, str]:
-    assert pod.main_container is not None
-    return environment(pod.main_container, pod)
+    main = main_container_of(pod.containers, pod.main)
+    assert main is not None
+    return environment(main, pod)
 
 
 def test_goldens_have_auxiliary_roles_on_three_targets() -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ptcompile.api.reference import targets
+from ptcompile.api.reference import targets, version_rows
 from ptcompile.hardware import tables
-from ptcompile.requirements.capabilities import version_rows
 from website import cli, codes, documents, messages, python, schemas
 
 

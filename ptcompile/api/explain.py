@@ -10,7 +10,7 @@ from ptcompile._internal import arguments
 from ptcompile.api.inputs import AnyProfile, Inputs, JobSource, OverridePairs
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.explainer import explanation
-from ptcompile.explainer.explanation import Explanation, SharedInputs
+from ptcompile.explainer.explanation import Draft, Explanation, SharedInputs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,20 +62,26 @@ def explain(
     return explain_inputs(inputs, target, selected)
 
 
-def explain_inputs(
-    inputs: Inputs,
-    target: str | None,
-    selected: Selection | None,
-    shared: SharedInputs | None = None,
-) -> Explanation:
-    """Explain every document of a file; calls for the same inputs pass the same `shared`."""
-    if inputs.has_wrong_settings:
-        return Explanation((), (), (), inputs.limited(), {})
+def explain_inputs(inputs: Inputs, target: str | None, selected: Selection | None) -> Explanation:
+    """Explain every document of a file."""
+    shared = _shared_inputs(inputs)
+    drafts = {"": _draft(inputs, target, selected, shared)}
+    return explanation.with_causes(drafts, shared)[""]
 
-    explained = explanation.explain(
+
+def _draft(
+    inputs: Inputs, target: str | None, selected: Selection | None, shared: SharedInputs
+) -> Draft:
+    """Explain every document of a file, without causes; calls for the same inputs pass the same
+    `shared`.
+    """
+    if inputs.has_wrong_settings:
+        return Draft(Explanation((), (), (), inputs.limited(), {}), {}, chosen=False)
+
+    made = explanation.draft(
         inputs.documents,
         inputs.profile,
-        shared or shared_inputs(inputs),
+        shared,
         target=target,
         settings_diagnostics=inputs.settings_diagnostics,
         diagnostics=(
@@ -86,11 +92,12 @@ def explain_inputs(
         selection=selected,
         extensions=inputs.extensions,
     )
+    diagnostics = tuple(inputs.once_each(made.explanation.diagnostics))
 
-    return explained._replace(diagnostics=tuple(inputs.once_each(explained.diagnostics)))
+    return made._replace(explanation=made.explanation._replace(diagnostics=diagnostics))
 
 
-def shared_inputs(inputs: Inputs) -> SharedInputs:
+def _shared_inputs(inputs: Inputs) -> SharedInputs:
     """Return what explanations of the same inputs for several targets have in common."""
     (file,) = inputs.files
     profile = inputs.profile_source
@@ -108,11 +115,9 @@ def explain_page(
     """
     from ptcompile.explainer import page
 
-    shared = shared_inputs(inputs)
+    shared = _shared_inputs(inputs)
     if page.is_too_large(shared):
         return page.too_large_page(shared)
 
     profile = None if inputs.has_wrong_settings else inputs.profile
-    return page.gather(
-        shared, profile, lambda name: explain_inputs(inputs, name, selected, shared), target
-    )
+    return page.gather(shared, profile, lambda name: _draft(inputs, name, selected, shared), target)

@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterable, Mapping
 
 from ptcompile._internal import schema_files
+from ptcompile._internal.about import SITE
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.extending.plugins import Plugin, installed
 from ptcompile.kinds.model import Feature
 from ptcompile.kubernetes.unstructured import Json, JsonDict
-from ptcompile.kubernetes.versions import RELEASES
+from ptcompile.kubernetes.versions import RELEASES, version_text
 from ptcompile.operators.table import FEATURES
 from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.report.layout import table
@@ -201,9 +202,40 @@ def targets() -> Targets:
     """Return all targets and their support for each spec field, in a cluster with the newest
     releases.
 
-    The answers come from a table in the package, which `requirements.capabilities` generates.
+    The answers come from a table in the package, which `schemas/capabilities.py` makes.
     """
     made = load(TARGETS_FILE)
     rows = tuple(Capability(name, cells) for name, cells in made["capabilities"].items())
-    ordered = sorted(FEATURES.values(), key=lambda change: (change.operator, change.since))
-    return Targets(dict(made["targets"]), rows, tuple(ordered))
+    return Targets(dict(made["targets"]), rows, _changes())
+
+
+def _changes() -> tuple[Feature, ...]:
+    return tuple(sorted(FEATURES.values(), key=lambda change: (change.operator, change.since)))
+
+
+def version_rows() -> list[tuple[str, str, str, str]]:
+    """Return rows of operator, releases, change and source: what each operator release changed
+    in the manifests.
+    """
+    return [
+        (feature.operator.replace("_", "-"), _release_range(feature), feature.what, feature.source)
+        for feature in _changes()
+    ]
+
+
+def versions_text() -> str:
+    """Return the version rows as text, one line per change, followed by the address of the fact
+    pages.
+    """
+    rows = [(*row, f"({source})") for *row, source in version_rows()]
+    return "\n".join([*table(rows, ""), f"facts/NAME is {SITE}facts/NAME/", ""])
+
+
+def _release_range(change: Feature) -> str:
+    """Return the releases that have the change: `2.2`, `2.0 only`, `2.0 to 2.1`."""
+    since = version_text(change.since)
+    if change.until is None:
+        return since
+    if change.until == change.since:
+        return f"{since} only"
+    return f"{since} to {version_text(change.until)}"

@@ -209,12 +209,6 @@ class Trace(NamedTuple):
         source = source_path_in(pod_template.write(template), path)
         return existing_prefix(source or (), data) or None
 
-    def origins(self, manifest: int) -> Iterator[Origin]:
-        """Yield the origin of each scalar, empty mapping and empty list, with the paths of its
-        key if it has none.
-        """
-        return _leaf_origins(self.manifests[manifest], None)
-
     def role(self, manifest: int, path: Path) -> str:
         """Return the role that a path is about: the role of all traced values at the path or at
         its closest parent.
@@ -237,14 +231,17 @@ class Trace(NamedTuple):
         )
 
 
-def _leaf_origins(value: Any, key: Any) -> Iterator[Origin]:
+def leaf_origins(value: Any, key: Any = None) -> Iterator[Origin]:
+    """Yield the origin of each scalar, empty mapping and empty list, with the paths of its key if
+    it has none. `key` is the key of the value itself.
+    """
     # most are texts: that these are no mappings would take longest to find
     if not isinstance(value, str) and isinstance(value, Mapping) and value:
         for inner_key, inner in value.items():
-            yield from _leaf_origins(inner, inner_key)
+            yield from leaf_origins(inner, inner_key)
     elif isinstance(value, list | tuple) and value:
         for inner in value:
-            yield from _leaf_origins(inner, None)
+            yield from leaf_origins(inner, None)
     else:
         origin = origin_of(value)
         key_origin = origin_of(key)

@@ -20,7 +20,7 @@ from ptcompile.explainer.model import (
     PassChange,
     PassExplanation,
 )
-from ptcompile.explainer.provenance import InputLines, provenance
+from ptcompile.explainer.provenance import provenance
 from ptcompile.explainer.sensitivity import InputName
 from ptcompile.explainer.values import (
     ItemNames,
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics.selection import Selection
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
 
 
 _MAX_WHOLE = 64
@@ -217,10 +216,20 @@ class Explanation(NamedTuple):
         return to_dict(self)
 
 
+class Draft(NamedTuple):
+    """An explanation for one target, and the jobs whose causes it still lacks."""
+
+    explanation: Explanation
+    compiled: Mapping[int, Compiled]
+    """The jobs by the numbers of their documents."""
+    chosen: bool
+    """Whether the target is not the document's own choice."""
+
+
 class _SharedJob(NamedTuple):
     """What the explanations of a job for several targets have in common."""
 
-    lines: InputLines
+    document: OverriddenDocument
     views: list[_MaskedView]
 
 
@@ -235,20 +244,8 @@ class SharedInputs:
         self.sources: dict[InputName, Source] = {"spec": spec}
         if cluster is not None:
             self.sources["cluster"] = cluster
-        self._jobs: dict[tuple[int, str | None], _SharedJob] = {}
-        """What targets share of the jobs, by the index of their document and their name among
-        its variants.
-        """
-
-    def job_of(
-        self, document: OverriddenDocument, spec: Spec, cluster: ClusterProfile
-    ) -> _SharedJob:
-        """Return what targets share of a job, whose document was read as `spec`."""
-        key = document.document.index, document.member and document.member.name
-        if key not in self._jobs:
-            locate = partial(_with_span, spec=document, cluster=self.profile_document)
-            self._jobs[key] = _SharedJob(InputLines(document.data, spec, cluster, locate), [])
-        return self._jobs[key]
+        self.jobs: dict[int, _SharedJob] = {}
+        """What targets share of the jobs that were built, by the numbers of their documents."""
 
     @cached_property
     def profile_document(self) -> Document | None:
@@ -271,7 +268,7 @@ class SharedInputs:
         }
 
 
-def explain(
+def draft(
     documents: Sequence[OverriddenDocument],
     cluster: ClusterProfile,
     shared: SharedInputs,
@@ -281,8 +278,9 @@ def explain(
     diagnostics: Sequence[Diagnostic] = (),
     selection: Selection | None = None,
     extensions: Extensions | None = None,
-) -> Explanation:
-    """Explain every TrainingJob of a stream, with the findings of the rules in `selection`, if any.
+) -> Draft:
+    """Explain every TrainingJob of a stream, without the causes of its values, and with the
+    findings of the rules in `selection`, if any.
 
     `diagnostics` are what is wrong with the texts, and `settings_diagnostics` with the profile, to
     which comments in the spec do not apply. Calls for the same files pass the same `shared`.
@@ -290,9 +288,9 @@ def explain(
     findings = [*diagnostics]
     jobs: list[Explained] = []
     manifests: list[JsonDict] = []
-    causes: list[Cause] = []
+    compiled_jobs: dict[int, Compiled] = {}
     seen: set[tuple[str, str]] = set()
-    for document in documents:
+    for number, document in enumerate(documents):
         compiled = compile_document(document.data, cluster, target, extensions)
         repeated = streams.repeated_spec(document.data, seen)
         findings += document.to_diagnostics((*repeated, *compiled.problems), shared.filename)
@@ -309,8 +307,8 @@ def explain(
 
         first = len(manifests)
         manifests += compiled.manifests
-        lines, views = shared.job_of(document, built.spec, cluster)
-        causes += _causes(document, compiled, lines, first, chosen=target is not None)
+        compiled_jobs[number] = compiled
+        job = shared.jobs.setdefault(number, _SharedJob(document, []))
         runs = passes.pass_runs(built.lowered, built.context, built.passes)
         jobs.append(
             Explained(
@@ -318,7 +316,7 @@ def explain(
                 target=built.context.target.name,
                 chosen_by="caller" if target else document.target_setter,
                 manifests=tuple(range(first, len(manifests))),
-                steps=explain_passes(runs, views),
+                steps=explain_passes(runs, job.views),
             )
         )
 
@@ -326,17 +324,46 @@ def explain(
         shared.sources["spec"], findings, selection, shared.filename
     ).reported
     all_diagnostics = (*settings_diagnostics, *reported)
+    explanation = Explanation(
+        jobs=tuple(jobs),
+        manifests=tuple(manifests),
+        causes=(),
+        diagnostics=all_diagnostics,
+        texts=shared.texts,
+    )
 
-    return Explanation(tuple(jobs), tuple(manifests), tuple(causes), all_diagnostics, shared.texts)
+    return Draft(explanation, compiled_jobs, chosen=target is not None)
 
 
-def _causes(
-    document: OverriddenDocument, compiled: Compiled, lines: InputLines, first: int, *, chosen: bool
-) -> Iterable[Cause]:
+def with_causes(drafts: Mapping[str, Draft], shared: SharedInputs) -> dict[str, Explanation]:
+    """Return the explanations of the same files for some targets with the causes of their values,
+    which are found for all targets at once.
+    """
+    causes: dict[str, list[Cause]] = {name: [] for name in drafts}
+    for number, job in sorted(shared.jobs.items()):
+        able = [name for name, each in drafts.items() if number in each.compiled]
+        of_targets = provenance(
+            job.document.data,
+            [drafts[name].compiled[number] for name in able],
+            [drafts[name].chosen for name in able],
+            partial(_with_span, spec=job.document, cluster=shared.profile_document),
+        )
+        for name, of_target in zip(able, of_targets, strict=True):
+            earlier = causes[name]
+            first = earlier[-1].manifest + 1 if earlier else 0
+            causes[name] += _causes_as_written(of_target, job.document, first)
+
+    return {
+        name: each.explanation._replace(causes=tuple(causes[name])) for name, each in drafts.items()
+    }
+
+
+def _causes_as_written(
+    causes: Sequence[Cause], document: OverriddenDocument, first: int
+) -> Sequence[Cause]:
     """Return the causes of a job's values with the paths as written, and with its manifests counted
     from `first`.
     """
-    causes = provenance(document.data, compiled, chosen=chosen, lines=lines)
     if document.member is None and not first:
         return causes
     as_written = partial(_with_written_path, spec=document)

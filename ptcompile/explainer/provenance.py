@@ -10,18 +10,18 @@ whose text the trace finds in the manifests, and all lines of a profile that rep
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from operator import itemgetter
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import Any
 from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.passes import PASSES
 from ptcompile.compiler.pipeline import Compiled
 from ptcompile.compiler.trace import Origin
 from ptcompile.diagnostics import Path
 from ptcompile.explainer import sensitivity
+from ptcompile.explainer.joint import CommonList, JointManifests, PlacedValue
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.reasons import sentence
 from ptcompile.explainer.sensitivity import (
@@ -29,10 +29,12 @@ from ptcompile.explainer.sensitivity import (
     Variant,
     Variants,
     Variation,
+    cluster_variations,
     outcomes,
+    spec_variations,
     variant_of,
 )
-from ptcompile.explainer.values import changed_leaves, shown_leaves, value_at
+from ptcompile.explainer.values import changed_leaves, value_at
 from ptcompile.ir.job import Context, Target
 from ptcompile.kubernetes.unstructured import MISSING, Json
 from ptcompile.operators.targets import default_target, every_target
@@ -40,130 +42,154 @@ from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.spec.cluster_profile import ClusterProfile
-    from ptcompile.spec.training_job import Spec
-
     Manifests = Sequence[Json]
+    _Inputs = dict[Path, tuple[Input, ...]]
+    _Outcome = tuple[InputName, Variation, frozenset[Path]]
 
 
-class _Effect(NamedTuple):
-    """The values that change with one line."""
-
-    file: InputName
-    path: Path
-    left_out: frozenset[Path] = frozenset()
-    other_value: frozenset[Path] = frozenset()
-
-
-class InputLines:
-    """The lines of a spec and of its profile: their variants, and each as an input. All targets
-    share them.
-
-    `locate` adds the place of an input.
+class InputLines(Variants):
+    """The lines of a spec and of its profile: their variants, and each as an input. `locate` adds the
+    place of an input.
     """
 
-    def __init__(
-        self,
-        data: Json,
-        spec: Spec,
-        cluster: ClusterProfile,
-        locate: Callable[[Input], Input] = lambda line: line,
-    ) -> None:
-        self.variants = Variants(data, spec, cluster)
+    def __init__(self, data: Json, built: Built, locate: Callable[[Input], Input]) -> None:
+        cluster = built.context.cluster
+        super().__init__(data, built.spec, cluster)
         self._locate = locate
         self._masked = {
-            name: without_secrets(document) for name, document in self.variants.documents.items()
+            name: without_secrets(document) for name, document in self.documents.items()
         }
         self._set_fields = {"spec": data, "cluster": cluster.document(only_set=True)}
-        self._inputs: dict[tuple[InputName, Path, bool, bool], Input] = {}
 
     def input(self, file: InputName, path: Path, left_out: bool, other_value: bool) -> Input:
         """Return the line at a path as an input, with its place, and with its value from the
         masked file.
         """
-        key = file, path, left_out, other_value
-        if key not in self._inputs:
-            value, masked = (
-                value_at(documents[file], path)
-                for documents in (self.variants.documents, self._masked)
+        value, masked = (
+            value_at(documents[file], path) for documents in (self.documents, self._masked)
+        )
+        is_set = value_at(self._set_fields[file], path) is not MISSING
+        return self._locate(
+            Input(
+                file=file,
+                path=path,
+                value=masked,
+                left_out=left_out,
+                other_value=other_value,
+                given=is_set,
+                masked=masked != value,
             )
-            is_set = value_at(self._set_fields[file], path) is not MISSING
-            self._inputs[key] = self._locate(
-                Input(file, path, masked, left_out, other_value, is_set, masked=masked != value)
-            )
-        return self._inputs[key]
+        )
 
 
 def provenance(
     data: Json,
-    compiled: Compiled,
-    *,
-    chosen: bool = False,
+    compiled: Sequence[Compiled],
+    chosen: Sequence[bool],
+    locate: Callable[[Input], Input] = lambda line: line,
     only: Path | None = None,
-    lines: InputLines | None = None,
-) -> tuple[Cause, ...]:
-    """Return the cause of every value of the manifests that a document was compiled to, in their
-    order.
+) -> list[tuple[Cause, ...]]:
+    """Return the cause of every value of the manifests that a document was built to, in their
+    order, for each of some targets.
 
-    `chosen` means that the target is not the document's own choice. With `only`, return only the
-    causes of values that change with the lines at or below that path of the document, which takes
-    one or two builds per line. `lines` are those of the same document for another target. Return
-    nothing for a document that was not built.
+    `chosen` says whether the target is not the document's own choice. `locate` adds the place of an
+    input. With `only`, return only the causes of values that change with the lines at or below that
+    path of the document, which takes one or two builds per line.
     """
-    built = compiled.built
-    if built is None or compiled.trace is None:
-        return ()
+    builds = [each.built for each in compiled if each.built is not None]
+    traces = [each.trace() for each in compiled if each.trace is not None]
+    if not builds:
+        return []
 
-    trace = compiled.trace()
-    manifests = built.manifests
-    lines = lines or InputLines(data, built.spec, built.context.cluster)
-    origins = [list(trace.origins(index)) for index in range(len(manifests))]
-    exact = (origin.paths for origin in chain.from_iterable(origins) if origin.is_exact)
-    copied = frozenset(chain.from_iterable(exact))
-    inputs = _inputs_by_value(_effects(built, lines.variants, copied, only), lines)
-    choice = {} if chosen else _target_choice_inputs(built, lines)
-    masked_manifests = without_secrets(manifests)
-    causes: list[Cause] = []
-    for index, manifest in enumerate(manifests):
-        for leaf, origin in zip(shown_leaves(manifest), origins[index], strict=True):
-            path = (index, *leaf.path)
-            if only is not None and path not in inputs:
+    lines = InputLines(data, builds[0], locate)
+    build_variant = partial(_build_variant, builds=builds)
+    joint = JointManifests(build_variant(lines.base), traces)
+    inputs = _inputs_by_value(_outcomes(joint, build_variant, lines, only), lines)
+
+    def causes_of(values: Iterable[PlacedValue], target: Target) -> list[Cause]:
+        """Return the causes of the values that `only` includes."""
+        return [
+            _cause(value, target, inputs, lines)
+            for value in values
+            if only is None or value.path in inputs
+        ]
+
+    of_lists: dict[Path, list[Cause]] = {}
+    causes: list[tuple[Cause, ...]] = []
+    for built, is_chosen, places in zip(builds, chosen, joint.values, strict=True):
+        target = built.context.target
+        of_target: list[Cause] = []
+        for place in places:
+            common = place.leaf.value
+            if not isinstance(common, CommonList):
+                of_target += causes_of([place], target)
                 continue
 
-            value_inputs = inputs.get(path, ())
-            is_copied = _is_copied_boolean(leaf.value, path, value_inputs)
-            value_writer = "spec" if is_copied else writer(origin, path)
-            if value_writer == "target":
-                value_inputs = (*value_inputs, *choice.get(path, ()))
-            elif value_writer == "spec" and not value_inputs:
-                value_inputs = _traced_inputs(origin, inputs.get((*path[:-1], "value"), ()), lines)
+            path = place.path if common.path[0] in joint.apart else common.path
+            if path not in of_lists:
+                of_lists[path] = causes_of(common.values(place, path), target)
+            of_target += [
+                cause._replace(
+                    manifest=place.manifest,
+                    path=(*place.leaf.path, *cause.path),
+                    shown=place.leaf.shown + cause.shown,
+                )
+                for cause in of_lists[path]
+            ]
 
-            # most manifests have no secret
-            masked_value = (
-                leaf.value if masked_manifests is manifests else value_at(masked_manifests, path)
-            )
-            cause = Cause(
-                manifest=index,
-                path=leaf.path,
-                shown=leaf.shown,
-                value=masked_value,
-                by=value_writer,
-                rule=sentence(value_writer, built.context.target, leaf.keys),
-                inputs=value_inputs,
-                masked=masked_value != leaf.value,
-            )
-            causes.append(cause)
+        choice = {} if is_chosen else _target_choice_inputs(built, lines)
+        masked_manifests = without_secrets(built.manifests)
+        # most manifests have no secret
+        if choice or masked_manifests is not built.manifests:
+            of_target = [_completed(cause, choice, masked_manifests) for cause in of_target]
+        causes.append(tuple(of_target))
 
-    return tuple(causes)
+    return causes
 
 
-def _is_copied_boolean(value: Any, path: Path, inputs: Iterable[Input]) -> bool:
-    """Return whether the value is a boolean that the user wrote under the same key: booleans
-    cannot carry a trace.
+def _cause(value: PlacedValue, target: Target, inputs: _Inputs, lines: InputLines) -> Cause:
+    """Return the cause of a value, unmasked."""
+    leaf = value.leaf
+    value_inputs = inputs.get(value.path, ())
+    # booleans cannot carry a trace: one that the user wrote under the same key is copied
+    is_copied = isinstance(leaf.value, bool) and any(
+        line.value is leaf.value
+        and line.file == "spec"
+        and _last_key(line.path) == _last_key(value.path)
+        for line in value_inputs
+    )
+    by = "spec" if is_copied else writer(value.origin, value.path)
+    if by == "spec" and not value_inputs:
+        # It remains whichever line is left out: of a role that repeats its job, or as a pass would
+        # set it too, such as a variable's name, whose line is that of the variable's value.
+        siblings = inputs.get((*value.path[:-1], "value"), ())
+        known = {line.path: line for line in siblings if line.file == "spec"}
+        value_inputs = tuple(
+            known.get(path) or lines.input("spec", path, False, False)
+            for path in value.origin.paths
+        )
+
+    return Cause(
+        manifest=value.manifest,
+        path=leaf.path,
+        shown=leaf.shown,
+        value=leaf.value,
+        by=by,
+        rule=sentence(by, target, leaf.keys),
+        inputs=value_inputs,
+    )
+
+
+def _completed(cause: Cause, choice: _Inputs, masked_manifests: Manifests) -> Cause:
+    """Return a cause with its value masked. `choice` are the inputs of values that differ without
+    the spec's choice of a target.
     """
-    return isinstance(value, bool) and any(
-        line.value is value and line.file == "spec" and _last_key(line.path) == _last_key(path)
-        for line in inputs
+    path = (cause.manifest, *cause.path)
+    masked_value = value_at(masked_manifests, path)
+    return cause._replace(
+        value=masked_value,
+        inputs=(*cause.inputs, *(choice.get(path, ()) if cause.by == "target" else ())),
+        masked=masked_value != cause.value,
     )
 
 
@@ -188,99 +214,85 @@ the request.
 """
 
 
-def _traced_inputs(
-    origin: Origin, siblings: Iterable[Input], lines: InputLines
-) -> tuple[Input, ...]:
-    """Return the lines a value is made of, if the value remains whichever of them is removed.
-
-    This happens for a role that repeats its job, and for values that a pass would set as well, such
-    as the name of a variable: its line is that of the variable's value, one of `siblings`.
-    """
-    known = {line.path: line for line in siblings if line.file == "spec"}
-    return tuple(
-        known.get(path) or lines.input("spec", path, False, False) for path in origin.paths
-    )
-
-
-def _effects(
-    built: Built, variants: Variants, copied: Collection[Path], only: Path | None
-) -> list[_Effect]:
-    """Return the effects of each line. A mapping or list counts only for values that none of its
-    lines changes.
-
-    `copied` are the lines of the spec that the trace finds in the manifests as they are.
-    """
+def _outcomes(
+    joint: JointManifests,
+    build_variant: Callable[[Variant], list[Manifests]],
+    variants: Variants,
+    only: Path | None,
+) -> Iterator[_Outcome]:
+    """Yield the values that change with each line, at all of their places."""
 
     def changed_values(file: InputName, changes: Mapping[Path, Any]) -> dict[Path, Any] | None:
         variant = variants.of(file, changes)
-        if variant is None:
-            return None
-        return dict(changed_leaves(base, manifests_of(variant)))
+        return None if variant is None else joint.changes(build_variant(variant))
 
-    manifests_of = partial(_build_variant, target=built.context.target, like=built)
-    base = manifests_of(variants.base)
     of_spec = partial(changed_values, "spec")
     of_cluster = partial(changed_values, "cluster")
-    variations = variants.spec_variations
+    lines = spec_variations(variants.documents["spec"])
+    profile_lines: list[Variation] = []
     if only is not None:
-        below = [variation for variation in variations if variation.path[: len(only)] == only]
-        return _file_effects("spec", outcomes(below, of_spec, copied))
+        lines = [line for line in lines if line.path[: len(only)] == only]
+    else:
+        profile = variants.documents["cluster"]
+        profile_lines = cluster_variations(profile)
+        defaults = sensitivity.default_paths(profile, profile_lines)
+        if of_cluster(dict.fromkeys(defaults, MISSING)) == {}:
+            profile_lines = [
+                line for line in profile_lines if not line.left_out or line.path not in defaults
+            ]
 
-    cluster_variations = variants.cluster_variations
-    defaults = variants.default_paths
-    if of_cluster(dict.fromkeys(defaults, MISSING)) == {}:
-        cluster_variations = [
-            each for each in cluster_variations if not each.left_out or each.path not in defaults
-        ]
+    changed: dict[InputName, list[tuple[Variation, frozenset[Path]]]] = {
+        "spec": [*outcomes(lines, of_spec, joint.copied)],
+        "cluster": [*outcomes(profile_lines, of_cluster)],
+    }
+    for file, results in changed.items():
+        for line, paths in results:
+            yield file, line, joint.settled(paths)
 
+
+def _build_variant(variant: Variant, builds: Iterable[Built]) -> list[Manifests]:
+    """Build a variant for the targets of other builds, with their passes; return the manifests of
+    each target.
+    """
     return [
-        *_file_effects("spec", outcomes(variations, of_spec, copied)),
-        *_file_effects("cluster", outcomes(cluster_variations, of_cluster)),
+        build(
+            variant.spec,
+            variant.job,
+            Context(variant.cluster, like.context.target),
+            like.passes,
+            shared=like.passes is PASSES,
+        ).manifests
+        for like in builds
     ]
 
 
-def _file_effects(
-    file: InputName, results: Iterable[tuple[Variation, frozenset[Path]]]
-) -> list[_Effect]:
-    # for each path, the last two fields of its `_Effect`
-    effects: defaultdict[Path, dict[str, frozenset[Path]]] = defaultdict(dict)
-    # for each mapping or list of the file, the manifest values that lines inside it change
-    inside: defaultdict[Path, set[Path]] = defaultdict(set)
-    for change, outcome in results:
-        changed = outcome - inside[change.path] if change.inner else outcome
-        if changed:
-            effects[change.path]["left_out" if change.left_out else "other_value"] = changed
-            for length in range(2, len(change.path)):
-                inside[change.path[:length]] |= changed
-
-    return [_Effect(file, path, **values) for path, values in effects.items()]
-
-
-def _build_variant(variant: Variant, target: Target, like: Built) -> Manifests:
-    """Build a variant with the passes of another build, and return its manifests."""
-    context = Context(variant.cluster, target)
-    shared = like.passes is PASSES
-    return build(variant.spec, variant.job, context, like.passes, shared=shared).manifests
-
-
-def _inputs_by_value(
-    effects: Iterable[_Effect], lines: InputLines
-) -> dict[Path, tuple[Input, ...]]:
+def _inputs_by_value(results: Iterable[_Outcome], lines: InputLines) -> _Inputs:
     """Return the lines each value depends on: first those whose values reach it; within that, those
-    with fewer effects first.
+    with fewer effects first. A mapping or list counts only for values that none of its lines
+    changes.
     """
+    effects: defaultdict[tuple[InputName, Path], dict[bool, frozenset[Path]]] = defaultdict(dict)
+    # for each mapping or list of a file, the manifest values that lines inside it change
+    inside: defaultdict[tuple[InputName, Path], set[Path]] = defaultdict(set)
+    for file, change, outcome in results:
+        changed = outcome - inside[file, change.path] if change.inner else outcome
+        effects[file, change.path][change.left_out] = changed
+        for length in range(2, len(change.path)):
+            inside[file, change.path[:length]] |= changed
+
     inputs: defaultdict[Path, list[tuple[bool, int, Input]]] = defaultdict(list)
-    for effect in effects:
-        count = len(effect.left_out | effect.other_value)
-        for paths, left_out, other_value in (
-            (effect.left_out & effect.other_value, True, True),
-            (effect.left_out - effect.other_value, True, False),
-            (effect.other_value - effect.left_out, False, True),
+    for (file, line_path), of_line in effects.items():
+        left_out, other_value = (of_line.get(way, frozenset()) for way in (True, False))
+        count = len(left_out | other_value)
+        for paths, is_left_out, is_other in (
+            (left_out & other_value, True, True),
+            (left_out - other_value, True, False),
+            (other_value - left_out, False, True),
         ):
             if paths:
-                line = lines.input(effect.file, effect.path, left_out, other_value)
+                line = lines.input(file, line_path, is_left_out, is_other)
                 for path in paths:
-                    inputs[path].append((not other_value, count, line))
+                    inputs[path].append((not is_other, count, line))
 
     return {
         path: tuple(
@@ -291,7 +303,7 @@ def _inputs_by_value(
     }
 
 
-def _target_choice_inputs(built: Built, lines: InputLines) -> dict[Path, tuple[Input, ...]]:
+def _target_choice_inputs(built: Built, lines: InputLines) -> _Inputs:
     """Return the spec's choice of a target as an input of the values that would differ without
     it.
     """
@@ -303,9 +315,10 @@ def _target_choice_inputs(built: Built, lines: InputLines) -> dict[Path, tuple[I
     free = variant_of(spec.replace(spec=spec.spec.replace(target=None)), cluster)
     fitting = default_target(free.job, cluster)
     another = next(target for target in every_target() if target is not built.context.target)
+    likes = [built._replace(context=Context(cluster, target)) for target in (fitting, another)]
     without, instead = (
-        dict(changed_leaves(built.manifests, _build_variant(free, target, built))).keys()
-        for target in (fitting, another)
+        dict(changed_leaves(built.manifests, manifests)).keys()
+        for manifests in _build_variant(free, likes)
     )
 
     return {

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.explainer.model import Cause, Explained, Input, PassChange
-from ptcompile.explainer.values import ItemNames, shown_path, shown_value
+from ptcompile.explainer.values import shown_value
 from ptcompile.kubernetes.unstructured import MISSING, JsonDict, without_falsy
 from ptcompile.report.layout import safe_text
 from ptcompile.source import streams
@@ -127,25 +127,21 @@ def _job_lines(job: Explained, causes: Sequence[Cause], explanation: Explanation
 
     yield f"target {job.target}:"
     several = len(job.manifests) > 1
-    item_names = ItemNames()
     for path, group in groupby(
         [cause for cause in causes if cause.by == "target"],
-        key=lambda cause: _list_path(cause, explanation, item_names, several=several),
+        key=lambda cause: _list_path(cause, explanation, several=several),
     ):
         values = [cause.value for cause in group]
         yield f"  + {safe_text(path)}: {shown_value(values if len(values) > 1 else values[0])}"
 
 
-def _list_path(
-    cause: Cause, explanation: Explanation, item_names: ItemNames, *, several: bool
-) -> str:
+def _list_path(cause: Cause, explanation: Explanation, *, several: bool) -> str:
     """Return a cause's path, or its list's path for a plain item; prefixed with the kind if there
     are several objects.
     """
-    manifest = explanation.manifests[cause.manifest]
-    path = cause.path[:-1] if isinstance(cause.path[-1], int) else cause.path
-    kind = f"{manifest['kind']}: " if several else ""
-    return kind + shown_path(path, manifest, item_names)
+    kind = f"{explanation.manifests[cause.manifest]['kind']}: " if several else ""
+    last = cause.path[-1]
+    return kind + cause.shown.removesuffix(f"[{last}]" if isinstance(last, int) else "")
 
 
 def _change_text(change: PassChange, roles: int) -> str:

@@ -14,12 +14,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from copy import copy
-from functools import partial
-from itertools import tee
 from typing import Any, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
-from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
@@ -119,44 +115,21 @@ def variant_of(spec: Spec, cluster: ClusterProfile) -> Variant:
 
 
 class Variants:
-    """The variants of a spec and of its profile. Each is read and lowered once, since all
-    targets try the same ones.
-    """
+    """The variants of a spec and of its profile."""
 
     def __init__(self, data: Json, spec: Spec, cluster: ClusterProfile) -> None:
         self.base = variant_of(spec, cluster)
         self.documents: dict[InputName, Json] = {"spec": data, "cluster": cluster.document()}
         """The spec, and the profile with all its defaults."""
-        self._known: dict[tuple[object, ...], Variant | None] = {}
-
-    @cached_property
-    def spec_variations(self) -> list[Variation]:
-        """The variations of the spec."""
-        return spec_variations(self.documents["spec"])
-
-    @cached_property
-    def cluster_variations(self) -> list[Variation]:
-        """The variations of the profile."""
-        return cluster_variations(self.documents["cluster"])
-
-    @cached_property
-    def default_paths(self) -> frozenset[Path]:
-        """The lines of the profile that repeat a default."""
-        return default_paths(self.documents["cluster"], self.cluster_variations)
 
     def of(self, file: InputName, changes: Mapping[Path, Any]) -> Variant | None:
         """Return the variant for new values in a file, or None if it is invalid or does not
         compile.
-        """
-        key = (file, *changes.items())
-        if key not in self._known:
-            self._known[key] = self._read(file, replace_at(self.documents[file], changes))
-        return self._known[key]
 
-    def _read(self, file: InputName, data: Json) -> Variant | None:
-        """Return the variant of a changed file. What it does not change of the base's roles is
-        the same object, which takes no time to compare.
+        What it does not change of the base's roles is the same object, which takes no time to
+        compare.
         """
+        data = replace_at(self.documents[file], changes)
         base = self.base
         spec = reader.read_spec(data) if file == "spec" else base.spec
         cluster = reader.read_cluster(data) if file == "cluster" else base.cluster
@@ -279,8 +252,7 @@ def _other_values(
         else:
             yield from sorted((value + 1, value - 1), key=taken.__contains__)
 
-    # each target begins anew, and a value is found once
-    return partial(copy, *tee(others(), 1))
+    return others
 
 
 def _similar_texts(value: str) -> Iterator[str]:

@@ -35,15 +35,34 @@ def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
             yield from leaves(inner, (*path, index))
 
 
-def changed_leaves(base: Any, new: Any) -> list[tuple[Path, Any]]:
+def innermost_lists(value: Any, path: Path = ()) -> Iterator[tuple[Path, list[Any]]]:
+    """Yield the lists below a mapping that have no other list inside, each with its path.
+
+    Items without a name are not entered: where they moved is only known of all of a list.
+    """
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if isinstance(inner, _CONTAINERS):
+                yield from innermost_lists(inner, (*path, key))
+    elif value:
+        inside = [
+            each
+            for index, item in enumerate(value)
+            if isinstance(item, dict) and item.get("name")
+            for each in innermost_lists(item, (*path, index))
+        ]
+        yield from inside or [(path, value)]
+
+
+def changed_leaves(base: Any, new: Any, field: str = "") -> list[tuple[Path, Any]]:
     """Return the leaves in `base` that are missing or different in `new`: path and new value,
-    `MISSING` without one.
+    `MISSING` without one. `field` is the key of a list, if it has one.
 
     A moved item is not a change.
     """
     changed: list[tuple[Path, Any]] = []
     if base != new:
-        _add_changed_leaves(changed, base, new, (), "")
+        _add_changed_leaves(changed, base, new, (), field)
     return changed
 
 

@@ -611,12 +611,6 @@ class Operator:
     """Its name in a profile's `queueSystem`."""
     gang_scheduler: str = ""
     """Its name in a profile's `gangScheduler`."""
-    gang_profile: Mapping[str, Any] = {}
-    """Profile fields without which a cluster has no gangs of this scheduler, for the table of
-    what targets can do.
-    """
-    probes: tuple[tuple[str, Json, Json], ...] = ()
-    """Additional combinations to try on each target: a name, spec fields, and profile fields."""
     role_prefix: str = ""
     """Prefix of role names whose variables would collide with the operator's."""
     foreign: Foreign | None = None

@@ -133,11 +133,6 @@ class PodView(NamedTuple):
         )
 
     @property
-    def main_container(self) -> ContainerView | None:
-        """The training container, or None in a pod without containers."""
-        return main_container_of(self.containers, self.main)
-
-    @property
     def node_selector(self) -> Json:
         """Labels that a node must have."""
         return nested_map(self.spec, "nodeSelector")

@@ -117,10 +117,6 @@ class Objects(Sequence["Json"]):
     def __getitem__(self, index: int | slice) -> Json | Sequence[Json]:
         return tuple(self)[index]
 
-    def has_only(self, manifest: Json) -> bool:
-        """Return whether there is no other object."""
-        return all(candidate is manifest for candidate in self)
-
     def with_change(self, change: Callable[[Json], Json], results: dict[int, Objects]) -> Objects:
         """Return the objects after `change`, or self if it changes none. `results` holds earlier
         results, by id.

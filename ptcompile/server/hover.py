@@ -159,7 +159,7 @@ def spec_effects(opened: OpenDocument, obj: Item, path: Path) -> str:
     if value is MISSING or len(json.dumps(value, default=str)) > _MAX_LINES * 80:
         return ""
 
-    causes = provenance(obj.manifest, compiled, only=path)
+    (causes,) = provenance(obj.manifest, [compiled], [False], only=path)
     by_writer: dict[str, list[Cause]] = {}
     for cause in causes:
         if any(line.file == "spec" and line.path[: len(path)] == path for line in cause.inputs):

@@ -142,13 +142,6 @@ class Workload:
         return self.stream.objects
 
     @cached_property
-    def is_alone(self) -> bool:
-        """Whether the stream has no other object. Most files have only one, so look-ups can be
-        skipped.
-        """
-        return self.objects.has_only(self.manifest)
-
-    @cached_property
     def kind(self) -> ObjectKind:
         """apiVersion and kind."""
         return kind_of(self.manifest)

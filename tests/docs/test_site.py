@@ -165,8 +165,8 @@ def test_search_knows_guides_fields_and_codes(site: Path) -> None:
 
 def test_the_reference_is_complete(site: Path) -> None:
     import ptcompile
+    from ptcompile.api.reference import targets
     from ptcompile.cli.commands import COMMANDS
-    from ptcompile.requirements.capabilities import PROBES
     from ptcompile.spec.cluster_profile import ProfileSpec
     from ptcompile.spec.training_job import JobSpec
 
@@ -187,4 +187,4 @@ def test_the_reference_is_complete(site: Path) -> None:
     assert [
         one for one in ("report", "world", "diff", "handle") if f'id="{one}"' not in text("json")
     ] == []
-    assert [probe.name for probe in PROBES if probe.name not in text("targets")] == []
+    assert [row.name for row in targets().capabilities if row.name not in text("targets")] == []

@@ -11,6 +11,7 @@ import yaml
 import ptcompile
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.compiler.reader import load_profile
+from ptcompile.compiler.trace import leaf_origins
 from ptcompile.diagnostics import Path
 from ptcompile.explainer.explanation import Explanation
 from ptcompile.explainer.model import Cause
@@ -58,7 +59,8 @@ class Told(NamedTuple):
 
 def causes_of(data: Json, cluster: ClusterProfile, target: str) -> tuple[Cause, ...]:
     """Compile a document for a target and explain it."""
-    return provenance(data, compile_document(data, cluster, target))
+    of_targets = provenance(data, [compile_document(data, cluster, target)], [False])
+    return next(iter(of_targets), ())
 
 
 def by_record(case: Case, name: str) -> Iterator[Told]:
@@ -73,7 +75,9 @@ def by_record(case: Case, name: str) -> Iterator[Told]:
     assert compiled.trace is not None
     target, trace, manifests = target_named(name), compiled.trace(), case.compile(name).manifests
     for index, manifest in enumerate(manifests):
-        for leaf, origin in zip(shown_leaves(manifest), trace.origins(index), strict=True):
+        for leaf, origin in zip(
+            shown_leaves(manifest), leaf_origins(trace.manifests[index]), strict=True
+        ):
             if not isinstance(leaf.value, bool):
                 path = (index, *leaf.path)
                 by = writer(origin, path)

@@ -28,7 +28,7 @@ def test_explain_and_compile_report_the_same_findings(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        explanation, "provenance", lambda *_given, **_how: ()
+        explanation, "provenance", lambda _data, compiled, *_: [()] * len(compiled)
     )  # slow, and it reports no findings
     diagnostics = ptcompile.explain(
         case.spec, cluster=case.cluster, filename="spec.yaml", cluster_filename="cluster.yaml"

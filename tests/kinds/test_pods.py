@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kinds import pods
-from ptcompile.kinds.pods import ContainerView, ExpandedRole, Expansion, PodView
+from ptcompile.kinds.pods import ContainerView, ExpandedRole, Expansion, PodView, main_container_of
 
 Json = dict[str, Any]
 
@@ -98,7 +98,8 @@ def test_the_training_container_is_chosen_by_name(
     """An init container never trains, whatever its name."""
     spec = {"initContainers": [{"name": "i"}], "containers": [{"name": name} for name in names]}
     view = PodView("p", "node", 0, spec, main=main)
-    assert (view.main_container and view.main_container.name) == expected
+    container = main_container_of(view.containers, view.main)
+    assert (container and container.name) == expected
 
 
 @pytest.mark.parametrize(

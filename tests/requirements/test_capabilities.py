@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from functools import cache
 from typing import Any
 
 import pytest
 
-from ptcompile.api.reference import targets
+from ptcompile.api.reference import targets, versions_text
 from ptcompile.kubernetes.versions import RELEASES
-from ptcompile.operators.table import FEATURES
+from ptcompile.operators.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, FEATURES
 from ptcompile.operators.targets import TARGETS
-from ptcompile.requirements import capabilities
-from ptcompile.requirements.capabilities import PROBES
+from tests.conftest import ROOT
 
 
 @cache
-def made() -> dict[str, Any]:
-    return capabilities.capability_table()
+def generator() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "schemas")
+        return importlib.import_module("capabilities")
+
+
+@cache
+def made() -> Any:
+    return generator().capability_table()
 
 
 def rows() -> Any:
@@ -38,18 +45,27 @@ def test_the_text_has_every_row() -> None:
 
 
 def test_every_probe_is_a_row_with_an_answer_for_every_target() -> None:
+    probes = generator().PROBES
     assert [name for name in rows() if not name.startswith("longest")] == [
-        probe.name for probe in PROBES
+        probe.name for probe in probes
     ]
-    assert len({probe.name for probe in PROBES}) == len(PROBES)
-    for probe in PROBES:
+    assert len({probe.name for probe in probes}) == len(probes)
+    for probe in probes:
         assert list(rows()[probe.name]) == list(TARGETS)
         assert set(rows()[probe.name].values()) <= {"yes", "roughly", "no"}
 
 
+def test_every_queue_system_and_gang_scheduler_has_a_probe() -> None:
+    profiles = [probe.profile for probe in generator().PROBES]
+    for field, known in (("queueSystem", BY_QUEUE_SYSTEM), ("gangScheduler", BY_GANG_SCHEDULER)):
+        assert {profile.get(field) for profile in profiles} >= known.keys()
+
+
 def test_every_probe_is_supported_by_a_target() -> None:
     """A probe that no target supports is misspelled."""
-    unsupported = [probe.name for probe in PROBES if "yes" not in rows()[probe.name].values()]
+    unsupported = [
+        probe.name for probe in generator().PROBES if "yes" not in rows()[probe.name].values()
+    ]
     assert unsupported == []
 
 
@@ -72,7 +88,7 @@ def test_each_target_has_the_known_capabilities(row: str, target: str, answer: s
 
 
 def test_the_versions_text_lists_every_change() -> None:
-    *lines, last = capabilities.versions_text().splitlines()
+    *lines, last = versions_text().splitlines()
     assert "facts/NAME" in last
     assert len(lines) == len(FEATURES)
     assert all(

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ptcompile._internal.schema_files import load_table
-from ptcompile.diagnostics import Problems
-from ptcompile.kubernetes.requests import ApiServer, Update
-
-UpdateValidator = Callable[[Update], Problems]
+from ptcompile.kubernetes.requests import ApiServer
 
 FIELD_GATES: dict[str, tuple[str, int]] = load_table("apiserver/validation/field_gates.json")[
     "fields"

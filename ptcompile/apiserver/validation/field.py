@@ -250,10 +250,10 @@ class FieldValue:
         if self.is_empty:
             self.required(detail, help)
 
-    def check_unset(self, why: str, help: str = "") -> None:
+    def check_unset(self, why: str) -> None:
         """Report that the field must not be set in this object, if it is."""
         if self.value is not None:
-            self.forbidden(why, help)
+            self.forbidden(why)
 
     def check_choice(self, supported: Iterable[str]) -> None:
         """Reject a text outside a closed list."""

@@ -163,9 +163,9 @@ def run_targets(options: argparse.Namespace) -> int:
         files.print_error("ptcompile: --format markdown requires --accelerators")
         return 2
     if options.versions:
-        from ptcompile.requirements import capabilities
+        from ptcompile.api.reference import versions_text
 
-        return files.write_stdout(capabilities.versions_text())
+        return files.write_stdout(versions_text())
 
     from ptcompile.api.reference import targets
 

@@ -9,7 +9,7 @@ from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.advice import targets_by_finding
 from ptcompile.diagnostics import Diagnostic, Path, Problem, field_path, has_error, line_range
-from ptcompile.explainer.explanation import Explanation, SharedInputs
+from ptcompile.explainer.explanation import Draft, Explanation, SharedInputs, with_causes
 from ptcompile.explainer.model import Input
 from ptcompile.explainer.page.queue import admissions
 from ptcompile.explainer.rendering import source_name
@@ -76,8 +76,8 @@ class SourceText(NamedTuple):
         return zip(self.numbers or range(1, len(self.lines) + 1), self.lines, strict=True)
 
 
-OriginCache = dict[tuple[int, ...], tuple[SourceLines, ...]]
-"""The lines that values came from, by the identities of their inputs, which outlive it."""
+OriginCache = dict[int, tuple[SourceLines, ...]]
+"""The lines that values came from, by the identity of their inputs, which outlive it."""
 
 
 class Panel(NamedTuple):
@@ -186,7 +186,13 @@ def listing(
     text = SourceText(tuple(lines), inside)
 
     return Listing(
-        target, target_named(target).title, text, tuple(reasons), explanation, world, answers
+        target=target,
+        title=target_named(target).title,
+        text=text,
+        reasons=tuple(reasons),
+        explanation=explanation,
+        world=world,
+        admissions=answers,
     )
 
 
@@ -210,7 +216,7 @@ def _origins(
     """Return the lines a value came from, each once: lines whose values matter come first, then
     lines that matter only if omitted.
     """
-    key = tuple(map(id, inputs))
+    key = id(inputs)
     if key in known:
         return known[key]
 
@@ -239,16 +245,16 @@ def _source_lines(line: Input, explanation: Explanation) -> SourceLines:
 def gather(
     shared: SharedInputs,
     profile: ClusterProfile | None,
-    explain: Callable[[str | None], Explanation],
+    draft: Callable[[str | None], Draft],
     target: str | None,
 ) -> ExplainPage:
-    """Return the page of a spec for one target, or for all of them, each as `explain` explains it.
+    """Return the page of a spec for one target, or for all of them, each as `draft` explains it.
 
     Without a profile, because it is wrong, there are no listings.
     """
     sources = shared.sources
     names = _filenames(shared)
-    requested, shown_target, explanations = _explain_targets(explain, target)
+    requested, shown_target, explanations = _explain_targets(draft, shared, target)
     known: OriginCache = {}
     jobs = filter(None, (object_name(document.data) for document in sources["spec"].documents))
 
@@ -316,25 +322,40 @@ def too_large_page(shared: SharedInputs) -> ExplainPage:
         "explain one path instead, such as `ptcompile explain spec.yaml spec.template.spec.volumes`"
     )
     diagnostic = streams.to_diagnostic(
-        Problem("too-large", (), message, help, authority="ptcompile"), None, filename
+        Problem(
+            "too-large",
+            (),
+            message,
+            help,
+            authority="ptcompile",
+        ),
+        None,
+        filename,
     )
     finding = PageFinding(diagnostic, tuple(TARGETS), "spec", 0)
 
     return ExplainPage(
-        filename, (Panel("spec", filename, None),), (), (finding,), "", (diagnostic,)
+        filename,
+        (Panel("spec", filename, None),),
+        (),
+        (finding,),
+        "",
+        (diagnostic,),
     )
 
 
 def _explain_targets(
-    explain: Callable[[str | None], Explanation], target: str | None
+    draft: Callable[[str | None], Draft], shared: SharedInputs, target: str | None
 ) -> tuple[Explanation, str, dict[str, Explanation]]:
     """Return the requested explanation, the target to show, and the explanation of each target."""
-    requested = explain(target)
+    requested_draft = draft(target)
+    requested = requested_draft.explanation
     chosen = list(dict.fromkeys(job.target for job in requested.jobs))
-    explanations = {
-        name: requested if target is not None or chosen == [name] else explain(name)
+    drafts = {
+        name: requested_draft if target is not None or chosen == [name] else draft(name)
         for name in (TARGETS if target is None else (target,))
     }
+    explanations = with_causes(drafts, shared)
     # a page excludes the targets of plugins
     chosen = [name for name in chosen if name in explanations]
     able = [name for name, result in explanations.items() if result.jobs]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.model import Feature, GangSystem, GroupMark, Install, Kind, Operator
 
 _MARK = GroupMark(
@@ -72,14 +71,6 @@ class KubeScheduler(Operator):
         ),
     }
     gang_scheduler = "kubernetes"
-    gang_profile: Mapping[str, Any] = {"featureGates": {"kubernetes": {"GenericWorkload": True}}}
-    probes = (
-        (
-            "gang of Kubernetes, range of nodes",
-            {"elastic": {"nnodes": "2:4"}},
-            {"gangScheduler": "kubernetes", **gang_profile},
-        ),
-    )
 
     def gangs(self) -> GangSystem:
         from ptcompile.operators.kube_scheduler.gang import GANGS

@@ -122,13 +122,6 @@ class Kueue(Operator):
     modeled_since = (0, 18)
     older = ("kueue.x-k8s.io/v1beta1",)
     queue_system = "kueue"
-    probes = (
-        (
-            "queue of Kueue, in another cluster",
-            {"queue": "q"},
-            {"multiKueue": True, "queueSystem": "kueue"},
-        ),
-    )
     foreign = Foreign(
         marks="kueue.x-k8s.io/",
         kinds=frozenset(  # Volcano Jobs have their own queues

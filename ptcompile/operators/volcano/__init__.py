@@ -213,13 +213,6 @@ class VolcanoOperator(Operator):
     }
     queue_system = "volcano"
     gang_scheduler = "volcano"
-    probes = (
-        (
-            "gang of Volcano, range of nodes",
-            {"elastic": {"nnodes": "2:4"}},
-            {"gangScheduler": "volcano"},
-        ),
-    )
     # minAvailable is without effect on a conversion, which compares the gangs themselves
     conversion = Conversion(
         left_behind={

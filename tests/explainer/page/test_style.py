@@ -8,8 +8,9 @@ from functools import cache
 
 import pytest
 
-from ptcompile.explainer.page.html import AUTHORS, author_styles
+from ptcompile.explainer.page.html import AUTHORS
 from ptcompile.graph.svg_elements import STYLE
+from tests.explainer.page.colors import author_styles
 from tests.explainer.page.making import SIX, text
 from tests.explainer.page.reading import read_html
 

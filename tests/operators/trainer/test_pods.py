@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kinds.pods import main_container_of
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import expand
@@ -147,7 +148,7 @@ def test_torchtune_gets_its_endpoint_as_an_option() -> None:
         "PET_NPROC_PER_NODE",
         "PET_NODE_RANK",
     ]
-    main = pod.main_container
+    main = main_container_of(pod.containers, pod.main)
     assert main is not None
     assert main.command is not None
     assert main.command[:3] == ("tune", "run", "--rdzv_endpoint=t-node-0-0.t:29500")

@@ -1,37 +1,28 @@
 """Capabilities of each target, measured: one small spec per feature, compiled for every target.
 
 Only the targets know what they can do. A new spec field is a new row of `probes.json`. The results
-are stored in `schemas/targets.json`, which `python schemas/update.py` writes and `ptcompile
-targets` reads.
+are stored in `targets.json`, which `python schemas/update.py` writes and `ptcompile targets` reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
-from ptcompile._internal.about import SITE
-from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile._internal.schema_files import load_table
 from ptcompile._internal.spelling import pluralize
 from ptcompile.compiler.checks.targets import room
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.ir.job import Target
-from ptcompile.kinds.model import Feature
 from ptcompile.kubernetes.unstructured import Json, JsonDict
-from ptcompile.kubernetes.versions import version_text
-from ptcompile.operators.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, FEATURES
 from ptcompile.operators.targets import every_target
-from ptcompile.report.layout import table
 from ptcompile.spec.cluster_profile import ClusterProfile
 from ptcompile.spec.training_job import Spec
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
-
-    Support = Literal["yes", "roughly", "no"]
-    """`roughly`: it compiles, with a warning about how the operator interprets it."""
+Support = Literal["yes", "roughly", "no"]
+"""`roughly`: it compiles, with a warning about how the operator interprets it."""
 
 
 class Probe(NamedTuple):
@@ -44,47 +35,8 @@ class Probe(NamedTuple):
     profile: Mapping[str, Any] = {}  # shared by all probes: never changed
 
 
-_LEVELS: JsonDict = {
-    "topology": {
-        "name": "network",
-        "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 1}},
-    }
-}
-_QUEUED_TOPOLOGY: JsonDict = {"queue": "q", "topology": {"required": "rack"}}
-
-
-def _queue_probes() -> Iterator[Probe]:
-    """Yield the probes of the queue systems, those without a scheduler first."""
-    for operator in sorted(
-        BY_QUEUE_SYSTEM.values(), key=lambda operator: bool(operator.gang_scheduler)
-    ):
-        profile: JsonDict = {"queueSystem": operator.queue_system, **_LEVELS}
-        yield Probe(f"queue of {operator.title}", {"queue": "q", "priority": "high"}, profile)
-        yield Probe(f"queue of {operator.title}, topology", _QUEUED_TOPOLOGY, profile)
-        if operator.gang_scheduler:
-            continue
-        for name, spec, more in operator.probes:
-            yield Probe(name, spec, {**more, **_LEVELS})
-
-
-def _gang_probes() -> Iterator[Probe]:
-    """Yield the probes of the gang schedulers."""
-    for operator in BY_GANG_SCHEDULER.values():
-        yield Probe(
-            f"gang of {operator.title or operator.gang_scheduler}",
-            {},
-            {"gangScheduler": operator.gang_scheduler, **operator.gang_profile},
-        )
-        yield from (Probe(*probe) for probe in operator.probes)
-
-
-_TABLE = load_table("requirements/probes.json")
-PROBES = (
-    *[Probe(**row) for row in _TABLE["before"]],
-    *_queue_probes(),
-    *_gang_probes(),
-    *[Probe(**row) for row in _TABLE["after"]],
-)
+_TABLE = (Path(__file__).parent / "probes.json").read_text(encoding="utf-8")
+PROBES = tuple(Probe(**row) for row in json.loads(_TABLE))
 """Probes in table order. A Pod is probed with one node and other targets with two, unless the
 probe sets the number.
 """
@@ -159,32 +111,3 @@ def _longest_names(size: int) -> dict[str, str]:
         target.name: str(room(job, target).longest) if able[target.name] else ""
         for target in every_target()
     }
-
-
-def version_rows() -> list[tuple[str, str, str, str]]:
-    """Return rows of operator, releases, change and source: what each operator release changed
-    in the manifests.
-    """
-    features = sorted(FEATURES.values(), key=lambda change: (change.operator, change.since))
-    return [
-        (feature.operator.replace("_", "-"), _release_range(feature), feature.what, feature.source)
-        for feature in features
-    ]
-
-
-def versions_text() -> str:
-    """Return the version rows as text, one line per change, followed by the address of the fact
-    pages.
-    """
-    rows = [(*row, f"({source})") for *row, source in version_rows()]
-    return "\n".join([*table(rows, ""), f"facts/NAME is {SITE}facts/NAME/", ""])
-
-
-def _release_range(change: Feature) -> str:
-    """Return the releases that have the change: `2.2`, `2.0 only`, `2.0 to 2.1`."""
-    since = version_text(change.since)
-    if change.until is None:
-        return since
-    if change.until == change.since:
-        return f"{since} only"
-    return f"{since} to {version_text(change.until)}"
