@@ -322,25 +322,17 @@ def too_large_page(shared: SharedInputs) -> ExplainPage:
         "explain one path instead, such as `ptcompile explain spec.yaml spec.template.spec.volumes`"
     )
     diagnostic = streams.to_diagnostic(
-        Problem(
-            "too-large",
-            (),
-            message,
-            help,
-            authority="ptcompile",
-        ),
-        None,
-        filename,
+        Problem("too-large", (), message, help, authority="ptcompile"), None, filename
     )
     finding = PageFinding(diagnostic, tuple(TARGETS), "spec", 0)
 
     return ExplainPage(
-        filename,
-        (Panel("spec", filename, None),),
-        (),
-        (finding,),
-        "",
-        (diagnostic,),
+        name=filename,
+        panels=(Panel("spec", filename, None),),
+        listings=(),
+        findings=(finding,),
+        chosen="",
+        diagnostics=(diagnostic,),
     )
 
 
