@@ -150,8 +150,8 @@ def _parse_label(text: str) -> tuple[str, str]:
 
 def _converted_files(converted: Sequence[ConvertedFile], folder: str) -> dict[str, str]:
     """Return the contents of a file for each converted one, with the same path below the folder."""
-    folders = [os.path.dirname(file.name) or "." for file in converted]
-    root = os.path.commonpath(folders or ["."])
+    names = [file.name for file in converted]
+    root = os.path.commonpath([os.path.dirname(name) or "." for name in names]) if names else "."
     return {
         os.path.join(folder, os.path.relpath(file.name, root)): emit_all(file.manifests)
         for file in converted
@@ -215,11 +215,8 @@ def _import_files(
     with closing(map_files(importer, inputs, options.jobs, FILES_PER_PROCESS)) as results:
         for file, result in zip(inputs, results, strict=True):
             diagnostics = result.imported.diagnostics
-            if (
-                file.named
-                or result.imported.found
-                or {item.name for item in diagnostics} != {"nothing-to-import"}
-            ):
+            names = {diagnostic.name for diagnostic in diagnostics}
+            if file.named or result.imported.found or names != {"nothing-to-import"}:
                 reporter.add(
                     file._replace(content=_substitute(file.content, values, file.name)), diagnostics
                 )
@@ -263,11 +260,12 @@ def _substitute(content: bytes, values: dict[str, str], filename: str | None = N
     text = content.decode("utf-8-sig", errors="surrogateescape") if values else ""
     if not values or is_batch_script(text, filename):
         return content
-    return re.sub(
+    filled = re.sub(
         r"\$(\{)?(?P<name>[A-Za-z_]\w*)(?(1)\})",
         lambda match: values.get(match["name"], match.group()),
         text,
-    ).encode("utf-8", errors="surrogateescape")
+    )
+    return filled.encode("utf-8", errors="surrogateescape")
 
 
 def _write_specs(results: Mapping[str, ImportedFile], options: argparse.Namespace) -> int:
@@ -319,7 +317,9 @@ def _spec_files(texts: Mapping[str, str], options: argparse.Namespace) -> dict[s
     are imported from.
     """
     if not files.names_folder(options.output):
-        return {options.output: _join_specs(texts, options.format)} if texts else {}
+        if texts:
+            return {options.output: _join_specs(texts, options.format)}
+        return {}
     texts_by_path: dict[str, str] = {}
     for name, text in texts.items():
         texts_by_path[files.path_for(name, options.output, options.format, texts_by_path)] = text
@@ -327,7 +327,9 @@ def _spec_files(texts: Mapping[str, str], options: argparse.Namespace) -> dict[s
 
 
 def _format_specs(imported: Imported, form: str) -> str:
-    return imported.yaml() if form == "yaml" else emit_json(imported.to_dict())
+    if form == "yaml":
+        return imported.yaml()
+    return emit_json(imported.to_dict())
 
 
 def _join_specs(texts: Mapping[str, str], form: str) -> str:
@@ -341,8 +343,11 @@ def _print_summary(imports: Mapping[str, Imported], options: argparse.Namespace)
     same_worlds = sum(spec.same_world for spec in specs)
     scripts = sum(not spec.target for spec in specs)
     kept = sum(len(imported.kept) for imported in imports.values())
-    is_written = options.output is not None
-    place = f"in {_kept_file(options.output)}" if is_written else "and written if -o says where"
+    if options.output is not None:
+        place = f"in {_kept_file(options.output)}"
+    else:
+        place = "and written if -o says where"
+
     kept_note = f"; {kept} objects are kept unchanged, {place}" if kept else ""
     if scripts:
         files.print_error(
