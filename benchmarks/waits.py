@@ -1,5 +1,5 @@
 """What people wait for besides starts: the page of `explain`, `import` and `convert` of a folder,
-and a thousand files.
+`admit` beside many nodes, and a thousand files.
 
 Whole processes, by turns with those of another checkout (`--before PATH`). The size of a spec is in
 its variables, its volumes or its script. The folder has the published training manifests of
@@ -24,6 +24,7 @@ _ROUNDS: Final = 5
 _CHARACTERS: Final = 64 * 1024
 _PUBLISHED: Final = 100
 _FILES: Final = 1000
+_NODES: Final = 5000
 _BEFORE: Final = "import sys; sys.path.insert(0, {path!r}); from ptcompile.cli import run; run()"
 _EXPLAIN: Final = "explain SPEC"
 _COMPILE: Final = "compile SPEC"
@@ -57,7 +58,8 @@ def run(before: str | None = None) -> None:
 
 def _commands(folder: Path) -> dict[str, list[str]]:
     """Write the inputs to the folder, and return the arguments of each command."""
-    # needs pytest, which other benchmarks do not
+    # need pytest, which other benchmarks do not
+    from tests.growing import queue_with_nodes
     from tests.importer.test_published import (
         published,
     )
@@ -70,6 +72,7 @@ def _commands(folder: Path) -> dict[str, list[str]]:
         commands[f"explain --html, 64 KB of {path.stem}"] = ["explain", str(path), "--html", page]
     texts = islice(cycle(map(emit, published().values())), _PUBLISHED)
     manifests = str(_write(folder / "published", {f"{n:04}": text for n, text in enumerate(texts)}))
+    racks = str(_write(folder, {"racks": queue_with_nodes(_NODES)}) / "racks.yaml")
     many = str(_write(folder / "many", {f"{n:04}": text for n, text in enumerate(streams(_FILES))}))
     commands |= {
         f"import, {_PUBLISHED} files": ["import", manifests, "-o", str(folder / "specs")],
@@ -81,6 +84,7 @@ def _commands(folder: Path) -> dict[str, list[str]]:
             "-o",
             str(folder / "converted"),
         ],
+        f"admit, {_NODES} nodes with a topology": ["admit", racks],
         f"lint, {_FILES} files, one process": ["lint", many, "--no-cache", "--jobs", "1"],
         f"lint, {_FILES} files, all cores": ["lint", many, "--no-cache"],
     }
