@@ -352,6 +352,11 @@ def found_at(
     return Finding(path, text, help, fix, on_key, severity, field)
 
 
+def corrected_at(path: Path, text: str, value: str) -> Finding:
+    """Return a finding about a text that another one must replace: its help and its fix."""
+    return found_at(path, text, f"write {value}", fix_setting(f"write {value}", path, value))
+
+
 def fix_setting(title: str, path: Path, value: Any, *, safe: bool = False) -> Fix:
     """Return a fix that only sets the value at a path."""
     return Fix(title, (Edit("set", path, value),), safe)

@@ -24,17 +24,12 @@ Source: NCCL 2.29, environment variables; PyTorch 2.13, torch.distributed; OpenM
 from __future__ import annotations
 
 from ptcompile.linter.environment import closest_variable
-from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
+from ptcompile.linter.rule import Findings, Subject, corrected_at
 
 
 def check(subject: Subject) -> Findings:
     for entry in subject.variables:
         suggestion = closest_variable(entry.name)
         if suggestion is not None:
-            path = entry.name_path
-            yield found_at(
-                path,
-                f"nothing reads {entry.name} (did you mean {suggestion}?)",
-                f"write {suggestion}",
-                fix_setting(f"write {suggestion}", path, suggestion),
-            )
+            message = f"nothing reads {entry.name} (did you mean {suggestion}?)"
+            yield corrected_at(entry.name_path, message, suggestion)

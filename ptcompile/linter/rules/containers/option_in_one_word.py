@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.containers import starts_program
-from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
+from ptcompile.linter.rule import Findings, Subject, corrected_at
 
 _OPTION = Pattern(r"(?P<option>--[A-Za-z][\w.-]*) +(?P<value>[^-\s]\S*|-[0-9.]+)")
 
@@ -38,9 +38,8 @@ def check(subject: Subject) -> Findings:
             if match is not None:
                 word = container.argv[index]
                 joined = f"{match['option']}={match['value']}"
-                yield found_at(
+                yield corrected_at(
                     word.path,
                     f"no shell splits {word.text!r}: the program sees no option {match['option']}",
-                    f"write {joined}",
-                    fix_setting(f"write {joined}", word.path, joined),
+                    joined,
                 )

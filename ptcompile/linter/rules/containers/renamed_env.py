@@ -25,17 +25,12 @@ Source: PyTorch 2.2, ProcessGroupNCCL environment variables.
 from __future__ import annotations
 
 from ptcompile.linter.environment import RENAMED_VARIABLES
-from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
+from ptcompile.linter.rule import Findings, Subject, corrected_at
 
 
 def check(subject: Subject) -> Findings:
     for entry in subject.variables:
         new_name = RENAMED_VARIABLES.get(entry.name)
         if new_name is not None:
-            path = entry.name_path
-            yield found_at(
-                path,
-                f"{entry.name} is called {new_name} since PyTorch 2.2",
-                f"write {new_name}",
-                fix_setting(f"write {new_name}", path, new_name),
-            )
+            message = f"{entry.name} is called {new_name} since PyTorch 2.2"
+            yield corrected_at(entry.name_path, message, new_name)

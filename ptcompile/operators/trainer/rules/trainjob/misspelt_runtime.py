@@ -26,7 +26,7 @@ Source: Trainer 2.3, the ClusterTrainingRuntimes that it installs.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import nested_map, nested_string
-from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
+from ptcompile.linter.rule import Findings, Subject, corrected_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
@@ -40,13 +40,11 @@ def check(subject: Subject) -> Findings:
 
     suggestion = next((builtin for builtin in runtimes.BUILTIN if _is_near(name, builtin)), None)
     if suggestion is not None:
-        path = ("spec", "runtimeRef", "name")
-        yield found_at(
-            path,
+        yield corrected_at(
+            ("spec", "runtimeRef", "name"),
             f"Trainer installs no runtime {name}, and no file defines one: did you mean "
             f"{suggestion}?",
-            f"write {suggestion}",
-            fix_setting(f"write {suggestion}", path, suggestion),
+            suggestion,
         )
 
 
