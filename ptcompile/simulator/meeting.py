@@ -602,8 +602,9 @@ def _members_by_place(
     places, and by namespace and host.
     """
     members: dict[tuple[str, ...], list[MeetingMember]] = {}
-    jobs = [job for job in jobs_of(stream, versions) if job.record.rendezvous.across_objects]
-    for job in jobs:
+    for job in jobs_of(stream, versions):
+        if not job.record.rendezvous.across_objects:
+            continue
         for member in (member for meeting in job.meetings for member in meeting.members):
             if (
                 not member.is_apart

@@ -102,17 +102,16 @@ def _obstacles_among(gathering: Gathering) -> Iterator[Obstacle]:
             yield from _published_name_obstacle(gathering)
 
     yield from _run_obstacle(gathering)
-    if gathering.is_first_local:
+    rendezvous = gathering.guide.rendezvous
+    if gathering.is_first_local or rendezvous.nodes in (None, (1, 1)):
         return
 
-    rendezvous = gathering.guide.rendezvous
-    meets_several = gathering.total > 1 and rendezvous.nodes not in (None, (1, 1))
     if rendezvous.backend in _RANKED_BACKENDS:
         ranked = [*_ranked_pods(gathering.members)]
         yield from _rank_obstacle(gathering, ranked)
-        if meets_several:
+        if gathering.total > 1:
             yield from _first_rank_obstacle(gathering, ranked)
-    elif meets_several:
+    elif gathering.total > 1:
         yield from _store_obstacle(gathering)
 
 
