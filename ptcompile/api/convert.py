@@ -555,6 +555,16 @@ def _diagnostic(
     severity: Any,
 ) -> Diagnostic:
     return Diagnostic(
-        code_of(name), name, severity, message, help, ("spec",), request.span(imported), "run", "ptcompile",
-        request.inputs.filename, imported.place, imported.origin,
-    )  # fmt: skip
+        code=code_of(name),
+        name=name,
+        severity=severity,
+        message=message,
+        help=help,
+        path=("spec",),
+        span=request.span(imported),
+        stage="run",
+        authority="ptcompile",
+        filename=request.inputs.filename,
+        document=imported.place,
+        resource=imported.origin,
+    )

@@ -473,15 +473,12 @@ def _kept_objects(
     objects: Sequence[Item], emitted: set[_Identity], chosen: Chosen
 ) -> tuple[JsonDict, ...]:
     """Return the auxiliary objects that no spec emits, and the jobs that are not chosen."""
-    manifests = [item.manifest for item in objects]
-    return tuple(
-        [
-            dict(manifest)
-            for manifest in manifests
-            if _identity(manifest) not in emitted
-            and (kind_of(manifest) not in _IMPORTABLE or not chosen.includes(manifest))
-        ]
-    )
+    auxiliary = [
+        item.manifest
+        for item in objects
+        if kind_of(item.manifest) not in _IMPORTABLE or not chosen.includes(item.manifest)
+    ]
+    return tuple([dict(manifest) for manifest in auxiliary if _identity(manifest) not in emitted])
 
 
 def _identity(manifest: Json) -> _Identity:

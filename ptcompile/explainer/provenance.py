@@ -138,11 +138,7 @@ def provenance(
             ]
 
         choice = {} if is_chosen else _target_choice_inputs(built, lines)
-        masked_manifests = without_secrets(built.manifests)
-        # most manifests have no secret
-        if choice or masked_manifests is not built.manifests:
-            of_target = [_completed(cause, choice, masked_manifests) for cause in of_target]
-        causes.append(tuple(of_target))
+        causes.append(tuple(_completed(of_target, choice, built.manifests)))
 
     return causes
 
@@ -180,17 +176,29 @@ def _cause(value: PlacedValue, target: Target, inputs: _Inputs, lines: InputLine
     )
 
 
-def _completed(cause: Cause, choice: _Inputs, masked_manifests: Manifests) -> Cause:
-    """Return a cause with its value masked. `choice` are the inputs of values that differ without
-    the spec's choice of a target.
+def _completed(causes: Sequence[Cause], choice: _Inputs, manifests: Manifests) -> Sequence[Cause]:
+    """Return the causes of a target's values with the values masked. `choice` are the inputs of
+    values that differ without the spec's choice of a target.
     """
-    path = (cause.manifest, *cause.path)
-    masked_value = value_at(masked_manifests, path)
-    return cause._replace(
-        value=masked_value,
-        inputs=(*cause.inputs, *(choice.get(path, ()) if cause.by == "target" else ())),
-        masked=masked_value != cause.value,
-    )
+    masked_manifests = without_secrets(manifests)
+    # most manifests have no secret
+    if not choice and masked_manifests is manifests:
+        return causes
+
+    completed: list[Cause] = []
+    for cause in causes:
+        path = (cause.manifest, *cause.path)
+        value = value_at(masked_manifests, path)
+        chosen = choice.get(path, ()) if cause.by == "target" else ()
+        completed.append(
+            cause._replace(
+                value=value,
+                inputs=(*cause.inputs, *chosen),
+                masked=value != cause.value,
+            )
+        )
+
+    return completed
 
 
 def writer(origin: Origin, path: Path) -> str:
